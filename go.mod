@@ -1,0 +1,3 @@
+module kudzu
+
+go 1.25
