@@ -1,0 +1,134 @@
+// Package image is the flat native image of one compiled kernel: how an object file is laid out into it, how it is
+// checked and mapped, and the calling convention between the code in it and the engine that runs it.
+//
+// # Calling convention
+//
+// An image's entry is one C function over a range of consecutive blocks of the grid:
+//
+//	uint32_t kernel(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count);
+//
+// Blocks are numbered x fastest, then y, then z. The function runs blocks first … first+count-1 in order, all warps of
+// each, and returns 0, or a non-zero StopXxx code when a thread trapped (w then says where). It is position
+// independent, has no writable data and calls nothing but entries of l->rt.
+//
+//	struct kz_launch {            // one per launch, read-only for kernels; offsets are the LaunchXxx constants
+//	    const uint8_t  *params;   //  0  parameter block
+//	    const uint64_t *vars;     //  8  address of each variable the image names, in Meta.Vars order
+//	    const void *const *rt;    // 16  runtime entry points, in the order of the RtXxx constants
+//	    uint32_t grid[3];         // 24
+//	    uint32_t block[3];        // 36
+//	    uint32_t shared_dynamic;  // 48  bytes
+//	    uint32_t shared_total;    // 52  static + dynamic
+//	    uint64_t grid_id;         // 56
+//	    uint32_t warps;           // 64  per block
+//	    uint32_t threads;         // 68  per block
+//	    void    *launch_private;  // 72  the engine's
+//	    uint32_t cluster[3];      // 80
+//	    uint32_t flags;           // 92
+//	};
+//	struct kz_worker {            // one per worker thread; offsets are the WorkerXxx constants
+//	    uint8_t *shared;          //  0  the block's shared memory, 128-byte aligned, static variables first
+//	    uint8_t *frame;           //  8  Meta.FrameWarp bytes per warp + Meta.FrameBlock bytes, 64-byte aligned
+//	    uint8_t *local;           // 16  Meta.LocalThread bytes per thread, thread t at local + t*LocalThread
+//	    uint64_t block;           // 24  linear number of the block running, kept by the image for fault reports
+//	    uint32_t warp;            // 32  warp running, likewise
+//	    uint32_t id;              // 36  worker number: %smid
+//	    uint32_t stop_line;       // 40  PTX line of a trap or assert
+//	    uint32_t stop_lanes;      // 44  lanes that trapped
+//	    uint64_t shared_window;   // 48  generic address of shared offset 0 (equals shared)
+//	    uint64_t local_window;    // 56
+//	    void    *worker_private;  // 64  the engine's
+//	};
+//
+// Addresses in the .shared space are byte offsets from w->shared (so that shared address 0 is valid there); generic
+// addresses of shared and local memory are host addresses, and cvta adds or subtracts the base. Static variables start
+// at SharedFirst, the dynamic area follows at SharedStatic rounded up to its alignment.
+// Floating-point mode: the engine sets MXCSR (round to nearest, all exceptions masked, FTZ and DAZ as Meta.FTZ says)
+// around the call.
+package image
+
+// Offsets in struct kz_launch.
+const (
+	LaunchParams        = 0
+	LaunchVars          = 8
+	LaunchRT            = 16
+	LaunchGrid          = 24
+	LaunchBlock         = 36
+	LaunchSharedDynamic = 48
+	LaunchSharedTotal   = 52
+	LaunchGridID        = 56
+	LaunchWarps         = 64
+	LaunchThreads       = 68
+	LaunchPrivate       = 72
+	LaunchCluster       = 80
+	LaunchFlags         = 92
+	LaunchSize          = 96
+)
+
+// Offsets in struct kz_worker.
+const (
+	WorkerShared       = 0
+	WorkerFrame        = 8
+	WorkerLocal        = 16
+	WorkerBlock        = 24
+	WorkerWarp         = 32
+	WorkerID           = 36
+	WorkerStopLine     = 40
+	WorkerStopLanes    = 44
+	WorkerSharedWindow = 48
+	WorkerLocalWindow  = 56
+	WorkerPrivate      = 64
+	WorkerSize         = 128
+)
+
+// What an entry returns.
+const (
+	StopNone     = 0
+	StopTrap     = 1 // trap, brkpt
+	StopAssert   = 2
+	StopDeadlock = 3 // every warp of the block waits at a barrier that cannot complete
+	StopMisalign = 4
+	StopStack    = 5
+)
+
+// Runtime entry points, indices into kz_launch.rt. All take (kz_launch*, kz_worker*, …) and never call Go.
+const (
+	RtVprintf   = iota // (l, w, fmt u64, args u64) → i32: one thread's vprintf
+	RtMalloc           // (l, w, bytes u64) → u64
+	RtFree             // (l, w, ptr u64)
+	RtAssert           // (l, w, message, file u64, line u32, function u64): records the text; the image returns StopAssert
+	RtClock            // () → u64: cycles
+	RtTimer            // () → u64: nanoseconds (%globaltimer)
+	RtYield            // (l, w): a thread spins on memory; let others run
+	RtNanosleep        // (l, w, ns u32)
+	NumRt
+)
+
+// SharedFirst is the offset of the first static shared variable.
+const SharedFirst = 0
+
+// Meta is what the runtime must know of an image beside its bytes.
+type Meta struct {
+	Kernel       string
+	Block        [3]uint32 // the block shape the code is specialised to; zero: any
+	SharedStatic uint32    // bytes
+	SharedAlign  uint32
+	FrameWarp    uint32 // bytes of frame per warp, a multiple of 64
+	FrameBlock   uint32 // bytes of frame per block, before the warps'
+	LocalThread  uint32 // bytes of local memory per thread, a multiple of 16
+	ParamBytes   uint32
+	Registers    uint32   // an honest stand-in: peak of live 32-bit values per thread
+	FTZ          bool     // run with FTZ and DAZ set
+	Spins        bool     // some loop waits on memory: the kernel must not run on the launching thread
+	Cooperative  bool     // uses grid-wide sync
+	Vars         []string // module variables whose addresses go to kz_launch.vars
+	Funcs        []string // functions whose ids are taken (indirect calls)
+	PTXVersion   uint32   // of the .target: 80
+	Lines        []Line   // code offset → PTX line of the slice, sorted by Offset
+}
+
+// Line says that code from Offset on comes from a line of the kernel's PTX slice.
+type Line struct {
+	Offset uint32
+	Line   uint32
+}
