@@ -1,0 +1,203 @@
+package ir
+
+// Rnd is a rounding mode.
+type Rnd uint8
+
+// The rounding modes.
+const (
+	RN  Rnd = iota // nearest even
+	RZ             // toward zero
+	RM             // toward minus infinity
+	RP             // toward plus infinity
+	RNA            // nearest, ties away
+	RS             // stochastic, random bits as a further argument
+)
+
+// Cmp is a comparison. Integer: EQ NE, LT LE GT GE signed, LO LS HI HS unsigned. Float: EQ … GE ordered, EQU … GEU true on NaN too, NUM, NAN.
+type Cmp uint8
+
+// The comparisons.
+const (
+	EQ Cmp = iota
+	NE
+	LT
+	LE
+	GT
+	GE
+	LO
+	LS
+	HI
+	HS
+	EQU
+	NEU
+	LTU
+	LEU
+	GTU
+	GEU
+	NUM
+	NAN
+)
+
+// Space is a state space of a memory access.
+type Space uint8
+
+// The spaces.
+const (
+	Generic Space = iota
+	Global
+	Shared
+	Local
+	Const
+	ParamSpace
+)
+
+// Order is a memory order.
+type Order uint8
+
+// The orders.
+const (
+	Weak Order = iota
+	Relaxed
+	Acquire
+	Release
+	AcqRel
+	SeqCst
+)
+
+// Scope is the set of threads an order holds for.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeNone Scope = iota
+	ScopeCTA
+	ScopeCluster
+	ScopeGPU
+	ScopeSys
+)
+
+// AtomOp is the operation of an atomic, a reduction or redux.
+type AtomOp uint8
+
+// The atomic operations. The type of the value says integer or float.
+const (
+	AtomAdd AtomOp = iota
+	AtomMinS
+	AtomMinU
+	AtomMaxS
+	AtomMaxU
+	AtomAnd
+	AtomOr
+	AtomXor
+	AtomExch
+	AtomInc
+	AtomDec
+	AtomFMin
+	AtomFMax
+)
+
+// ShufMode is the mode of shfl.
+type ShufMode uint8
+
+// The modes.
+const (
+	ShufUp ShufMode = iota
+	ShufDown
+	ShufBfly
+	ShufIdx
+)
+
+// SpecialReg is a special register as the IR knows them.
+type SpecialReg uint8
+
+// The special registers. X, Y, Z follow each other.
+const (
+	TidX SpecialReg = iota
+	TidY
+	TidZ
+	NtidX
+	NtidY
+	NtidZ
+	CtaidX
+	CtaidY
+	CtaidZ
+	NctaidX
+	NctaidY
+	NctaidZ
+	LaneID
+	WarpID
+	NWarpID
+	SMID
+	NSMID
+	GridID
+	LanemaskEQ
+	LanemaskLE
+	LanemaskLT
+	LanemaskGE
+	LanemaskGT
+	ClockLo
+	ClockHi
+	Clock64
+	GlobalTimer
+	GlobalTimerLo
+	GlobalTimerHi
+	DynamicSmem
+	TotalSmem
+	ClusterIDX
+	ClusterIDY
+	ClusterIDZ
+	NClusterIDX
+	NClusterIDY
+	NClusterIDZ
+	ClusterCtaIDX
+	ClusterCtaIDY
+	ClusterCtaIDZ
+	ClusterNctaIDX
+	ClusterNctaIDY
+	ClusterNctaIDZ
+	ClusterCtaRank
+	ClusterNctaRank
+	IsExplicitCluster
+	NumSpecialRegs
+)
+
+// BarKind is the kind of a block barrier.
+type BarKind uint8
+
+// The kinds.
+const (
+	BarSync BarKind = iota
+	BarArrive
+	BarRedPopc
+	BarRedAnd
+	BarRedOr
+)
+
+// Format is a narrow floating-point format held in integer bits.
+type Format uint8
+
+// The formats.
+const (
+	FmtNone Format = iota
+	FmtE4M3
+	FmtE5M2
+	FmtE2M3
+	FmtE3M2
+	FmtE2M1
+	FmtUE8M0
+	FmtTF32
+)
+
+// Matrix describes a matrix operation.
+type Matrix struct {
+	M, N, K    int
+	A, B, C, D string // element types, as PTX spells them
+	ALayout    string // row, col
+	BLayout    string
+	Trans      bool
+	Num        int // ldmatrix .x1 .x2 .x4
+	Sat        bool
+	Sparse     bool
+	Bit        string // "xor.popc", "and.popc"
+	Fragment   string // wmma: "a", "b", "c", "d"
+}

@@ -1,0 +1,187 @@
+// Package ir is the compiler's middle form: typed, explicit SSA over a control-flow graph.
+//
+// There are no predicates, no implicit conversions and no modifiers: rounding, flushing, saturation, memory order and
+// scope are attributes of the instruction, and every operation means what PTX means by it (shift amounts clamp,
+// float-to-integer conversions saturate). Addresses are i64; the state space is an attribute of the access. The same
+// IR serves warp code for CPUs and one-thread-per-lane code for GPUs. It prints and reads back (print.go, read.go).
+package ir
+
+// Type is the type of a value.
+type Type uint8
+
+// The types. Packed pairs live in 32 bits, low element first; Bitcast to I32 is free.
+const (
+	Void Type = iota
+	I1
+	I8
+	I16
+	I32
+	I64
+	I128
+	F16
+	BF16
+	F32
+	F64
+	F16x2
+	BF16x2
+	NumTypes
+)
+
+var typeNames = [NumTypes]string{"void", "i1", "i8", "i16", "i32", "i64", "i128", "f16", "bf16", "f32", "f64", "f16x2", "bf16x2"}
+var typeBits = [NumTypes]int{0, 1, 8, 16, 32, 64, 128, 16, 16, 32, 64, 32, 32}
+
+// String is the type's name in the text form.
+func (t Type) String() string { return typeNames[t] }
+
+// Bits is the width of a value.
+func (t Type) Bits() int { return typeBits[t] }
+
+// IsFloat reports a floating-point type, packed or not.
+func (t Type) IsFloat() bool { return t >= F16 }
+
+// Module is one kernel and the functions it calls.
+type Module struct {
+	Kernel             string
+	Funcs              []*Func  // the kernel first
+	Vars               []string // module variables named by VarAddr, in first-use order
+	Shared             []SharedVar
+	SharedBytes        int // static, laid out
+	DynamicAlign       int // alignment of the dynamic shared area, 0 if unused
+	SM                 int // of the .target
+	ReqBlock, MaxBlock [3]uint32
+	ParamBytes         int
+}
+
+// SharedVar is a static shared variable in its place.
+type SharedVar struct {
+	Name   string
+	Offset int
+	Size   int
+}
+
+// Slot is a local (per-thread, addressable) variable of a function in its place.
+type Slot struct {
+	Name   string
+	Offset int
+	Size   int
+	Align  int
+}
+
+// Func is a kernel or a device function.
+type Func struct {
+	Name       string
+	Kernel     bool
+	Params     []*Value // device functions
+	Results    []Type
+	Blocks     []*Block // the entry first; order is layout order
+	Slots      []Slot
+	LocalBytes int
+
+	nextValue, nextBlock int
+}
+
+// Block is a basic block: phis first, a terminator last.
+type Block struct {
+	ID    int
+	Func  *Func
+	Insts []*Inst
+	Preds []*Block // kept by Func.Rewire
+	Name  string   // the PTX label, for reading dumps
+}
+
+// Value is an SSA value: the result of an instruction, a function parameter or a constant.
+type Value struct {
+	ID    int
+	Type  Type
+	Def   *Inst // nil: constant or parameter
+	Index int   // which result of Def
+	Const bool
+	Bits  uint64 // constants: the bits, zero-extended; f16 and packed as their bits
+	Shape Shape  // facts for warp code, set by the shape analysis
+}
+
+// ShapeKind orders what is known of a value over a warp.
+type ShapeKind uint8
+
+// The kinds of shape, from no knowledge to most.
+const (
+	ShapeUnknown ShapeKind = iota // not analysed
+	Varying
+	Affine // Base + Stride × lane, Base warp-uniform
+	WarpUniform
+	BlockUniform
+)
+
+// Shape is what the analysis knows of a value.
+type Shape struct {
+	Kind    ShapeKind
+	Stride  int64  // Affine
+	Align   uint32 // the value (or an affine value's base) is a multiple of it; 0 or 1: unknown
+	NoWrap  bool   // Affine, narrower than 64 bits: base + 31×stride does not wrap as signed (S) …
+	NoWrapU bool   // … or unsigned
+	// Seg: an affine pattern that restarts every Seg lanes (a power of two below 32), each segment adding SegStride
+	// to the base: tid.x and tid.y of a block that is 16 wide. 0: one segment.
+	Seg       int
+	SegStride int64
+}
+
+// Inst is one instruction.
+type Inst struct {
+	Op      Op
+	Args    []*Value
+	Results []*Value
+	Targets []*Block // terminators: successors; Phi: incoming blocks
+	Block   *Block
+	Line    int32  // of the PTX text; 0: none
+	Mask    *Value // lanes that act, once linearized; nil before, and for operations without effects
+	Attr
+}
+
+// Attr is what modifies an operation. The zero value is the plain one: round to nearest even, generic space, weak, …
+type Attr struct {
+	Rnd      Rnd
+	FTZ      bool
+	Sat      bool
+	NaN      bool // FMin, FMax: propagate NaN
+	Flag     bool // per operation, see op.go
+	Cmp      Cmp
+	Space    Space
+	Order    Order
+	Scope    Scope
+	Volatile bool
+	ReadOnly bool  // ld.global.nc, const, param: nobody writes it while the kernel runs
+	Align    uint8 // Load, Store: known alignment of the address in bytes (PTX guarantees the access's size)
+	AtomOp   AtomOp
+	Shuf     ShufMode
+	Sreg     SpecialReg
+	BarKind  BarKind
+	Fmt      Format
+	Off      int64
+	Imm      uint64
+	Sym      string
+	Mat      *Matrix
+}
+
+// Result is the instruction's only result, or nil.
+func (in *Inst) Result() *Value {
+	if len(in.Results) == 0 {
+		return nil
+	}
+	return in.Results[0]
+}
+
+// Term is the block's terminator, nil while the block is being built.
+func (b *Block) Term() *Inst {
+	if n := len(b.Insts); n > 0 && b.Insts[n-1].Op.IsTerm() {
+		return b.Insts[n-1]
+	}
+	return nil
+}
+
+// Succs are the block's successors.
+func (b *Block) Succs() []*Block {
+	if t := b.Term(); t != nil {
+		return t.Targets
+	}
+	return nil
+}
