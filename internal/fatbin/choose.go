@@ -1,0 +1,141 @@
+package fatbin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Target is the architecture a PTX text is written for.
+type Target struct {
+	SM     int
+	Suffix string // "a": that chip only; "f": that family
+}
+
+// String spells the target as PTX does.
+func (t Target) String() string { return fmt.Sprintf("sm_%d%s", t.SM, t.Suffix) }
+
+// Runs reports whether code for t may be compiled for a device of compute capability sm (90 for 9.0).
+func (t Target) Runs(sm int) bool {
+	switch t.Suffix {
+	case "a":
+		return t.SM == sm
+	case "f":
+		return t.SM <= sm && t.SM/10 == sm/10
+	}
+	return t.SM <= sm
+}
+
+// PTXTarget finds the .target directive of a text. It reads only as far as it must, and skips comments.
+func PTXTarget(text []byte) (Target, bool) {
+	for len(text) > 0 {
+		text = bytes.TrimLeft(text, " \t\r\n\f\v")
+		switch {
+		case bytes.HasPrefix(text, []byte("//")):
+			_, text, _ = bytes.Cut(text, []byte("\n"))
+		case bytes.HasPrefix(text, []byte("/*")):
+			_, text, _ = bytes.Cut(text[2:], []byte("*/"))
+		case bytes.HasPrefix(text, []byte(".target")):
+			return parseTarget(bytes.TrimLeft(text[len(".target"):], " \t\r\n"))
+		case bytes.HasPrefix(text, []byte(".version")):
+			text = bytes.TrimLeft(text[len(".version"):], " \t0123456789.")
+		default:
+			return Target{}, false
+		}
+	}
+	return Target{}, false
+}
+
+func parseTarget(b []byte) (t Target, ok bool) {
+	b, ok = bytes.CutPrefix(b, []byte("sm_"))
+	i := 0
+	for ; i < len(b) && i < 4 && b[i] >= '0' && b[i] <= '9'; i++ {
+		t.SM = t.SM*10 + int(b[i]-'0')
+	}
+	if i < len(b) && (b[i] == 'a' || b[i] == 'f') {
+		t.Suffix = string(b[i : i+1])
+	}
+	return t, ok && i > 0
+}
+
+// Choice is the PTX taken from a container.
+type Choice struct {
+	Entry  *Entry
+	Target Target
+	Text   []byte
+}
+
+// NoCode says that nothing in the containers can run on the device, and what there is.
+type NoCode struct {
+	SM   int
+	Have []string // "ELF sm_80", "PTX sm_120"
+}
+
+// Error lists what there is.
+func (n *NoCode) Error() string {
+	have := "nothing"
+	if len(n.Have) > 0 {
+		have = strings.Join(n.Have, ", ")
+	}
+	return fmt.Sprintf("no PTX that compute capability %d.%d can use; the image holds %s", n.SM/10, n.SM%10, have)
+}
+
+// Choose picks the PTX with the highest target that a device of compute capability sm can use; of equals, the first.
+// Machine code (ELF) is never usable here, so CUDA_FORCE_PTX_JIT, which tells the driver to pass over it, changes nothing.
+// The error is a *NoCode, or an ErrFormat if the only candidates are damaged.
+func Choose(cs []*Container, sm int) (*Choice, error) {
+	none := &NoCode{SM: sm}
+	var damaged error
+	var best *Choice
+	for _, c := range cs {
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			none.add(e)
+			if e.Kind != PTX || e.SM > sm || best != nil && e.SM < best.Target.SM {
+				continue
+			}
+			text, err := e.Text()
+			if err != nil {
+				damaged = errors.Join(damaged, fmt.Errorf("PTX entry for sm_%d: %w", e.SM, err))
+				continue
+			}
+			// The header has no room for the suffix of sm_90a: the text says it. Text without a target is the parser's to refuse.
+			t, ok := PTXTarget(text)
+			if !ok {
+				t = Target{SM: e.SM}
+			}
+			if t.Runs(sm) && (best == nil || better(t, best.Target)) {
+				best = &Choice{e, t, text}
+			}
+		}
+	}
+	if best != nil {
+		return best, nil
+	}
+	if damaged != nil {
+		return nil, damaged
+	}
+	return nil, none
+}
+
+// better prefers the higher architecture, then the more specific text.
+func better(a, b Target) bool {
+	if a.SM != b.SM {
+		return a.SM > b.SM
+	}
+	return a.Suffix != "" && b.Suffix == ""
+}
+
+// add notes what an entry is; a message with hundreds of them helps nobody.
+func (n *NoCode) add(e *Entry) {
+	s := fmt.Sprintf("%s sm_%d", e.Kind, e.SM)
+	for _, h := range n.Have {
+		if h == s {
+			return
+		}
+	}
+	if len(n.Have) < 16 {
+		n.Have = append(n.Have, s)
+	}
+}

@@ -1,0 +1,81 @@
+package fatbin
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// lz4Ratio is the most an LZ4 block can grow: each further byte of a match length stands for 255 bytes of output.
+const lz4Ratio = 255
+
+// Text is the entry's content, decompressed and, for PTX, without the zeros that pad it.
+func (e *Entry) Text() ([]byte, error) {
+	out := e.Payload
+	var err error
+	switch {
+	case e.Flags&FlagZstd != 0:
+		out, err = unzstd(e.Payload, e.FullSize)
+	case e.Flags&FlagLZ4 != 0:
+		out, err = unlz4(e.Payload, e.FullSize)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind == PTX {
+		out = bytes.TrimRight(out, "\x00")
+	}
+	return out, nil
+}
+
+// unlz4 decompresses a raw block. Size is the declared output, or 0 where the producer left it out.
+func unlz4(src []byte, size uint64) ([]byte, error) {
+	limit := min(uint64(len(src))*lz4Ratio+16, MaxText)
+	if size > limit {
+		return nil, bad("LZ4 block of %d bytes declared as %d", len(src), size)
+	}
+	guess := size
+	if size == 0 {
+		guess = min(uint64(len(src))*4+64, limit)
+	}
+	for {
+		out := make([]byte, guess)
+		n, err := lz4.UncompressBlock(src, out)
+		switch {
+		case err == nil && size != 0 && uint64(n) != size:
+			return nil, bad("LZ4 block holds %d bytes, %d declared", n, size)
+		case err == nil:
+			return out[:n], nil
+		case size != 0 || guess == limit || !errors.Is(err, lz4.ErrInvalidSourceShortBuffer):
+			return nil, bad("LZ4 block of %d bytes: %v", len(src), err)
+		}
+		guess = min(guess*4, limit)
+	}
+}
+
+// unzstd decompresses frames. Size is the declared output, or 0 where the producer left it out.
+func unzstd(src []byte, size uint64) ([]byte, error) {
+	if size > MaxText {
+		return nil, bad("zstd frame declared as %d bytes", size)
+	}
+	limit := size
+	if limit == 0 {
+		limit = MaxText
+	}
+	// A frame may ask for a larger window than its content; the decoder never fills more of it than the content.
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(limit), zstd.WithDecoderMaxWindow(MaxText))
+	if err != nil {
+		return nil, bad("zstd: %v", err)
+	}
+	defer d.Close()
+	out, err := d.DecodeAll(src, nil)
+	if err != nil {
+		return nil, bad("zstd frame of %d bytes: %v", len(src), err)
+	}
+	if size != 0 && uint64(len(out)) != size {
+		return nil, bad("zstd frame holds %d bytes, %d declared", len(out), size)
+	}
+	return out, nil
+}

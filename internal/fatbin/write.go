@@ -1,0 +1,84 @@
+package fatbin
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// Part is one entry to write. Flags may ask for FlagLZ4 or FlagZstd.
+type Part struct {
+	Kind         Kind
+	SM           int
+	Major, Minor int
+	Flags        uint64
+	Header       int // header size, 64 if 0
+	Data         []byte
+}
+
+// Write makes a container. It serves tests and tools; what it writes Parse reads back.
+func Write(parts []Part) ([]byte, error) {
+	le := binary.LittleEndian
+	out := make([]byte, HeaderSize)
+	for _, p := range parts {
+		head := make([]byte, max(p.Header, entryMin))
+		data, full := p.Data, 0
+		if p.Kind == PTX {
+			data = append(data[:len(data):len(data)], 0)
+		}
+		if p.Flags&(FlagLZ4|FlagZstd) != 0 {
+			full = len(data)
+			var err error
+			if data, err = compress(data, p.Flags); err != nil {
+				return nil, err
+			}
+			le.PutUint32(head[16:], uint32(len(data)))
+		}
+		for len(data)%8 != 0 {
+			data = append(data[:len(data):len(data)], 0)
+		}
+		le.PutUint16(head[0:], uint16(p.Kind))
+		le.PutUint16(head[2:], 0x0101)
+		le.PutUint32(head[4:], uint32(len(head)))
+		le.PutUint64(head[8:], uint64(len(data)))
+		le.PutUint16(head[24:], uint16(p.Minor))
+		le.PutUint16(head[26:], uint16(p.Major))
+		le.PutUint32(head[28:], uint32(p.SM))
+		le.PutUint64(head[40:], p.Flags|Flag64Bit|FlagLinux)
+		le.PutUint64(head[56:], uint64(full))
+		out = append(append(out, head...), data...)
+	}
+	le.PutUint32(out, HeaderMagic)
+	le.PutUint16(out[4:], 1)
+	le.PutUint16(out[6:], HeaderSize)
+	le.PutUint64(out[8:], uint64(len(out)-HeaderSize))
+	return out, nil
+}
+
+func compress(data []byte, flags uint64) ([]byte, error) {
+	if flags&FlagZstd != 0 {
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		defer w.Close()
+		return w.EncodeAll(data, nil), nil
+	}
+	out := make([]byte, lz4.CompressBlockBound(len(data)))
+	n, err := lz4.CompressBlock(data, out, nil)
+	if err == nil && n == 0 && len(data) > 0 {
+		return nil, fmt.Errorf("LZ4: %d bytes do not shrink", len(data))
+	}
+	return out[:n], err
+}
+
+// WriteWrapper makes a version 1 wrapper around a container at the address data.
+func WriteWrapper(data uint64) []byte {
+	b := make([]byte, WrapperSize)
+	binary.LittleEndian.PutUint32(b, WrapperMagic)
+	binary.LittleEndian.PutUint32(b[4:], 1)
+	binary.LittleEndian.PutUint64(b[8:], data)
+	return b
+}
