@@ -121,3 +121,42 @@ func (t Type) IsSigned() bool { return types[t].class == ClassSigned }
 
 // IsFloat reports a scalar floating-point type.
 func (t Type) IsFloat() bool { return types[t].class == ClassFloat }
+
+// IsInt reports an integer type, signed or not.
+func (t Type) IsInt() bool {
+	return types[t].class == ClassSigned || types[t].class == ClassUnsigned
+}
+
+// IsBits reports an untyped-bits type.
+func (t Type) IsBits() bool { return types[t].class == ClassBits }
+
+// Wide is the type of twice the width, as mul.wide's result has.
+func (t Type) Wide() Type {
+	switch t {
+	case U8:
+		return U16
+	case S8:
+		return S16
+	case U16:
+		return U32
+	case S16:
+		return S32
+	case U32:
+		return U64
+	case S32:
+		return S64
+	}
+	return TypeNone
+}
+
+// typeNames finds a type by its spelling without the dot.
+var typeNames = func() map[string]Type {
+	m := make(map[string]Type, NumTypes)
+	for t := TypeNone + 1; t < NumTypes; t++ {
+		m[types[t].name] = t
+	}
+	return m
+}()
+
+// TypeOf finds a type by its spelling without the dot; TypeNone if there is none.
+func TypeOf(name string) Type { return typeNames[name] }

@@ -1,0 +1,33 @@
+package isa
+
+// PTX ISA, "Data Movement and Conversion Instructions": loads, stores, caches and policies.
+var memoryForms = []Form{
+	{Op: Ld, Syntax: "ld{.weak}{.space}{.cop}{.hint}{.prefetch}{.vec}.type  d, [a]{.unified}{, policy}", Sets: with(space(ldSpaces...), copLd, hint, prefetch, vec248, typ(memTypes)), Types: "d=type+v", PTX: v(1, 0)},
+	{Op: Ld, Syntax: "ld{.weak}{.space}{.level1}{.level2}{.hint}{.prefetch}{.vec}.type  d, [a]{.unified}{, policy}", Sets: with(space(ldSpaces...), level1, level2, hint, prefetch, vec248, typ(memTypes)), Types: "d=type+v", PTX: v(7, 4), SM: 70},
+	{Op: Ld, Syntax: "ld.volatile{.space}{.prefetch}{.vec}.type  d, [a]", Sets: with(space(ldSpaces...), prefetch, vec248, typ(memTypes)), Types: "d=type+v", PTX: v(1, 1)},
+	{Op: Ld, Syntax: "ld.sem.scope{.space}{.level1}{.level2}{.hint}{.prefetch}{.vec}.type  d, [a]{, policy}", Sets: with(sem(".relaxed", ".acquire"), scopes, space(syncSpaces...), level1, level2, hint, prefetch, vec248, typ(memTypes)), Types: "d=type+v", PTX: v(6, 0), SM: 70},
+	{Op: Ld, Syntax: "ld.mmio.sem.scope{.space}.type  d, [a]", Sets: with(sem(".relaxed"), scope(".sys"), space(".global"), typ(memTypes)), Types: "d=type+", PTX: v(8, 2), SM: 70},
+	{Op: Ld, Syntax: "ld.global{.cop}.nc{.hint}{.prefetch}{.vec}.type  d, [a]{, policy}", Sets: with(Sets{"cop": {".ca", ".cg", ".cs"}}, hint, prefetch, vec248, typ(memTypes)), Types: "d=type+v", PTX: v(3, 1), SM: 32},
+	{Op: Ld, Syntax: "ld.global.nc{.level1}{.level2}{.hint}{.prefetch}{.vec}.type  d, [a]{, policy}", Sets: with(level1, level2, hint, prefetch, vec248, typ(memTypes)), Types: "d=type+v", PTX: v(7, 4), SM: 70},
+	{Op: Ldu, Syntax: "ldu{.space}{.vec}.type  d, [a]", Sets: with(space(".global"), vec24, typ(memTypes)), Types: "d=type+v", PTX: v(2, 0)},
+	{Op: St, Syntax: "st{.weak}{.space}{.cop}{.hint}{.vec}.type  [a], b{, policy}", Sets: with(space(stSpaces...), copSt, hint, vec248, typ(memTypes)), Types: "b=type+v", PTX: v(1, 0)},
+	{Op: St, Syntax: "st{.weak}{.space}{.level1}{.level2}{.hint}{.vec}.type  [a], b{, policy}", Sets: with(space(stSpaces...), level1, level2, hint, vec248, typ(memTypes)), Types: "b=type+v", PTX: v(7, 4), SM: 70},
+	{Op: St, Syntax: "st.volatile{.space}{.vec}.type  [a], b", Sets: with(space(stSpaces...), vec248, typ(memTypes)), Types: "b=type+v", PTX: v(1, 1)},
+	{Op: St, Syntax: "st.sem.scope{.space}{.level1}{.level2}{.hint}{.vec}.type  [a], b{, policy}", Sets: with(sem(".relaxed", ".release"), scopes, space(syncSpaces...), level1, level2, hint, vec248, typ(memTypes)), Types: "b=type+v", PTX: v(6, 0), SM: 70},
+	{Op: St, Syntax: "st.mmio.sem.scope{.space}.type  [a], b", Sets: with(sem(".relaxed"), scope(".sys"), space(".global"), typ(memTypes)), Types: "b=type+", PTX: v(8, 2), SM: 70},
+	{Op: Prefetch, Syntax: "prefetch{.space}.level  [a]", Sets: with(space(".global", ".local"), Sets{"level": {".L1", ".L2"}}), PTX: v(2, 0), SM: 20},
+	{Op: Prefetch, Syntax: "prefetch.global.level2  [a]", Sets: Sets{"level2": {".L2::evict_last", ".L2::evict_normal"}}, PTX: v(7, 4), SM: 80},
+	{Op: Prefetch, Syntax: "prefetch{.space}.tensormap  [a]", Sets: space(".const", ".param"), PTX: v(8, 0), SM: 90},
+	{Op: Prefetchu, Syntax: "prefetchu.L1  [a]", PTX: v(2, 0), SM: 20},
+	{Op: Applypriority, Syntax: "applypriority{.space}.level2  [a], size", Sets: with(space(".global"), Sets{"level2": {".L2::evict_normal"}}), Types: "size=#u32:128..128", PTX: v(7, 4), SM: 80},
+	{Op: Discard, Syntax: "discard{.space}.level  [a], size", Sets: with(space(".global"), Sets{"level": {".L2"}}), Types: "size=#u32:128..128", PTX: v(7, 4), SM: 80},
+	{Op: Createpolicy, Syntax: "createpolicy.range{.space}.primary{.secondary}.b64  d, [a], primarysize, totalsize", Sets: with(space(".global"), policyPrimary, policySecondary), Types: "primarysize=u32 totalsize=u32", PTX: v(7, 4), SM: 80},
+	{Op: Createpolicy, Syntax: "createpolicy.fractional.primary{.secondary}.b64  d{, fraction}", Sets: with(policyPrimary, policySecondary), Types: "fraction=f32", PTX: v(7, 4), SM: 80},
+	{Op: Createpolicy, Syntax: "createpolicy.cvt.L2.b64  d, a", Types: "a=b64", PTX: v(7, 4), SM: 80},
+	{Op: MultimemLdReduce, Syntax: "multimem.ld_reduce{.sem}{.scope}{.space}.op.type  d, [a]", Sets: with(sem(".weak", ".relaxed", ".acquire"), scopes, space(".global"), op(".min", ".max", ".add", ".and", ".or", ".xor"), typ([]string{".b32", ".b64", ".u32", ".u64", ".s32", ".s64"})), PTX: v(8, 1), SM: 90},
+	{Op: MultimemLdReduce, Syntax: "multimem.ld_reduce{.sem}{.scope}{.space}.op{.acc}{.vec}.type  d, [a]", Sets: with(sem(".weak", ".relaxed", ".acquire"), scopes, space(".global"), op(".min", ".max", ".add"), Sets{"acc": {".acc::f32", ".acc::f16"}}, vec248, typ(multimemTypes)), Types: "d=typev", PTX: v(8, 1), SM: 90},
+	{Op: MultimemSt, Syntax: "multimem.st{.sem}{.scope}{.space}.type  [a], b", Sets: with(sem(".weak", ".relaxed", ".release"), scopes, space(".global"), typ([]string{".b32", ".b64", ".u32", ".u64", ".s32", ".s64"})), PTX: v(8, 1), SM: 90},
+	{Op: MultimemSt, Syntax: "multimem.st{.sem}{.scope}{.space}{.vec}.type  [a], b", Sets: with(sem(".weak", ".relaxed", ".release"), scopes, space(".global"), vec248, typ(multimemTypes)), Types: "b=typev", PTX: v(8, 1), SM: 90},
+	{Op: MultimemRed, Syntax: "multimem.red{.sem}{.scope}{.space}.op.type  [a], b", Sets: with(sem(".relaxed", ".release"), scopes, space(".global"), op(".min", ".max", ".add", ".and", ".or", ".xor"), typ([]string{".b32", ".b64", ".u32", ".u64", ".s32", ".s64"})), PTX: v(8, 1), SM: 90},
+	{Op: MultimemRed, Syntax: "multimem.red{.sem}{.scope}{.space}.op{.vec}.type  [a], b", Sets: with(sem(".relaxed", ".release"), scopes, space(".global"), op(".add"), vec248, typ([]string{".f16", ".f16x2", ".bf16", ".bf16x2", ".f32", ".f64"})), Types: "b=typev", PTX: v(8, 1), SM: 90},
+}

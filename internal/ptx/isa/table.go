@@ -1,0 +1,243 @@
+package isa
+
+import (
+	"strings"
+	"sync"
+)
+
+// chapters is the table, in the manual's order.
+var chapters = [...]struct {
+	Name  string
+	Forms []Form
+}{
+	{"integer", integerForms},
+	{"float", floatForms},
+	{"half", halfForms},
+	{"compare", compareForms},
+	{"logic", logicForms},
+	{"move", moveForms},
+	{"convert", convertForms},
+	{"memory", memoryForms},
+	{"control", controlForms},
+	{"sync", syncForms},
+	{"atomic", atomicForms},
+	{"warp", warpForms},
+}
+
+// bucket holds the forms that share a first word, compiled when first asked for.
+type bucket struct {
+	once  sync.Once
+	forms []*Form
+}
+
+var (
+	bucketsOnce sync.Once
+	buckets     map[string]*bucket
+)
+
+func bucketOf(first string) *bucket {
+	bucketsOnce.Do(func() {
+		buckets = make(map[string]*bucket, 256)
+		for i := range chapters {
+			fs := chapters[i].Forms
+			for j := range fs {
+				word, _, _ := strings.Cut(fs[j].Op.String(), ".")
+				b := buckets[word]
+				if b == nil {
+					b = &bucket{}
+					buckets[word] = b
+				}
+				b.forms = append(b.forms, &fs[j])
+			}
+		}
+	})
+	b := buckets[first]
+	if b != nil {
+		b.once.Do(func() {
+			for _, f := range b.forms {
+				f.compile()
+			}
+		})
+	}
+	return b
+}
+
+// Chapter is one chapter of the table.
+type Chapter struct {
+	Name  string
+	Forms []*Form
+}
+
+// Chapters is the whole table. It is for tests, tools and documents; the parser uses Lookup.
+func Chapters() []Chapter {
+	var all []Chapter
+	for i := range chapters {
+		c := Chapter{Name: chapters[i].Name}
+		for j := range chapters[i].Forms {
+			f := &chapters[i].Forms[j]
+			word, _, _ := strings.Cut(f.Op.String(), ".")
+			bucketOf(word)
+			c.Forms = append(c.Forms, f)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// Candidate is a form whose dotted words fit a spelling, with the words in its slots.
+type Candidate struct {
+	Form *Form
+	Mods []Mod
+}
+
+// Spelling is a mnemonic with its dotted words, looked up: the forms it may be, in table order. Operands decide among them.
+type Spelling struct {
+	Text  string
+	Cands []Candidate
+	Words []Mod  // the dotted words after the first; 0 for a word the table does not know
+	Bad   string // no candidate: the first word that is unknown, or "" if all words are known
+}
+
+// Known reports whether the first word is an instruction at all.
+func Known(first string) bool { return bucketOf(first) != nil }
+
+// spellings remembers what was looked up: real modules repeat a few hundred spellings millions of times. It is bounded,
+// because the text may be hostile.
+var spellings struct {
+	sync.RWMutex
+	m map[string]*Spelling
+}
+
+const (
+	maxSpellings = 1 << 14
+	maxWords     = 32
+)
+
+// Lookup finds the forms that text ("add.rn.f32") may spell. The result is shared: do not change it.
+func Lookup(text string) *Spelling {
+	spellings.RLock()
+	s := spellings.m[text]
+	spellings.RUnlock()
+	if s != nil {
+		return s
+	}
+	s = lookup(strings.Clone(text))
+	spellings.Lock()
+	if spellings.m == nil {
+		spellings.m = make(map[string]*Spelling, 512)
+	}
+	if len(spellings.m) < maxSpellings && len(text) < 256 {
+		spellings.m[s.Text] = s
+	}
+	spellings.Unlock()
+	return s
+}
+
+func lookup(text string) *Spelling {
+	s := &Spelling{Text: text}
+	first, rest, dotted := strings.Cut(text, ".")
+	b := bucketOf(first)
+	if b == nil {
+		s.Bad = first
+		return s
+	}
+	var words []string
+	for dotted {
+		var w string
+		at := len(text) - len(rest) - 1
+		w, rest, dotted = strings.Cut(rest, ".")
+		words = append(words, text[at:at+1+len(w)])
+		if len(words) > maxWords {
+			s.Bad = text
+			return s
+		}
+	}
+	for _, w := range words {
+		m := ModOf(w)
+		if m == 0 && s.Bad == "" {
+			s.Bad = w
+		}
+		s.Words = append(s.Words, m)
+	}
+	for _, f := range b.forms {
+		if mods := f.match(words, s.Words); mods != nil {
+			s.Cands = append(s.Cands, Candidate{f, mods})
+		}
+	}
+	if len(s.Cands) > 0 {
+		s.Bad = ""
+	}
+	return s
+}
+
+// match puts the words into the form's slots. As the vendor's assembler does, it takes them in any order after the
+// mnemonic, types in order among themselves. It returns nil if they do not fit.
+func (f *Form) match(text []string, words []Mod) []Mod {
+	c := f.compiled
+	if len(text) < len(c.words) {
+		return nil
+	}
+	for i, w := range c.words {
+		if text[i] != w {
+			return nil
+		}
+	}
+	words = words[len(c.words):]
+	if len(words) < c.required || len(words) > len(c.slots) {
+		return nil
+	}
+	mods := make([]Mod, len(c.slots))
+	if c.inOrder(words, mods) {
+		return mods
+	}
+	clear(mods)
+	if c.anyOrder(words, mods) {
+		return mods
+	}
+	return nil
+}
+
+func (s *Slot) takes(m Mod) bool {
+	for _, w := range s.Words {
+		if w == m {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiled) inOrder(words, mods []Mod) bool {
+	i := 0
+	for j := range c.slots {
+		s := &c.slots[j]
+		switch {
+		case i < len(words) && words[i] != 0 && s.takes(words[i]):
+			mods[j] = words[i]
+			i++
+		case !s.Optional:
+			return false
+		}
+	}
+	return i == len(words)
+}
+
+func (c *compiled) anyOrder(words, mods []Mod) bool {
+	filled := 0
+next:
+	for _, w := range words {
+		if w == 0 {
+			return false
+		}
+		for j := range c.slots {
+			if mods[j] == 0 && c.slots[j].takes(w) {
+				mods[j] = w
+				if !c.slots[j].Optional {
+					filled++
+				}
+				continue next
+			}
+		}
+		return false
+	}
+	return filled == c.required
+}

@@ -1,0 +1,149 @@
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEveryRowCompiles(t *testing.T) {
+	seen := map[string]string{}
+	for _, c := range Chapters() {
+		for _, f := range c.Forms {
+			if f.PTX == 0 {
+				t.Errorf("%s: row %q has no version", c.Name, f.Syntax)
+			}
+			key := fmt.Sprint(f.Syntax, f.Sets)
+			if was, twice := seen[key]; twice {
+				t.Errorf("row %q is in %s and %s", f.Syntax, was, c.Name)
+			}
+			seen[key] = c.Name
+			for name, words := range f.Sets {
+				if f.Slot(name) < 0 {
+					t.Errorf("row %q: set %q is not in the syntax", f.Syntax, name)
+				}
+				if len(words) == 0 {
+					t.Errorf("row %q: set %q is empty", f.Syntax, name)
+				}
+				sorted := slices.Clone(words)
+				slices.Sort(sorted)
+				if len(slices.Compact(sorted)) != len(words) {
+					t.Errorf("row %q: set %q has a word twice", f.Syntax, name)
+				}
+			}
+			names := map[string]bool{}
+			for _, s := range f.Slots() {
+				if names[s.Name] {
+					t.Errorf("row %q: two slots called %q", f.Syntax, s.Name)
+				}
+				names[s.Name] = true
+			}
+		}
+	}
+}
+
+func TestEveryOpHasAForm(t *testing.T) {
+	has := map[Op]bool{}
+	for _, c := range Chapters() {
+		for _, f := range c.Forms {
+			has[f.Op] = true
+		}
+	}
+	// The chapters that are written next: async, mbarrier, texture, surface, matrix, wgmma, tcgen05, video.
+	pending := func(o Op) bool {
+		return o >= CpAsync && o <= Suq || o >= WmmaLoad && o <= Vset4 || o == StAsync || o == StBulk || o == RedAsync
+	}
+	for o := NoOp + 1; o < NumOps; o++ {
+		if !has[o] && !pending(o) {
+			t.Errorf("op %v has no row", o)
+		}
+	}
+}
+
+func TestEveryWordIsUsed(t *testing.T) {
+	used := map[Mod]bool{}
+	for _, c := range Chapters() {
+		for _, f := range c.Forms {
+			for _, s := range f.Slots() {
+				for _, m := range s.Words {
+					used[m] = true
+				}
+			}
+		}
+	}
+	for m := NoMod + 1; m < NumMods; m++ {
+		if !used[m] && m.Type() == TypeNone {
+			t.Errorf("word %v is in no row", m)
+		}
+		if ModOf(m.String()) != m {
+			t.Errorf("word %v is there twice", m)
+		}
+	}
+}
+
+// A row's own canonical spelling must find the row.
+func TestRowsFindThemselves(t *testing.T) {
+	for _, c := range Chapters() {
+		for _, f := range c.Forms {
+			for _, all := range []bool{false, true} {
+				var b strings.Builder
+				b.WriteString(f.Prefix())
+				for _, s := range f.Slots() {
+					if all || !s.Optional {
+						b.WriteString(s.Words[0].String())
+					}
+				}
+				found := false
+				for _, cand := range Lookup(b.String()).Cands {
+					found = found || cand.Form == f
+				}
+				if !found {
+					t.Errorf("%q does not find its row %q", b.String(), f.Syntax)
+				}
+			}
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want string // op and mods of the first candidate
+	}{
+		{"add.f32", "add type=.f32"},
+		{"add.rn.ftz.f32", "add rnd=.rn ftz=.ftz type=.f32"},
+		{"add.f32.rn", "add rnd=.rn type=.f32"},
+		{"ld.global.relaxed.gpu.u32", "ld sem=.relaxed scope=.gpu space=.global type=.u32"},
+		{"ld.shared::cta.v4.f32", "ld space=.shared::cta vec=.v4 type=.f32"},
+		{"cvt.rn.f16x2.f32", "cvt rnd=.rn dtype=.f16x2 atype=.f32"},
+		{"add.cc.u32", "add.cc type=.u32"},
+		{"bar.warp.sync", "bar.warp.sync"},
+		{"add.rn.rn.f32", ""},
+		{"add.foo", ""},
+		{"nonsense", ""},
+	} {
+		s := Lookup(tt.text)
+		got := ""
+		if len(s.Cands) > 0 {
+			c := s.Cands[0]
+			got = c.Form.Op.String()
+			for i, m := range c.Mods {
+				if m != 0 {
+					got += " " + c.Form.Slots()[i].Name + "=" + m.String()
+				}
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestSpecialRegisters(t *testing.T) {
+	for r := NoSReg + 1; r < NumSRegs; r++ {
+		if !strings.HasPrefix(r.String(), "%") || SRegOf(r.String()) != r || r.Row().PTX == 0 || r.Type() == TypeNone {
+			t.Errorf("special register %d: %+v", r, *r.Row())
+		}
+	}
+}
