@@ -1,0 +1,59 @@
+package hostmem
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValues(t *testing.T) {
+	var buf [64]byte
+	p := Of(&buf[0])
+	Store(p.Add(3), uint64(0x0123456789abcdef))
+	if got := Load[uint64](p.Add(3)); got != 0x0123456789abcdef {
+		t.Errorf("unaligned load = %#x", got)
+	}
+	*At[uint32](p.Add(16)) = 7
+	if got := Slice[uint32](p, 8)[4]; got != 7 {
+		t.Errorf("slice element = %d, want 7", got)
+	}
+	if Bytes(Nil, 0) != nil || Slice[uint64](Nil, 0) != nil {
+		t.Error("an empty view is not nil")
+	}
+}
+
+func TestStrings(t *testing.T) {
+	long := []byte(strings.Repeat("x", 9000) + "\x00tail")
+	if got := String(Of(&long[0])); len(got) != 9000 {
+		t.Errorf("string of %d bytes, want 9000", len(got))
+	}
+	var buf [4]byte
+	PutString(Of(&buf[0]), len(buf), "kudzu")
+	if got := string(buf[:]); got != "kud\x00" {
+		t.Errorf("cut string = %q", got)
+	}
+	PutString(Nil, 0, "nothing") // no room: nothing is touched
+}
+
+func TestFaults(t *testing.T) {
+	unending := []byte("no end")
+	for name, fn := range map[string]func(){
+		"nil bytes":        func() { Bytes(Nil, 1) },
+		"nil string":       func() { _ = String(Nil) },
+		"huge view":        func() { Bytes(1, 1<<60) },
+		"huge slice":       func() { Slice[uint64](1, 1<<60) },
+		"negative slice":   func() { Slice[uint64](1, -1) },
+		"string too long":  func() { StringN(Of(&unending[0]), len(unending)) },
+		"nil store":        func() { Store(Nil, 1) },
+		"nil destination":  func() { PutString(Nil, 8, "x") },
+		"nil single value": func() { At[int](Nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if _, ok := recover().(Fault); !ok {
+					t.Error("no Fault")
+				}
+			}()
+			fn()
+		})
+	}
+}

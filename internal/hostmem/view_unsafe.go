@@ -1,0 +1,90 @@
+package hostmem
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// pointer makes an address usable. The detour through memory keeps vet from taking the
+// conversion for arithmetic on Go memory, which it is not: the address is C's.
+func pointer(p Ptr, n uint64) unsafe.Pointer {
+	if p == Nil || n > maxView {
+		panic(Fault{p, n})
+	}
+	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
+}
+
+// Bytes is a view of n bytes at p. A view of no bytes is nil whatever p is.
+func Bytes(p Ptr, n uint64) []byte {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(pointer(p, n)), n)
+}
+
+// Slice is a view of n values at p. T must hold no Go pointers.
+func Slice[T any](p Ptr, n int) []T {
+	var t T
+	if n == 0 {
+		return nil
+	}
+	size := uint64(unsafe.Sizeof(t))
+	if n < 0 || uint64(n) > maxView/max(1, size) {
+		panic(Fault{p, maxView})
+	}
+	return unsafe.Slice((*T)(pointer(p, uint64(n)*size)), n)
+}
+
+// At is a view of one value at p. T must hold no Go pointers.
+func At[T any](p Ptr) *T {
+	var t T
+	return (*T)(pointer(p, uint64(unsafe.Sizeof(t))))
+}
+
+// Load reads one value at p, which need not be aligned.
+func Load[T any](p Ptr) T {
+	var t T
+	n := unsafe.Sizeof(t)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&t)), n), Bytes(p, uint64(n)))
+	return t
+}
+
+// Store writes one value at p, which need not be aligned.
+func Store[T any](p Ptr, v T) {
+	n := unsafe.Sizeof(v)
+	copy(Bytes(p, uint64(n)), unsafe.Slice((*byte)(unsafe.Pointer(&v)), n))
+}
+
+// String copies the C string at p, which must end within MaxString bytes.
+func String(p Ptr) string { return StringN(p, MaxString) }
+
+// StringN copies the C string at p, which must end within limit bytes.
+func StringN(p Ptr, limit int) string {
+	// Step by step, never past a page that the string does not reach: the bytes after
+	// its end may not be ours to touch.
+	const page = 4096
+	var text []byte
+	for at := p; len(text) < limit; {
+		n := min(page-int(at%page), limit-len(text))
+		part := Bytes(at, uint64(n))
+		if i := bytes.IndexByte(part, 0); i >= 0 {
+			return string(append(text, part[:i]...))
+		}
+		text = append(text, part...)
+		at += Ptr(n)
+	}
+	panic(Fault{p, uint64(limit)})
+}
+
+// PutString copies s and its ending NUL to the n bytes at p, cut to fit.
+func PutString(p Ptr, n int, s string) {
+	if n <= 0 {
+		return
+	}
+	dst := Bytes(p, uint64(n))
+	dst[copy(dst[:n-1], s)] = 0
+}
+
+// Of is the address of a Go value, for tests that play the calling program. The value
+// must stay reachable while the address is in use.
+func Of[T any](v *T) Ptr { return Ptr(unsafe.Pointer(v)) }

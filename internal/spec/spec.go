@@ -1,0 +1,218 @@
+// Package spec is the table of the C interfaces Kudzu answers: one declaration a
+// line in the *.api files, and this Go view of them. Everything else that knows a
+// CUDA name (fronts, stubs, bindings, headers) is generated from these rows.
+package spec
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed *.api
+var files embed.FS
+
+// Version is a CUDA release as the vendor counts it: 12.8 is 12080.
+type Version int
+
+// Span says in which releases a row exists.
+type Span struct {
+	Since Version // 0: from the beginning
+	Until Version // 0: to this day; else the first release without it
+	Only  int     // 0, or the one major version whose meaning this row has
+}
+
+// In reports whether a row exists in the given major version; 0 stands for all.
+func (s Span) In(major int) bool {
+	switch {
+	case major == 0:
+		return true
+	case s.Only != 0:
+		return s.Only == major
+	case s.Until != 0 && major*1000 >= int(s.Until):
+		return false
+	}
+	return int(s.Since)/1000 <= major
+}
+
+// Library is one shared object the interface is offered by.
+type Library struct {
+	Soname      string
+	Key         string // name in generated files
+	Node        string // version node of every symbol; empty for none
+	Major       int    // which rows it has; 0 for all
+	Unsupported int    // what an unimplemented function answers
+	Child       int    // what everything answers in a forked child of an initialised process
+	Exit        int    // what everything answers once the process is ending
+}
+
+// Const is a named number that is a macro in C.
+type Const struct {
+	Name  string
+	Type  *Type // nil for a plain number
+	Value string
+	Span
+}
+
+// Enum is a C enumeration.
+type Enum struct {
+	Name, Tag string
+	Values    []EnumValue
+	Span
+}
+
+// EnumValue is one enumerator. Text is the description a program can ask for.
+type EnumValue struct {
+	Name  string
+	Value int64
+	Text  string
+	Span
+}
+
+// Typedef gives a type another name. A handle is a pointer to a tag that is never defined.
+type Typedef struct {
+	Name string
+	Kind TypedefKind
+	Tag  string  // of a handle
+	Type *Type   // of an alias; the result of a callback
+	Args []*Type // of a callback
+	Span
+}
+
+// TypedefKind tells the three kinds of typedef apart.
+type TypedefKind int
+
+// The kinds of typedef.
+const (
+	Alias TypedefKind = iota
+	Handle
+	Callback
+)
+
+// Struct is a C structure or union, at top level or inside another.
+type Struct struct {
+	Name, Tag string
+	Union     bool
+	Align     int // demanded alignment, 0 for the natural one
+	Fields    []*Field
+	Span
+}
+
+// Field is a member. Exactly one of Type and Inner is set; an Inner without a name is
+// C's anonymous member.
+type Field struct {
+	Name  string
+	Type  *Type
+	Inner *Struct
+	Count int // array length of Inner, 0 for none
+	Align int
+}
+
+// Mode says how a parameter travels.
+type Mode int
+
+// The modes of a parameter. Host is memory whose meaning only the callee knows.
+const (
+	In Mode = iota
+	InOpt
+	Out
+	OutOpt
+	Host
+)
+
+// Param is one parameter of a function.
+type Param struct {
+	Mode Mode
+	Name string
+	Type *Type
+}
+
+// Func is one exported function. PTSZ and PTDS are the first release with the variant
+// for the per-thread default stream, 0 when there is none.
+type Func struct {
+	Name       string
+	Params     []Param
+	Result     *Type
+	Opaque     bool // signature not public
+	PTSZ, PTDS Version
+	Go         string // method that implements it, when not the usual name
+	Group      string
+	Line       int
+	Span
+}
+
+// API is one *.api file.
+type API struct {
+	Name      string
+	Libraries []Library
+	Consts    []*Const
+	Enums     []*Enum
+	Typedefs  []*Typedef
+	Structs   []*Struct
+	Funcs     []*Func
+}
+
+// Symbol is one exported name of a library. Its index is its place in the jump table.
+type Symbol struct {
+	Name    string
+	Func    *Func
+	Variant string // "", "ptsz" or "ptds"
+	Since   Version
+}
+
+// Load reads the table of one interface, "cuda" or "cudart".
+func Load(name string) (*API, error) {
+	text, err := files.ReadFile(name + ".api")
+	if err != nil {
+		return nil, fmt.Errorf("interface %s: %w", name, err)
+	}
+	return Parse(name, string(text))
+}
+
+// Names lists the interfaces that have a table.
+func Names() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic("BUG: embedded folder without entries: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".api"))
+	}
+	return names
+}
+
+// Symbols lists what a library exports, in the order of its jump table.
+func (a *API) Symbols(lib Library) []Symbol {
+	var syms []Symbol
+	for _, f := range a.Funcs {
+		if !f.In(lib.Major) {
+			continue
+		}
+		syms = append(syms, Symbol{f.Name, f, "", f.Since})
+		if f.PTSZ != 0 {
+			syms = append(syms, Symbol{f.Name + "_ptsz", f, "ptsz", f.PTSZ})
+		}
+		if f.PTDS != 0 {
+			syms = append(syms, Symbol{f.Name + "_ptds", f, "ptds", f.PTDS})
+		}
+	}
+	return syms
+}
+
+// Base is a function's name without its version suffix: what cuGetProcAddress is asked for.
+func (f *Func) Base() string {
+	n := len(f.Name)
+	if n > 3 && f.Name[n-3:n-1] == "_v" && f.Name[n-1] >= '1' && f.Name[n-1] <= '9' {
+		return f.Name[:n-3]
+	}
+	return f.Name
+}
+
+// Revision is the number in the version suffix, 1 without one.
+func (f *Func) Revision() int {
+	if b := f.Base(); b != f.Name {
+		return int(f.Name[len(f.Name)-1] - '0')
+	}
+	return 1
+}
