@@ -17,9 +17,9 @@ var nanRules = map[*Format]nanRule{
 type tinyRule uint8
 
 const (
-	tinyBefore  tinyRule = iota // the exact result is below the smallest normal
-	tinyAfter                   // the result rounded as if the exponent were unbounded is below it (x86's rule)
-	tinyStored                  // the result rounded to the format is a subnormal
+	tinyBefore tinyRule = iota // the exact result is below the smallest normal
+	tinyAfter                  // the result rounded as if the exponent were unbounded is below it (x86's rule)
+	tinyStored                 // the result rounded to the format is a subnormal
 )
 
 // flushRule is the .ftz rule. unrecorded: results within half an ulp under the smallest normal tell the three apart.

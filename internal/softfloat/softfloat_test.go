@@ -17,8 +17,14 @@ type oracle struct {
 	rats []*big.Rat // the same as rationals
 }
 
+var oracles = map[*Format]*oracle{}
+
 func newOracle(f *Format) *oracle {
+	if o := oracles[f]; o != nil {
+		return o
+	}
 	o := &oracle{f: f}
+	oracles[f] = o
 	if f.Bits() <= 19 {
 		for x := uint64(0); x <= f.max; x++ {
 			o.vals = append(o.vals, x<<f.Shift)
