@@ -1,0 +1,114 @@
+package ir
+
+// The words of the text form. Every word that can stand between an operation's name and its arguments is in exactly
+// one of these tables, so that the reader needs no context.
+
+var rndWords = [...]string{RN: "rn", RZ: "rz", RM: "rm", RP: "rp", RNA: "rna", RS: "rs"}
+
+var cmpWords = [...]string{
+	EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge", LO: "lo", LS: "ls", HI: "hi", HS: "hs",
+	EQU: "equ", NEU: "neu", LTU: "ltu", LEU: "leu", GTU: "gtu", GEU: "geu", NUM: "num", NAN: "isnan",
+}
+
+var spaceWords = [...]string{Generic: "generic", Global: "global", Shared: "shared", Local: "local", Const: "const", ParamSpace: "param"}
+
+var orderWords = [...]string{Weak: "weak", Relaxed: "relaxed", Acquire: "acquire", Release: "release", AcqRel: "acqrel", SeqCst: "seqcst"}
+
+var scopeWords = [...]string{ScopeNone: "noscope", ScopeCTA: "cta", ScopeCluster: "cluster", ScopeGPU: "gpu", ScopeSys: "sys"}
+
+var atomWords = [...]string{
+	AtomAdd: "add", AtomMinS: "min.s", AtomMinU: "min.u", AtomMaxS: "max.s", AtomMaxU: "max.u", AtomAnd: "and", AtomOr: "or",
+	AtomXor: "xor", AtomExch: "exch", AtomInc: "inc", AtomDec: "dec", AtomFMin: "fmin", AtomFMax: "fmax",
+}
+
+var shufWords = [...]string{ShufUp: "up", ShufDown: "down", ShufBfly: "bfly", ShufIdx: "idx"}
+
+var barWords = [...]string{BarSync: "sync", BarArrive: "arrive", BarRedPopc: "red.popc", BarRedAnd: "red.and", BarRedOr: "red.or"}
+
+var fmtWords = [...]string{
+	FmtNone: "nofmt", FmtE4M3: "e4m3", FmtE5M2: "e5m2", FmtE2M3: "e2m3", FmtE3M2: "e3m2", FmtE2M1: "e2m1", FmtUE8M0: "ue8m0", FmtTF32: "tf32",
+}
+
+var sregWords = [NumSpecialRegs]string{
+	TidX: "tid.x", TidY: "tid.y", TidZ: "tid.z", NtidX: "ntid.x", NtidY: "ntid.y", NtidZ: "ntid.z",
+	CtaidX: "ctaid.x", CtaidY: "ctaid.y", CtaidZ: "ctaid.z", NctaidX: "nctaid.x", NctaidY: "nctaid.y", NctaidZ: "nctaid.z",
+	LaneID: "laneid", WarpID: "warpid", NWarpID: "nwarpid", SMID: "smid", NSMID: "nsmid", GridID: "gridid",
+	LanemaskEQ: "lanemask_eq", LanemaskLE: "lanemask_le", LanemaskLT: "lanemask_lt", LanemaskGE: "lanemask_ge", LanemaskGT: "lanemask_gt",
+	ClockLo: "clock", ClockHi: "clock_hi", Clock64: "clock64", GlobalTimer: "globaltimer", GlobalTimerLo: "globaltimer_lo", GlobalTimerHi: "globaltimer_hi",
+	DynamicSmem: "dynamic_smem_size", TotalSmem: "total_smem_size",
+	ClusterIDX: "clusterid.x", ClusterIDY: "clusterid.y", ClusterIDZ: "clusterid.z",
+	NClusterIDX: "nclusterid.x", NClusterIDY: "nclusterid.y", NClusterIDZ: "nclusterid.z",
+	ClusterCtaIDX: "cluster_ctaid.x", ClusterCtaIDY: "cluster_ctaid.y", ClusterCtaIDZ: "cluster_ctaid.z",
+	ClusterNctaIDX: "cluster_nctaid.x", ClusterNctaIDY: "cluster_nctaid.y", ClusterNctaIDZ: "cluster_nctaid.z",
+	ClusterCtaRank: "cluster_ctarank", ClusterNctaRank: "cluster_nctarank", IsExplicitCluster: "is_explicit_cluster",
+}
+
+// String is the word of the text form.
+func (r Rnd) String() string { return wordOf(rndWords[:], int(r)) }
+
+// String is the word of the text form.
+func (c Cmp) String() string { return wordOf(cmpWords[:], int(c)) }
+
+// String is the word of the text form.
+func (s Space) String() string { return wordOf(spaceWords[:], int(s)) }
+
+// String is the word of the text form.
+func (o Order) String() string { return wordOf(orderWords[:], int(o)) }
+
+// String is the word of the text form.
+func (s Scope) String() string { return wordOf(scopeWords[:], int(s)) }
+
+// String is the word of the text form.
+func (a AtomOp) String() string { return wordOf(atomWords[:], int(a)) }
+
+// String is the word of the text form.
+func (m ShufMode) String() string { return wordOf(shufWords[:], int(m)) }
+
+// String is the word of the text form.
+func (k BarKind) String() string { return wordOf(barWords[:], int(k)) }
+
+// String is the word of the text form.
+func (f Format) String() string { return wordOf(fmtWords[:], int(f)) }
+
+// String is the register's name as PTX spells it, without the percent sign.
+func (r SpecialReg) String() string { return wordOf(sregWords[:], int(r)) }
+
+func wordOf(words []string, i int) string {
+	if i < len(words) {
+		return words[i]
+	}
+	return "?"
+}
+
+// flagWords are the attributes that are there or not.
+var flagWords = [...]struct {
+	word string
+	at   func(*Attr) *bool
+}{
+	{"ftz", func(a *Attr) *bool { return &a.FTZ }},
+	{"sat", func(a *Attr) *bool { return &a.Sat }},
+	{"nan", func(a *Attr) *bool { return &a.NaN }},
+	{"flag", func(a *Attr) *bool { return &a.Flag }},
+	{"volatile", func(a *Attr) *bool { return &a.Volatile }},
+	{"readonly", func(a *Attr) *bool { return &a.ReadOnly }},
+}
+
+// enumWords are the attributes that are one of a set. must names the operations for which the zero word is printed too,
+// because without it a reader would have to know the default.
+var enumWords = [...]struct {
+	words []string
+	get   func(*Attr) int
+	set   func(*Attr, int)
+	must  []Op
+}{
+	{cmpWords[:], func(a *Attr) int { return int(a.Cmp) }, func(a *Attr, i int) { a.Cmp = Cmp(i) }, []Op{ICmp, FCmp}},
+	{sregWords[:], func(a *Attr) int { return int(a.Sreg) }, func(a *Attr, i int) { a.Sreg = SpecialReg(i) }, []Op{SReg}},
+	{shufWords[:], func(a *Attr) int { return int(a.Shuf) }, func(a *Attr, i int) { a.Shuf = ShufMode(i) }, []Op{Shfl}},
+	{atomWords[:], func(a *Attr) int { return int(a.AtomOp) }, func(a *Attr, i int) { a.AtomOp = AtomOp(i) }, []Op{Atomic, Redux}},
+	{barWords[:], func(a *Attr) int { return int(a.BarKind) }, func(a *Attr, i int) { a.BarKind = BarKind(i) }, []Op{Bar}},
+	{fmtWords[:], func(a *Attr) int { return int(a.Fmt) }, func(a *Attr, i int) { a.Fmt = Format(i) }, nil},
+	{rndWords[:], func(a *Attr) int { return int(a.Rnd) }, func(a *Attr, i int) { a.Rnd = Rnd(i) }, nil},
+	{spaceWords[:], func(a *Attr) int { return int(a.Space) }, func(a *Attr, i int) { a.Space = Space(i) }, []Op{Load, Store, Atomic, AtomicCAS}},
+	{orderWords[:], func(a *Attr) int { return int(a.Order) }, func(a *Attr, i int) { a.Order = Order(i) }, nil},
+	{scopeWords[:], func(a *Attr) int { return int(a.Scope) }, func(a *Attr, i int) { a.Scope = Scope(i) }, nil},
+}
