@@ -50,6 +50,7 @@ type Module struct {
 	SM                 int // of the .target
 	ReqBlock, MaxBlock [3]uint32
 	ParamBytes         int
+	Width              int // lanes that run together, set by the passes: 32, or 1 where lanes wait on each other
 }
 
 // SharedVar is a static shared variable in its place.
@@ -76,6 +77,7 @@ type Func struct {
 	Blocks     []*Block // the entry first; order is layout order
 	Slots      []Slot
 	LocalBytes int
+	Regions    *Regions // barriers of warp code, set by the last pass
 
 	nextValue, nextBlock int
 }
@@ -123,6 +125,9 @@ type Shape struct {
 	// to the base: tid.x and tid.y of a block that is 16 wide. 0: one segment.
 	Seg       int
 	SegStride int64
+	// Guess: Varying, but base + pattern unless a 32-bit index wrapped around between two lanes of the warp. Addresses
+	// may rely on it, data may not.
+	Guess bool
 }
 
 // Inst is one instruction.
