@@ -1,0 +1,192 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/dl"
+)
+
+// queue is a CUstream.
+type queue struct {
+	dev    *device
+	stream uintptr
+	last   string // kernel launched last, for fault messages
+}
+
+// streamNonBlocking keeps our queues apart from the legacy default stream.
+const streamNonBlocking = 1
+
+// NewQueue makes a stream.
+func (d *device) NewQueue(priority int) (backend.Queue, error) {
+	q := &queue{dev: d}
+	err := d.do(func() (err error) {
+		q.stream, err = d.api.getPtr("cuStreamCreateWithPriority", streamNonBlocking, uintptr(int32(-priority)))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *queue) call(name string, args ...uintptr) error {
+	return q.fault(q.dev.do(func() error { return q.dev.api.call(name, args...) }))
+}
+
+// fault turns a sticky code into what backends report.
+func (q *queue) fault(err error) error {
+	var r Result
+	if errors.As(err, &r) {
+		if k, ok := faults[r]; ok {
+			return &backend.Fault{Kind: k, Kernel: q.last, Detail: err.Error()}
+		}
+	}
+	return err
+}
+
+// Launch passes the parameter block as it is.
+func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
+	kn, ok := k.(*kernel)
+	if !ok {
+		return fmt.Errorf("kernel %s: not of the cuda backend", k.Name())
+	}
+	q.last = kn.name
+	if l.DynamicShared > 48<<10 {
+		const maxDynamicShared = 8
+		if err := q.call("cuFuncSetAttribute", kn.fn, maxDynamicShared, uintptr(l.DynamicShared)); err != nil {
+			return err
+		}
+	}
+	// CU_LAUNCH_PARAM_BUFFER_POINTER 1, _SIZE 2, _END 0.
+	n := len(l.Params)
+	buf := dl.Alloc(8*6 + n)
+	defer buf.Free()
+	b := buf.Bytes()
+	copy(b[48:], l.Params)
+	put(b, 0, 1)
+	put(b, 8, uint64(buf.Addr()+48))
+	put(b, 16, 2)
+	put(b, 24, uint64(buf.Addr()+40))
+	put(b, 32, 0)
+	put(b, 40, uint64(n))
+	extra := buf.Addr()
+	if n == 0 {
+		extra = 0
+	}
+	if l.Cooperative {
+		return errors.New("cooperative launch with a parameter block: the driver takes kernelParams only")
+	}
+	return q.call("cuLaunchKernel", kn.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
+		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.DynamicShared), q.stream, 0, extra)
+}
+
+// Copy relies on unified addressing: the driver knows host from device.
+func (q *queue) Copy(dst, src backend.Addr, n uint64) error {
+	return q.call("cuMemcpyAsync", uintptr(dst), uintptr(src), uintptr(n), q.stream)
+}
+
+// Copy2D is row by row: this backend is a reference, not a product.
+func (q *queue) Copy2D(dst backend.Addr, dstPitch uint64, src backend.Addr, srcPitch, width, height uint64) error {
+	for y := range height {
+		if err := q.Copy(dst+backend.Addr(y*dstPitch), src+backend.Addr(y*srcPitch), width); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var fillNames = map[int]string{1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
+
+// Fill is one memset a row.
+func (q *queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, rows uint64) error {
+	for y := range rows {
+		if err := q.call(fillNames[size], uintptr(dst)+uintptr(y*pitch), uintptr(value), uintptr(count), q.stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Host waits and calls: a C callback into Go buys nothing in a reference.
+func (q *queue) Host(fn func()) error {
+	if err := q.Sync(); err != nil {
+		return err
+	}
+	fn()
+	return nil
+}
+
+// Mark records an event.
+func (q *queue) Mark() (backend.Fence, error) {
+	f := &fence{q: q}
+	err := q.dev.do(func() (err error) {
+		if f.event, err = q.dev.api.getPtr("cuEventCreate", 0); err != nil {
+			return err
+		}
+		return q.dev.api.call("cuEventRecord", f.event, q.stream)
+	})
+	return f, q.fault(err)
+}
+
+// Wait makes the stream wait for the event.
+func (q *queue) Wait(f backend.Fence) error {
+	return q.call("cuStreamWaitEvent", q.stream, f.(*fence).event, 0)
+}
+
+// Sync waits for the stream.
+func (q *queue) Sync() error { return q.call("cuStreamSynchronize", q.stream) }
+
+// Done asks the stream.
+func (q *queue) Done() (bool, error) { return ready(q.call("cuStreamQuery", q.stream)) }
+
+func ready(err error) (bool, error) {
+	var r Result
+	if errors.As(err, &r) && r == resultNotReady {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Close waits and destroys the stream.
+func (q *queue) Close() error {
+	err := q.Sync()
+	if e := q.call("cuStreamDestroy_v2", q.stream); err == nil {
+		err = e
+	}
+	return err
+}
+
+// fence is a CUevent.
+type fence struct {
+	q     *queue
+	event uintptr
+	seen  int64
+}
+
+// Done asks the event.
+func (f *fence) Done() (bool, error) {
+	ok, err := ready(f.q.call("cuEventQuery", f.event))
+	if ok {
+		f.stamp()
+	}
+	return ok, err
+}
+
+// Sync waits for the event.
+func (f *fence) Sync() error {
+	err := f.q.call("cuEventSynchronize", f.event)
+	f.stamp()
+	return err
+}
+
+func (f *fence) stamp() {
+	if f.seen == 0 {
+		f.seen = time.Now().UnixNano()
+	}
+}
+
+// Nanos is when the host saw the event done; the driver tells differences only.
+func (f *fence) Nanos() int64 { return f.seen }

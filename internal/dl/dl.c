@@ -1,0 +1,27 @@
+/* Opening and calling foreign libraries; see dl.go. */
+#define _GNU_SOURCE
+#include "dl.h"
+#include <dlfcn.h>
+
+void *kz_dl_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+
+const char *kz_dl_error(void) {
+    const char *e = dlerror();
+    return e ? e : "unknown error";
+}
+
+void *kz_dl_sym(void *handle, const char *name) { return dlsym(handle, name); }
+
+const char *kz_dl_file(void *addr) {
+    Dl_info info;
+    return dladdr(addr, &info) ? info.dli_fname : 0;
+}
+
+/* Passing more integer arguments than the callee takes is harmless in the System V and AAPCS64 conventions: the
+   caller owns the argument area. So one shape serves every function. */
+uint64_t kz_dl_call(void *fn, const uint64_t *a) {
+    typedef uint64_t (*call16)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+    return ((call16)fn)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14],
+                        a[15]);
+}

@@ -1,0 +1,126 @@
+// Package dl opens foreign shared libraries and calls functions in them: the one way out of the Go image into code
+// we did not write (a real NVIDIA driver, ROCm, BLAS libraries). Calls pass integers and pointers only, which is what
+// the C APIs we call out to take.
+package dl
+
+/*
+#cgo LDFLAGS: -ldl
+#include <stdint.h>
+#include <stdlib.h>
+#include "dl.h"
+#cgo noescape kz_dl_call
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Library is an open shared library. It is never closed: foreign drivers do not survive it.
+type Library struct {
+	path   string
+	handle unsafe.Pointer
+
+	mu   sync.Mutex
+	syms map[string]*Func // guarded by mu
+}
+
+// Func is a function of a library.
+type Func struct {
+	name string
+	addr unsafe.Pointer
+}
+
+// MaxArgs is how many arguments a call may have.
+const MaxArgs = 16
+
+// ErrMissing reports a name that a library does not have.
+var ErrMissing = errors.New("symbol missing")
+
+// Open loads a library by path or soname, with local binding.
+func Open(path string) (*Library, error) {
+	p := C.CString(path)
+	defer C.free(unsafe.Pointer(p))
+	h := C.kz_dl_open(p)
+	if h == nil {
+		return nil, fmt.Errorf("library %s: %s", path, C.GoString(C.kz_dl_error()))
+	}
+	return &Library{path: path, handle: h, syms: map[string]*Func{}}, nil
+}
+
+// Path is what Open was given.
+func (l *Library) Path() string { return l.path }
+
+// Find looks a function up; the answer is kept.
+func (l *Library) Find(name string) (*Func, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f, ok := l.syms[name]; ok {
+		if f == nil {
+			return nil, fmt.Errorf("library %s: %s: %w", l.path, name, ErrMissing)
+		}
+		return f, nil
+	}
+	n := C.CString(name)
+	defer C.free(unsafe.Pointer(n))
+	a := C.kz_dl_sym(l.handle, n)
+	if a == nil {
+		l.syms[name] = nil
+		return nil, fmt.Errorf("library %s: %s: %w", l.path, name, ErrMissing)
+	}
+	f := &Func{name: name, addr: a}
+	l.syms[name] = f
+	return f, nil
+}
+
+// File is the file that holds the function, as the loader sees it: an audit library or a preload may have put another
+// file in place of the one asked for.
+func (f *Func) File() string {
+	p := C.kz_dl_file(f.addr)
+	if p == nil {
+		return ""
+	}
+	return C.GoString(p)
+}
+
+// Call calls the function. Go memory passed by address must be pinned by the caller and not kept by the callee.
+func (f *Func) Call(args ...uintptr) uintptr {
+	if len(args) > MaxArgs {
+		panic("BUG: dl: too many arguments for " + f.name)
+	}
+	var a [MaxArgs]C.uint64_t
+	for i, v := range args {
+		a[i] = C.uint64_t(v)
+	}
+	return uintptr(C.kz_dl_call(f.addr, &a[0]))
+}
+
+// Alloc gives n bytes of C memory, cleared, for results and buffers that a callee writes or keeps.
+func Alloc(n int) *Buffer {
+	p := C.calloc(1, C.size_t(max(n, 1)))
+	if p == nil {
+		panic("BUG: dl: out of host memory")
+	}
+	return &Buffer{p: p, n: n}
+}
+
+// Buffer is C memory.
+type Buffer struct {
+	p unsafe.Pointer
+	n int
+}
+
+// Addr is where the buffer lies.
+func (b *Buffer) Addr() uintptr { return uintptr(b.p) }
+
+// Bytes is the buffer as a slice, valid until Free.
+func (b *Buffer) Bytes() []byte { return unsafe.Slice((*byte)(b.p), b.n) }
+
+// Free gives the memory back.
+func (b *Buffer) Free() {
+	C.free(b.p)
+	b.p, b.n = nil, 0
+}

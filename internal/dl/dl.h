@@ -1,0 +1,10 @@
+/* Opening and calling foreign libraries; see dl.go. */
+#ifndef KZ_DL_H
+#define KZ_DL_H
+#include <stdint.h>
+void *kz_dl_open(const char *path);
+const char *kz_dl_error(void);
+void *kz_dl_sym(void *handle, const char *name);
+const char *kz_dl_file(void *addr);
+uint64_t kz_dl_call(void *fn, const uint64_t *a);
+#endif
