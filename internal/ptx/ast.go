@@ -1,3 +1,5 @@
+// Package ptx is the PTX language: scanner, parser, printer, and the index scan that finds a module's kernels without
+// reading their bodies. What the instructions are is in the table of ptx/isa; whether a program is right is ptx/check's.
 package ptx
 
 import "kudzu/internal/ptx/isa"
@@ -14,6 +16,17 @@ type Module struct {
 	Vars        []*Var
 	Funcs       []*Func
 	Aliases     []Alias
+	Files       []File
+	Pragmas     []Directive
+
+	lines []uint32 // starts of lines, made by Position
+	syms  map[string]symbol
+}
+
+// File is ".file Index "Name"".
+type File struct {
+	Index int
+	Name  string
 }
 
 // Target is the .target line: sm_90a is {SM: 90, Suffix: "a"}; the other words are in Modes (texmode_*, debug, map_f64_to_f32).
@@ -157,6 +170,7 @@ type Body struct {
 	Protos  []*Func // .callprototype, Name is the label
 	Pragmas []Directive
 	Locs    []Loc
+	End     Pos // of the closing brace
 }
 
 // Label is a name for an instruction index (len(Insts) is the end).
@@ -231,7 +245,8 @@ type Operand struct {
 	ImmKind ImmKind
 	Neg     bool  // !p
 	Minus   bool  // -a (video and a few others)
-	Elem    int8  // -1: none
+	Unified bool  // [a].unified
+	Elem    int8  // -1: none; ElemSel: a video selector is in Imm (see Selector)
 	Reg     int32 // index into Body.Regs
 	SReg    isa.SReg
 	Imm     uint64

@@ -241,8 +241,12 @@ func (p *operandReader) one(optional bool) {
 		}
 		p.typeOf(&o)
 	}
+	o.With = ModOf(operandWith[o.Name])
 	p.c.operands = append(p.c.operands, o)
 }
+
+// operandWith are the optional operands that come with a word of the spelling.
+var operandWith = map[string]string{"policy": ".L2::cache_hint"}
 
 func (p *operandReader) mark(name string) string {
 	if p.used == nil {
@@ -319,7 +323,8 @@ func (o *Operand) readSpec(f *Form, spec string) error {
 		case strings.HasSuffix(spec, "&"):
 			o.Kinds |= KSym
 		case strings.HasSuffix(spec, "*"):
-			o.Vec, o.Kinds = -1, KVec|KReg
+			o.Vec = -1
+			o.Kinds |= KVec
 		case strings.HasSuffix(spec, "v"):
 			o.VecSlot = true
 			o.Kinds |= KVec

@@ -118,6 +118,7 @@ type Operand struct {
 	Ref      TypeRef
 	Fixed    Type
 	Slot     int8 // TypeOfSlot
+	With     Mod  // an optional operand that is there if and only if this word is
 	Ranged   bool
 	Lo, Hi   int64
 }

@@ -1,0 +1,168 @@
+package ptx
+
+import "kudzu/internal/ptx/isa"
+
+// choose finds the first candidate form that the operands in p.args fit, and fills the instruction. Fitting is about
+// shapes (register, constant, address, predicate or not); widths and types are the checker's.
+func (p *parser) choose(sp *isa.Spelling, in *Inst) bool {
+	for i := range sp.Cands {
+		c := &sp.Cands[i]
+		ops := c.Form.Operands()
+		if len(p.args) > len(ops) {
+			continue
+		}
+		if len(p.args) == len(ops) && p.fitsAll(c, ops) {
+			in.Form, in.Mods = c.Form, c.Mods
+			in.Args = p.takeArgs(len(ops))
+			copy(in.Args, p.args)
+			return true
+		}
+		var at [maxOperands]int8
+		if len(ops) <= maxOperands && p.arrange(c, ops, 0, 0, &at) {
+			in.Form, in.Mods = c.Form, c.Mods
+			in.Args = p.takeArgs(len(ops))
+			for j := range ops {
+				if at[j] >= 0 {
+					in.Args[j] = p.args[at[j]]
+				} else {
+					in.Args[j] = Operand{Elem: -1, Reg: -1}
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+const maxOperands = 24
+
+// takeArgs gives n operands of the body's arena.
+func (p *parser) takeArgs(n int) []Operand {
+	if cap(p.arena)-len(p.arena) < n {
+		size := 32
+		if len(p.b.Insts) > 64 {
+			size = 1024
+		}
+		p.arena = make([]Operand, 0, max(size, n))
+	}
+	l := len(p.arena)
+	p.arena = p.arena[:l+n]
+	return p.arena[l : l+n : l+n]
+}
+
+func (p *parser) fitsAll(c *isa.Candidate, ops []isa.Operand) bool {
+	for j := range ops {
+		o := &ops[j]
+		if o.Optional && !wanted(c, o) || !p.fits(c, j, o, &p.args[j]) {
+			return false
+		}
+	}
+	return true
+}
+
+// arrange places the arguments from i on at the operands from j on, leaving optional ones out where needed.
+func (p *parser) arrange(c *isa.Candidate, ops []isa.Operand, i, j int, at *[maxOperands]int8) bool {
+	if j == len(ops) {
+		return i == len(p.args)
+	}
+	o := &ops[j]
+	if i < len(p.args) && (!o.Optional || wanted(c, o)) && p.fits(c, j, o, &p.args[i]) {
+		at[j] = int8(i)
+		if p.arrange(c, ops, i+1, j+1, at) {
+			return true
+		}
+	}
+	if !o.Optional || demanded(c, o) {
+		return false
+	}
+	at[j] = -1
+	return p.arrange(c, ops, i, j+1, at)
+}
+
+// wanted reports whether an optional operand may be there: a cache policy comes with .L2::cache_hint, a CTA mask with .multicast.
+func wanted(c *isa.Candidate, o *isa.Operand) bool {
+	return o.With == 0 || hasMod(c.Mods, o.With)
+}
+
+func demanded(c *isa.Candidate, o *isa.Operand) bool {
+	return o.With != 0 && hasMod(c.Mods, o.With)
+}
+
+func hasMod(mods []isa.Mod, m isa.Mod) bool {
+	for _, x := range mods {
+		if x == m {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether argument a has the shape operand o asks for.
+func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool {
+	if a.Neg && !o.Not || a.Minus && !o.Minus {
+		return false
+	}
+	switch a.Kind {
+	case OpReg:
+		r := &p.b.Regs[a.Reg]
+		if a.Elem == ElemSel {
+			if o.Sel == "" {
+				return false
+			}
+		} else if r.Vec > 1 && a.Elem < 0 { // a whole vector register
+			return o.Kinds&isa.KVec != 0 && (o.Vec < 0 || int(o.Vec) == int(r.Vec) || o.VecSlot)
+		}
+		if o.VecSlot && hasVec(c) {
+			return false
+		}
+		return o.Kinds&isa.KReg != 0 && p.isPred(c, j, o) == (r.Type == isa.Pred)
+	case OpImm:
+		return o.Kinds&isa.KImm != 0 && !(o.VecSlot && hasVec(c)) && (!p.isPred(c, j, o) || o.Not)
+	case OpSReg, OpVar, OpFunc:
+		return o.Kinds&(isa.KReg|isa.KSym) != 0 && !(o.VecSlot && hasVec(c))
+	case OpAddr:
+		return o.Kinds&isa.KAddr != 0 && (!a.Unified || o.Unified)
+	case OpTexAddr:
+		return o.Kinds&isa.KTex != 0
+	case OpVec:
+		return o.Kinds&isa.KVec != 0 && (o.Vec <= 0 || int(o.Vec) == len(a.Elems)) && (!o.VecSlot || vecSize(c) == len(a.Elems))
+	case OpPair:
+		return o.Kinds&isa.KPair != 0
+	case OpSink:
+		return o.Kinds&isa.KSink != 0 && !o.PairReq
+	case OpLabel:
+		return o.Kinds&isa.KLabel != 0
+	case OpTable:
+		return o.Kinds&isa.KTable != 0
+	case None, OpProto, OpArgs:
+	}
+	return false
+}
+
+func (p *parser) isPred(c *isa.Candidate, j int, o *isa.Operand) bool {
+	switch o.Ref {
+	case isa.TypeFixed:
+		return o.Fixed == isa.Pred
+	case isa.TypeOfSlot:
+		return c.Mods[o.Slot] == isa.ModPred
+	}
+	return false
+}
+
+func hasVec(c *isa.Candidate) bool { return vecSize(c) > 1 }
+
+func vecSize(c *isa.Candidate) int {
+	i := c.Form.Slot("vec")
+	if i < 0 {
+		return 1
+	}
+	switch c.Mods[i] {
+	case isa.ModV2:
+		return 2
+	case isa.ModV4:
+		return 4
+	case isa.ModV8:
+		return 8
+	}
+	return 1
+}

@@ -1,0 +1,122 @@
+package ptx
+
+import "strings"
+
+// skipBraces finds the brace that closes the one at open and returns the place after it, or -1. It reads no tokens: it
+// jumps from brace to brace with the processor's string search and only looks closer at slashes and quotes, which may
+// begin a comment or a string. This is what makes indexing fast.
+func skipBraces(text string, open int) int {
+	depth := 0
+	i := open
+	slash, quote := i, i // next '/' and '"' at or after i; found when passed
+	find := func(c byte, from int) int {
+		if n := strings.IndexByte(text[from:], c); n >= 0 {
+			return from + n
+		}
+		return len(text)
+	}
+	slash, quote = find('/', i), find('"', i)
+	for {
+		stop := min(slash, quote)
+		// In text[i:stop] every brace counts.
+		for i < stop {
+			n := strings.IndexByte(text[i:stop], '}')
+			if n < 0 {
+				depth += strings.Count(text[i:stop], "{")
+				i = stop
+				break
+			}
+			depth += strings.Count(text[i:i+n], "{") - 1
+			i += n + 1
+			if depth <= 0 {
+				return i
+			}
+		}
+		switch {
+		case i >= len(text):
+			return -1
+		case i == slash:
+			i = skipComment(text, i)
+			if i < 0 {
+				return -1
+			}
+		default: // a quote
+			i = skipString(text, i)
+		}
+		if slash < i {
+			slash = find('/', i)
+		}
+		if quote < i {
+			quote = find('"', i)
+		}
+	}
+}
+
+// skipComment returns the end of the comment at i, i+1 if there is none, or -1 if it does not end.
+func skipComment(text string, i int) int {
+	if i+1 >= len(text) {
+		return i + 1
+	}
+	switch text[i+1] {
+	case '/':
+		if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+			return i + n
+		}
+		return len(text)
+	case '*':
+		if n := strings.Index(text[i+2:], "*/"); n >= 0 {
+			return i + n + 4
+		}
+		return -1
+	}
+	return i + 1
+}
+
+// skipString returns the end of the string at i; it ends at the line's end at the latest.
+func skipString(text string, i int) int {
+	for j := i + 1; j < len(text); j++ {
+		switch text[j] {
+		case '\\':
+			j++
+		case '"':
+			return j + 1
+		case '\n':
+			return j
+		}
+	}
+	return len(text)
+}
+
+// skipBody moves past the body at the current brace and returns its end.
+func (p *parser) skipBody() int {
+	end := skipBraces(p.text, p.start)
+	if end < 0 {
+		p.rep.Report(Pos(len(p.text)), "Parsing error near '': syntax error")
+		end = len(p.text)
+	}
+	p.end = end
+	p.next()
+	return end
+}
+
+// skipInit moves past "= {…}" or "= value" without reading it, and reports whether it did. A list without a size must be
+// read to know the size, unless it is one-dimensional: then its commas tell.
+func (p *parser) skipInit(v *Var) bool {
+	if len(v.Dims) > 0 && v.Dims[0] < 0 {
+		return false
+	}
+	i := p.end
+	for i < len(p.text) && class[p.text[i]]&cSpace != 0 {
+		i++
+	}
+	if i >= len(p.text) || p.text[i] != '{' {
+		return false
+	}
+	end := skipBraces(p.text, i)
+	if end < 0 {
+		return false
+	}
+	p.end = end
+	p.next()
+	return true
+}

@@ -1,0 +1,247 @@
+package ptx
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Slice cuts out a kernel with everything it reaches: functions it calls or takes the address of, module variables, and what
+// their initialisers name. Functions come before their callers; a cycle is broken by declarations.
+func (x *Index) Slice(kernel string) (*Slice, error) {
+	f := x.Func(kernel)
+	if f == nil || f.Open < 0 {
+		return nil, errNoKernel(kernel)
+	}
+	c := &cutter{x: x, state: make(map[string]uint8), proto: map[string]bool{}}
+	c.visit(kernel)
+	var b sliceWriter
+	b.x = x
+	b.header(c.files)
+	for _, name := range c.order { // declarations for cycles, and for initialisers that name functions
+		if c.proto[name] {
+			b.prototype(x.Func(name))
+		}
+	}
+	for _, name := range c.order {
+		it := &x.items[x.byName[name]]
+		switch {
+		case it.v != nil:
+			b.variable(it.v)
+		case it.of != "":
+			if it.decl != nil {
+				b.piece(it.decl.Start, it.decl.End)
+			}
+			b.text(".alias " + name + ", " + it.of + ";\n")
+		default:
+			b.piece(it.fn.Start, it.fn.End)
+		}
+	}
+	return &Slice{Text: b.sb.String(), parts: b.parts}, nil
+}
+
+// cutter walks what a kernel reaches, depth first in the order of first mention.
+type cutter struct {
+	x     *Index
+	state map[string]uint8 // 1: being visited, 2: done
+	order []string         // callees and variables before those who name them
+	proto map[string]bool  // functions that need a declaration first
+	files map[int]bool     // of .loc
+}
+
+func (c *cutter) visit(name string) {
+	// An explicit stack: a chain of a million functions must not exhaust ours.
+	type frame struct {
+		name string
+		refs []string
+		next int
+	}
+	stack := []frame{{name: name, refs: c.refs(name)}}
+	c.state[name] = 1
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		if f.next == len(f.refs) {
+			c.state[f.name] = 2
+			c.order = append(c.order, f.name)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		r := f.refs[f.next]
+		f.next++
+		it := &c.x.items[c.x.byName[r]]
+		switch c.state[r] {
+		case 0:
+			c.state[r] = 1
+			stack = append(stack, frame{name: r, refs: c.refs(r)})
+		case 1:
+			if it.fn != nil {
+				c.proto[r] = true
+			}
+		}
+	}
+}
+
+// refs are the module-level names that an item's text mentions, in order, each once.
+func (c *cutter) refs(name string) []string {
+	it := &c.x.items[c.x.byName[name]]
+	switch {
+	case it.v != nil:
+		return c.mentions(c.x.Text[it.v.v.Pos:it.v.end], name)
+	case it.of != "":
+		if _, ok := c.x.byName[it.of]; ok {
+			return []string{it.of}
+		}
+		return nil
+	case it.fn.Open >= 0:
+		return c.mentions(c.x.Text[it.fn.Open:it.fn.End], name)
+	}
+	return nil
+}
+
+// mentions scans text for identifiers that are module-level names. A local of the same name makes the slice larger than it
+// must be, never wrong.
+func (c *cutter) mentions(text, self string) []string {
+	var refs []string
+	seen := map[string]bool{}
+	for i := 0; i < len(text); {
+		ch := text[i]
+		switch {
+		case ch == '/':
+			j := skipComment(text, i)
+			if j < 0 {
+				return refs
+			}
+			i = j
+		case ch == '"':
+			i = skipString(text, i)
+		case ch == '%': // a register: never a module-level name unless declared so
+			j := i + 1
+			for j < len(text) && class[text[j]]&cIdent != 0 {
+				j++
+			}
+			i = c.mention(text, i, j, self, seen, &refs)
+		case ch == '.':
+			if strings.HasPrefix(text[i:], ".loc") && i+4 < len(text) && class[text[i+4]]&cSpace != 0 {
+				c.file(text[i+4:])
+			}
+			i = dotEnd(text, i)
+		case class[ch]&cStart != 0:
+			j := i + 1
+			for j < len(text) && class[text[j]]&cIdent != 0 {
+				j++
+			}
+			i = c.mention(text, i, j, self, seen, &refs)
+		case class[ch]&cDigit != 0:
+			i = numberEnd(text, i)
+		default:
+			i++
+		}
+	}
+	return refs
+}
+
+func (c *cutter) mention(text string, i, j int, self string, seen map[string]bool, refs *[]string) int {
+	w := text[i:j]
+	if k, ok := c.x.byName[w]; ok && !seen[w] {
+		seen[w] = true
+		if w != self || c.x.items[k].fn != nil && c.x.items[k].fn.Kind == DeviceFunc {
+			*refs = append(*refs, w)
+		}
+	}
+	return j
+}
+
+func (c *cutter) file(text string) {
+	i := 0
+	for i < len(text) && class[text[i]]&cSpace != 0 {
+		i++
+	}
+	n := 0
+	for ; i < len(text) && isDec(text[i]) && n < 1<<20; i++ {
+		n = n*10 + int(text[i]-'0')
+	}
+	if c.files == nil {
+		c.files = map[int]bool{}
+	}
+	c.files[n] = true
+}
+
+// sliceWriter builds the slice's text with its line map.
+type sliceWriter struct {
+	x     *Index
+	sb    strings.Builder
+	line  int
+	parts []part
+	lines []uint32
+}
+
+func (b *sliceWriter) header(files map[int]bool) {
+	x := b.x
+	b.line = 1
+	b.text(fmt.Sprintf(".version %d.%d\n.target %s\n.address_size %d\n", x.Version.Major(), x.Version.Minor(), x.Target, x.AddressSize))
+	var used []File
+	for _, f := range x.Files {
+		if files[f.Index] {
+			used = append(used, f)
+		}
+	}
+	sort.Slice(used, func(i, j int) bool { return used[i].Index < used[j].Index })
+	for i, f := range used {
+		if i == 0 || used[i-1].Index != f.Index {
+			b.text(fmt.Sprintf(".file %d \"%s\"\n", f.Index, f.Name))
+		}
+	}
+}
+
+func (b *sliceWriter) text(s string) {
+	b.sb.WriteString(s)
+	b.line += strings.Count(s, "\n")
+}
+
+// piece copies a part of the module's text and notes where it came from.
+func (b *sliceWriter) piece(start, end int) {
+	b.note(start)
+	b.text(b.x.Text[start:end])
+	b.text("\n")
+}
+
+func (b *sliceWriter) note(start int) {
+	if b.lines == nil {
+		b.lines = lineStarts(b.x.Text)
+	}
+	from := sort.Search(len(b.lines), func(i int) bool { return b.lines[i] > uint32(start) })
+	b.parts = append(b.parts, part{line: b.line, from: from, at: b.sb.Len(), start: start})
+}
+
+// variable copies one variable's declaration. One of several in a statement gets the statement's head, then itself.
+func (b *sliceWriter) variable(v *indexVar) {
+	head := v.start
+	b.note(head)
+	text := b.x.Text
+	headEnd := v.head
+	b.text(text[head:headEnd])
+	if int(v.v.Pos) != headEnd {
+		b.note(int(v.v.Pos))
+	}
+	b.text(strings.TrimRight(text[v.v.Pos:v.end], " \t\r\n"))
+	b.text(";\n")
+}
+
+// prototype declares a function ahead of its definition.
+func (b *sliceWriter) prototype(f *IndexFunc) {
+	if f.Kind != DeviceFunc || f.Open < 0 {
+		return
+	}
+	b.note(f.Start)
+	b.text(strings.TrimRight(b.x.Text[f.Start:f.Open], " \t\r\n"))
+	b.text("\n;\n")
+}
+
+// String is the target as written: "sm_90a, texmode_independent".
+func (t Target) String() string {
+	s := fmt.Sprintf("sm_%d%s", t.SM, t.Suffix)
+	for _, m := range t.Modes {
+		s += ", " + m
+	}
+	return s
+}
