@@ -1,0 +1,45 @@
+# Kudzu: run unmodified CUDA programs without NVIDIA's driver. See README.md.
+.PHONY: run test bench apps gen check dist clean setup examples record
+
+# Builds everything and runs six CUDA examples on the CPU.
+run: dist
+	@scripts/examples.sh run
+
+# Everything a change must pass. Needs no GPU and no third-party program.
+test: dist examples
+	@test -z "$$(gofmt -l cmd internal examples *.go)" || { gofmt -l cmd internal examples *.go; exit 1; }
+	go vet ./...
+	go test -timeout 14m ./...
+
+# Figures: ratios against native code, measured in one run.
+bench: dist examples
+	@scripts/bench.sh
+
+# Opt-in: third-party programs, fetched into .build/apps, nothing of them committed.
+apps: dist
+	@scripts/apps.sh
+
+# Writes every generated file (z*, include/).
+gen:
+	go run ./cmd/gen
+
+# Formatting, vet, and "delete what is generated, generate, nothing changed".
+check: setup
+	@scripts/check.sh
+
+# dist/bin/kudzu and dist/lib with NVIDIA's sonames.
+dist: setup
+	@scripts/dist.sh
+
+examples: dist
+	@scripts/examples.sh
+
+# A test binary that records what a real GPU answers: carry .build/cases.test there, run it in internal/testkit with -record DIR.
+record:
+	go test -c -o .build/cases.test ./internal/testkit
+
+setup:
+	@scripts/setup.sh
+
+clean:
+	rm -rf dist .build

@@ -1,0 +1,134 @@
+package kudzu_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
+)
+
+// rule says what a room may import of ours. Names are below internal/ unless they begin with cmd/; a trailing /* stands
+// for every room below. "*" is anything.
+type rule struct {
+	room string
+	may  string // space separated
+	cgo  bool
+	why  string // where the house's rule is bent
+}
+
+// The floors, from the facts up. An arrow never points up; the compiler never imports the runtime; only abi, engine and
+// dl speak C.
+var rules = []rule{
+	// facts
+	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
+	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"},
+	{room: "spec"}, {room: "spec/cu"},
+	// compiler
+	{room: "ptx", may: "ptx/isa"},
+	{room: "ptx/check", may: "ptx ptx/isa"},
+	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image", why: "approx defines the .approx functions once; image names the runtime entries"},
+	{room: "pass", may: "ir"},
+	{room: "emit/warp", may: "ir ll image", why: "the calling convention is image's"},
+	{room: "emit/simt", may: "ir ll"},
+	{room: "compile", may: "image cache logx"},
+	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile"},
+	// leaves
+	{room: "engine", cgo: true},
+	{room: "dl", may: "spec", cgo: true},
+	// runtime
+	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx", why: "softfloat and approx are the arithmetic it defines"},
+	{room: "backend/cpu", may: "backend engine compile image logx"},
+	{room: "backend/cuda", may: "backend compile dl"},
+	{room: "driver", may: "backend fatbin ptx ptx/check handle hostmem spec/cu logx", why: "modules are checked at load, as the real driver does"},
+	// border
+	{room: "abi", may: "spec spec/cu", cgo: true},
+	{room: "bind", may: "abi spec spec/cu driver cudart shim/* hostmem logx"},
+	{room: "testkit", may: "*"},
+	{room: "cmd/gen", may: "spec ptx/isa"},
+	{room: "cmd/kudzu", may: "*"},
+	{room: "cmd/libkudzu", may: "*", cgo: true},
+}
+
+// never are arrows that no "*" allows.
+var never = map[string]string{
+	"cmd/kudzu":    "abi bind",
+	"cmd/libkudzu": "compile/worker llvm lower pass emit/* ll",
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	CgoFiles   []string
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,CgoFiles", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	return pkgs
+}
+
+func room(importPath string) (string, bool) {
+	r, ok := strings.CutPrefix(importPath, "kudzu/")
+	return strings.TrimPrefix(r, "internal/"), ok
+}
+
+func matches(list, name string) bool {
+	for _, w := range strings.Fields(list) {
+		if w == "*" || w == name || (strings.HasSuffix(w, "/*") && path.Dir(name) == strings.TrimSuffix(w, "/*")) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImports(t *testing.T) {
+	byRoom := map[string]rule{}
+	for _, r := range rules {
+		byRoom[r.room] = r
+	}
+	for _, p := range list(t) {
+		name, ours := room(p.ImportPath)
+		if !ours || strings.HasPrefix(name, "examples") {
+			continue
+		}
+		r, ok := byRoom[name]
+		if !ok {
+			t.Errorf("%s has no row in deps_test.go", name)
+			continue
+		}
+		if len(p.CgoFiles) > 0 && !r.cgo {
+			t.Errorf("%s uses cgo: only abi, engine, dl and cmd/libkudzu speak C", name)
+		}
+		for _, i := range p.Imports {
+			to, ours := room(i)
+			if ours && (!matches(r.may, to) || matches(never[name], to)) {
+				t.Errorf("%s may not import %s", name, to)
+			}
+		}
+	}
+}
+
+// TestImageHasNoCompiler keeps the worker and libLLVM out of the library that lives in other people's processes.
+func TestImageHasNoCompiler(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/libkudzu").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for _, i := range strings.Fields(string(out)) {
+		if name, ours := room(i); ours && matches(never["cmd/libkudzu"], name) {
+			t.Errorf("libkudzu.so contains %s", name)
+		}
+	}
+}
