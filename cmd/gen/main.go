@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"go/token"
 	"os"
 	"path/filepath"
 	"sort"
@@ -22,13 +23,23 @@ var outputs = []struct {
 	write func(*world) error
 }{
 	{"go types", writeGoTypes},
+	{"headers", writeHeaders},
+	{"methods", scanMethods},
+	{"fronts", writeFronts},
+	{"tables", writeTables},
+	{"stubs", writeStubs},
+	{"bindings", writeBind},
 }
 
 // world is what the writers read and where they write.
 type world struct {
 	root  string
 	apis  map[string]*spec.API
-	files map[string][]byte // path under root -> text
+	files map[string][]byte       // path under root -> text
+	base  map[string]bool         // functions c/base defines
+	bound map[*spec.Func]*binding // rows that have a method
+	order []*binding              // the same, in the order of the tables
+	fset  *token.FileSet
 }
 
 func main() {
@@ -42,7 +53,7 @@ func main() {
 }
 
 func run(root string, check bool) error {
-	w := &world{root: root, apis: map[string]*spec.API{}, files: map[string][]byte{}}
+	w := &world{root: root, fset: token.NewFileSet(), apis: map[string]*spec.API{}, files: map[string][]byte{}}
 	for _, name := range spec.Names() {
 		api, err := spec.Load(name)
 		if err != nil {

@@ -25,13 +25,16 @@ const maxView = 1 << 47
 
 // Fault is the panic for an address that cannot be used.
 type Fault struct {
-	Addr Ptr
+	At   Ptr
 	Size uint64
 }
 
 func (f Fault) Error() string {
-	return fmt.Sprintf("host memory: %d bytes at %#x cannot be used", f.Size, uintptr(f.Addr))
+	return fmt.Sprintf("host memory: %d bytes at %#x cannot be used", f.Size, uintptr(f.At))
 }
+
+// Addr is the address, under the name the Go runtime's own memory faults have it.
+func (f Fault) Addr() uintptr { return uintptr(f.At) }
 
 // Add is the address n bytes further on.
 func (p Ptr) Add(n uint64) Ptr { return p + Ptr(n) }

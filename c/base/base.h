@@ -1,0 +1,74 @@
+// libkudzu-base.so: what must work before, without or after the Go image.
+#ifndef KZ_BASE_H
+#define KZ_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host.h"
+
+// How a function is answered (the generated kind arrays).
+enum { KZ_NONE, KZ_BASE, KZ_GO };
+
+struct kz_library {
+	const char *soname;
+	void **table;           // what the front jumps through
+	const uint8_t *kind;    // one a symbol
+	const uint16_t *offset; // of each name in names
+	const char *names;
+	_Atomic uint32_t *count; // calls that found nothing
+	uint32_t size;
+	int unsupported, child, exit;
+	void *lazy, *none; // entry.S, with the library's number in it
+	const char *front; // address of symbol 0, once the front is loaded
+};
+
+extern struct kz_library kz_libraries[KZ_LIBRARIES];
+
+#define KZ_STRIDE 32 // bytes between two symbols of a front
+
+enum kz_state {
+	KZ_UNLOADED, // the Go image has not been needed yet
+	KZ_LOADED,
+	KZ_FAILED, // it could not be loaded; said once on stderr
+	KZ_CHILD,  // a fork of a process that had loaded it
+	KZ_EXIT,   // the process is ending
+};
+
+extern _Atomic int kz_now; // enum kz_state
+
+struct kz_thread *kz_thread(void);
+
+// kz_entry returns the implementation of a symbol, loading the Go image if it lives
+// there, or NULL when there is none (unimplemented, after fork, at exit).
+void *kz_entry(int library, uint32_t symbol);
+
+// kz_front returns the address a program sees for a symbol, loading the front if need be.
+void *kz_front(int library, uint32_t symbol);
+
+void kz_context_gone(uint64_t context);
+
+// kz_log_level: 0 nothing, 1 error … 4 debug, from KUDZU_LOG.
+int kz_log_level(void);
+
+const char *kz_error_name(int code, int runtime);
+const char *kz_error_text(int code, int runtime);
+
+// Driver API codes used here, by number: this file must not need cuda.h.
+enum {
+	KZ_SUCCESS = 0,
+	KZ_INVALID_VALUE = 1,
+	KZ_NOT_INITIALIZED = 3,
+	KZ_DEINITIALIZED = 4,
+	KZ_OUT_OF_MEMORY = 2,
+	KZ_SHARED_OBJECT_INIT_FAILED = 303,
+	KZ_INVALID_HANDLE = 400,
+	KZ_NOT_FOUND = 500,
+	KZ_NOT_SUPPORTED = 801,
+};
+
+#define KZ_DRIVER_VERSION 13000
+
+#define KZ_EXPORT __attribute__((visibility("default")))
+
+#endif

@@ -1,0 +1,24 @@
+// What libkudzu-base.so and libkudzu.so say to each other when the second is loaded.
+#ifndef KZ_HOST_H
+#define KZ_HOST_H
+
+#include "thread.h"
+#include "ztable.h"
+
+// kz_host is what the base offers to the Go image.
+struct kz_host {
+	uint64_t hash; // KZ_HASH: both were generated from the same rows
+	struct kz_thread *(*thread)(void);
+	void (*context_gone)(uint64_t context); // runs context-local destructors
+};
+
+// kz_image is what the Go image offers: one array of entry points a library, holes NULL.
+struct kz_image {
+	void *const *stubs[KZ_LIBRARIES];
+};
+
+// kz_attach is the one symbol libkudzu.so exports. It returns 0, or an error code of the
+// driver API when the image cannot serve this base.
+typedef int kz_attach_fn(const struct kz_host *host, struct kz_image *image);
+
+#endif

@@ -1,0 +1,173 @@
+// Jump tables: loading the Go image at the first call that needs it, and swapping every
+// entry after a fork and at exit.
+#define _GNU_SOURCE
+#include "base.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Atomic int kz_now = KZ_UNLOADED;
+
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards loading and swaps
+
+static int answer_child(void) { return KZ_NOT_INITIALIZED; }
+static int answer_exit(void) { return KZ_DEINITIALIZED; }
+static int answer_failed(void) { return KZ_SHARED_OBJECT_INIT_FAILED; }
+
+// swap gives every entry that is not the base's own the same answer. A store of a pointer
+// is atomic, so threads inside a front see the old answer or the new one.
+static void swap(int (*fn)(void), int only_go) {
+	for (int l = 0; l < KZ_LIBRARIES; l++) {
+		struct kz_library *lib = &kz_libraries[l];
+		for (uint32_t i = 0; i < lib->size; i++)
+			if (lib->kind[i] == KZ_GO || (!only_go && lib->kind[i] != KZ_BASE))
+				__atomic_store_n(&lib->table[i], (void *)fn, __ATOMIC_RELEASE);
+	}
+}
+
+int kz_log_level(void) {
+	static const char *const names[] = {"off", "error", "warn", "info", "debug"};
+	const char *v = getenv("KUDZU_LOG");
+	for (int i = 0; v && i < 5; i++)
+		if (!strcmp(v, names[i]))
+			return i;
+	return v && *v ? 1 : 0;
+}
+
+// beside makes the path of a file in the folder this library lies in.
+static int beside(char *path, size_t size, const char *file) {
+	Dl_info info;
+	if (!dladdr((void *)&load_lock, &info) || !info.dli_fname)
+		return 0;
+	const char *slash = strrchr(info.dli_fname, '/');
+	int n = slash ? snprintf(path, size, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname, file)
+	              : snprintf(path, size, "%s", file);
+	return n > 0 && (size_t)n < size;
+}
+
+static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .context_gone = kz_context_gone};
+
+// load brings the Go image in. Preconditions: load_lock is held, the state is KZ_UNLOADED.
+static void load(void) {
+	char path[PATH_MAX];
+	struct kz_image image = {0};
+	const char *why = NULL;
+	int code = 0;
+	if (!beside(path, sizeof path, "libkudzu.so")) {
+		why = "its place is unknown";
+	} else {
+		void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		kz_attach_fn *attach = handle ? (kz_attach_fn *)dlsym(handle, "kz_attach") : NULL;
+		if (!attach)
+			why = dlerror();
+		else if ((code = attach(&host, &image)))
+			why = code == KZ_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
+	}
+	if (why) {
+		fprintf(stderr, "kudzu: libkudzu.so cannot be used: %s\n", why);
+		swap(answer_failed, 1);
+		atomic_store(&kz_now, KZ_FAILED);
+		return;
+	}
+	for (int l = 0; l < KZ_LIBRARIES; l++) {
+		struct kz_library *lib = &kz_libraries[l];
+		for (uint32_t i = 0; image.stubs[l] && i < lib->size; i++)
+			if (lib->kind[i] == KZ_GO)
+				__atomic_store_n(&lib->table[i], image.stubs[l][i], __ATOMIC_RELEASE);
+	}
+	atomic_store(&kz_now, KZ_LOADED);
+}
+
+// kz_resolve is what entry.S calls for an entry that still waits for the Go image.
+void *kz_resolve(uint32_t library, uint32_t symbol);
+void *kz_resolve(uint32_t library, uint32_t symbol) {
+	int saved = errno;
+	pthread_mutex_lock(&load_lock);
+	if (atomic_load(&kz_now) == KZ_UNLOADED)
+		load();
+	pthread_mutex_unlock(&load_lock);
+	errno = saved;
+	return __atomic_load_n(&kz_libraries[library].table[symbol], __ATOMIC_ACQUIRE);
+}
+
+// kz_unsupported is what entry.S calls for a function that nobody implements.
+int kz_unsupported(uint32_t library, uint32_t symbol);
+int kz_unsupported(uint32_t library, uint32_t symbol) {
+	struct kz_library *lib = &kz_libraries[library];
+	atomic_fetch_add_explicit(&lib->count[symbol], 1, memory_order_relaxed);
+	return lib->unsupported;
+}
+
+void *kz_entry(int library, uint32_t symbol) {
+	struct kz_library *lib = &kz_libraries[library];
+	if (lib->kind[symbol] != KZ_GO)
+		return lib->kind[symbol] == KZ_BASE ? lib->table[symbol] : NULL;
+	void *fn = kz_resolve((uint32_t)library, symbol);
+	return atomic_load(&kz_now) == KZ_LOADED ? fn : NULL;
+}
+
+// kz_attach_front is called by the constructor of every front with the address of its
+// first symbol. The first of two copies of a front stays the one that is handed out.
+KZ_EXPORT void kz_attach_front(uint32_t library, const char *first);
+KZ_EXPORT void kz_attach_front(uint32_t library, const char *first) {
+	const char *none = NULL;
+	__atomic_compare_exchange_n(&kz_libraries[library].front, &none, first, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+void *kz_front(int library, uint32_t symbol) {
+	struct kz_library *lib = &kz_libraries[library];
+	const char *front = __atomic_load_n(&lib->front, __ATOMIC_ACQUIRE);
+	if (!front) {
+		char path[PATH_MAX];
+		if (!beside(path, sizeof path, lib->soname) || !dlopen(path, RTLD_NOW | RTLD_LOCAL))
+			return NULL;
+		front = __atomic_load_n(&lib->front, __ATOMIC_ACQUIRE);
+	}
+	return front ? (void *)(front + (size_t)symbol * KZ_STRIDE) : NULL;
+}
+
+// kz_report prints how often functions nobody implements were called.
+KZ_EXPORT void kz_report(int fd);
+KZ_EXPORT void kz_report(int fd) {
+	for (int l = 0; l < KZ_LIBRARIES; l++) {
+		struct kz_library *lib = &kz_libraries[l];
+		for (uint32_t i = 0; i < lib->size; i++) {
+			uint32_t n = atomic_load_explicit(&lib->count[i], memory_order_relaxed);
+			if (n)
+				dprintf(fd, "kudzu: %s: %s is not implemented, asked for %u times\n", lib->soname, lib->names + lib->offset[i], n);
+		}
+	}
+}
+
+static void before_fork(void) { pthread_mutex_lock(&load_lock); }
+static void after_fork_parent(void) { pthread_mutex_unlock(&load_lock); }
+
+// A child has only the thread that forked: the Go image, if there was one, is dead in it.
+// A child of a process that never loaded it starts fresh.
+static void after_fork_child(void) {
+	pthread_mutex_init(&load_lock, NULL);
+	if (atomic_load(&kz_now) == KZ_LOADED) {
+		atomic_store(&kz_now, KZ_CHILD);
+		swap(answer_child, 0);
+	}
+}
+
+__attribute__((constructor)) static void start(void) {
+	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+// The destructor runs after those of everything that is linked to us, so a program's own
+// destructors still find CUDA; what comes later is answered with "shutting down".
+__attribute__((destructor)) static void end(void) {
+	if (kz_log_level() >= 4)
+		kz_report(2);
+	int was = atomic_exchange(&kz_now, KZ_EXIT);
+	if (was != KZ_CHILD)
+		swap(answer_exit, 0);
+}

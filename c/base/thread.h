@@ -1,0 +1,21 @@
+// One block a host thread, shared by every front. internal/driver/thread.go is its mirror.
+#ifndef KZ_THREAD_H
+#define KZ_THREAD_H
+
+#include <stdint.h>
+
+#define KZ_CONTEXT_STACK 126
+#define KZ_THREAD_PER_THREAD 1u // flags: inside a call for the per-thread default stream
+
+struct kz_thread {
+	uint64_t id; // unique in the process, never reused
+	uint32_t flags;
+	int32_t last_error; // of the runtime API
+	uint32_t depth;     // contexts on the stack
+	uint32_t reserved;
+	uint64_t stack[KZ_CONTEXT_STACK]; // stack[depth-1] is the current CUcontext
+};
+
+_Static_assert(sizeof(struct kz_thread) == 24 + 8 * KZ_CONTEXT_STACK, "mirrored in Go");
+
+#endif

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"sort"
+
+	"kudzu/internal/spec"
+)
+
+// writeBind writes the argument structs (abi) and, for every bound row, the function
+// that unpacks them, calls the method and stores its results (bind).
+func writeBind(w *world) error {
+	for _, r := range receivers {
+		var list []*binding
+		for _, b := range w.order {
+			if b.pkg == r.pkg {
+				list = append(list, b)
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		from := "internal/spec/" + r.api + ".api"
+		if err := w.argsFile(r.api, r.pkg, from, list); err != nil {
+			return err
+		}
+		if err := w.bindFile(r.api, from, list); err != nil {
+			return err
+		}
+	}
+	return w.tableGo()
+}
+
+// word is the Go type of an argument as the stub packs it.
+func (b *binding) word(t *spec.Type) string {
+	if st := b.scope.Struct(t); st != nil {
+		return b.pkg + "." + structName(st)
+	}
+	u := b.scope.Underlying(t)
+	if u.Name == "float" || u.Name == "double" {
+		return spec.Prims[u.Name].Go
+	}
+	size, _, err := b.scope.Size(t)
+	if err != nil {
+		panic("BUG: a matched parameter without a size: " + err.Error())
+	}
+	return fmt.Sprintf("uint%d", 8*size)
+}
+
+func (w *world) argsFile(api, pkg, from string, list []*binding) error {
+	var o, body out
+	uses := false
+	for _, b := range list {
+		body.f("type %s struct {\n_ structs.HostLayout\n\n", argsName(b))
+		for i, p := range b.fn.Params {
+			body.f("%s %s\n", argField(i, p), b.word(p.Type))
+			uses = uses || b.scope.Struct(p.Type) != nil
+		}
+		body.f("}\n\n")
+	}
+	o.header("//", from)
+	o.f("package abi\n\nimport (\n\"structs\"\n")
+	if uses {
+		o.f("\n\"%s/internal/spec/%s\"\n", module, pkg)
+	}
+	o.f(")\n\n// The arguments of each bound function, as its stub packs them.\n\n%s", body.String())
+	return w.goFile("internal/abi/zargs_"+api+".go", &o)
+}
+
+func argsName(b *binding) string { return goName(b.fn.Name) }
+
+func argField(i int, p spec.Param) string {
+	n := goName(p.Name)
+	if n == "" {
+		return fmt.Sprintf("A%d", i)
+	}
+	return n
+}
+
+func (w *world) bindFile(api, from string, list []*binding) error {
+	imports := map[string]bool{"unsafe": true, module + "/internal/abi": true}
+	qualify := func(p *types.Package) string {
+		imports[p.Path()] = true
+		return p.Name()
+	}
+	var body out
+	for _, b := range list {
+		imports[b.recv] = true
+		b.write(&body, qualify, imports)
+	}
+	var o out
+	o.header("//", from+" and the methods of "+list[0].recv)
+	o.f("package bind\n\nimport (\n")
+	var std, own []string
+	for path := range imports {
+		if path == "unsafe" {
+			std = append(std, path)
+		} else {
+			own = append(own, path)
+		}
+	}
+	sort.Strings(own)
+	for _, p := range std {
+		o.f("%q\n", p)
+	}
+	o.f("\n")
+	for _, p := range own {
+		o.f("%q\n", p)
+	}
+	o.f(")\n\n%s", body.String())
+	return w.goFile("internal/bind/zbind_"+api+".go", &o)
+}
+
+// write makes the function that serves one row.
+func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
+	o.f("func bind_%s(thread, args unsafe.Pointer) int32 {\n", b.fn.Name)
+	if len(b.fn.Params) > 0 {
+		o.f("a := (*abi.%s)(args)\n", argsName(b))
+	}
+	var results, call, stores out
+	for i, a := range b.args {
+		b.guard(o, a, i, imports)
+		field := "a." + argField(i, a.param)
+		switch a.pass {
+		case passResult:
+			results.f("r%d, ", i)
+			b.store(&stores, a, i, field, imports)
+		case passValue:
+			if b.scope.Struct(a.param.Type) != nil {
+				call.f("%s, ", field)
+			} else {
+				call.f("%s(%s), ", types.TypeString(a.typ, q), field)
+			}
+		case passAddress:
+			imports[module+"/internal/hostmem"] = true
+			call.f("hostmem.Ptr(%s), ", field)
+		case passString:
+			imports[module+"/internal/hostmem"] = true
+			call.f("%s(hostmem.String(hostmem.Ptr(%s))), ", types.TypeString(a.typ, q), field)
+		case passStruct:
+			call.f("s%d, ", i)
+		}
+	}
+	o.f("%serr := (*%s.Thread)(thread).%s(%s)\n", results.String(), q(types.NewPackage(b.recv, b.method.Pkg().Name())), b.method.Name(), trimComma(call.String()))
+	o.f("if err != nil {\nreturn code(err)\n}\n%sreturn 0\n}\n\n", stores.String())
+}
+
+func trimComma(s string) string {
+	if len(s) > 2 {
+		return s[:len(s)-2]
+	}
+	return s
+}
+
+// guard refuses a null pointer before the method runs, and makes structure pointers.
+func (b *binding) guard(o *out, a argument, i int, imports map[string]bool) {
+	field := "a." + argField(i, a.param)
+	refuse := (a.pass == passResult && a.param.Mode == spec.Out) ||
+		((a.pass == passString || a.pass == passStruct) && a.param.Mode == spec.In)
+	if refuse {
+		o.f("if %s == 0 {\nreturn invalidValue\n}\n", field)
+	}
+	if a.pass == passStruct {
+		imports[module+"/internal/hostmem"] = true
+		imports[module+"/internal/spec/"+b.pkg] = true
+		name := b.pkg + "." + structName(b.scope.Struct(a.param.Type.Elem))
+		if a.param.Mode == spec.InOpt {
+			o.f("var s%d *%s\nif %s != 0 {\ns%d = hostmem.At[%s](hostmem.Ptr(%s))\n}\n", i, name, field, i, name, field)
+		} else {
+			o.f("s%d := hostmem.At[%s](hostmem.Ptr(%s))\n", i, name, field)
+		}
+	}
+}
+
+// store writes one result where the caller wants it.
+func (b *binding) store(o *out, a argument, i int, field string, imports map[string]bool) {
+	imports[module+"/internal/hostmem"] = true
+	value := fmt.Sprintf("r%d", i)
+	if b.scope.Struct(a.param.Type.Elem) == nil {
+		value = fmt.Sprintf("%s(r%d)", b.word(a.param.Type.Elem), i)
+	}
+	line := fmt.Sprintf("hostmem.Store(hostmem.Ptr(%s), %s)\n", field, value)
+	if a.param.Mode == spec.OutOpt {
+		line = fmt.Sprintf("if %s != 0 {\n%s}\n", field, line)
+	}
+	o.f("%s", line)
+}
+
+// tableGo writes the list of handlers, indexed by the number a stub gives the door.
+func (w *world) tableGo() error {
+	var o out
+	o.header("//", apiFiles)
+	o.f("package bind\n\nimport \"%s/internal/abi\"\n\n// Handlers serve the stubs, each at the number its stub gives the door.\nvar Handlers = [...]abi.Handler{\n", module)
+	for _, b := range w.order {
+		o.f("{Name: %q, Call: bind_%s},\n", b.fn.Name, b.fn.Name)
+	}
+	o.f("}\n")
+	return w.goFile("internal/bind/zhandlers.go", &o)
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"kudzu/internal/spec"
+)
+
+// headerFiles are the C headers, one an interface, and the thin ones programs also name.
+func writeHeaders(w *world) error {
+	if err := w.header("cuda", "cuda.h", "CUDA_VERSION", "#include <stddef.h>\n#include <stdint.h>\n"); err != nil {
+		return err
+	}
+	if err := w.header("cudart", "cuda_runtime_api.h", "CUDART_VERSION", "#include <stddef.h>\n#include <stdint.h>\n"); err != nil {
+		return err
+	}
+	var rt out
+	rt.header("//", "internal/spec/cudart.api")
+	rt.f("#ifndef KUDZU_CUDA_RUNTIME_H\n#define KUDZU_CUDA_RUNTIME_H\n\n#include \"cuda_runtime_api.h\"\n\n#endif\n")
+	w.files["include/cuda_runtime.h"] = rt.Bytes()
+	for _, name := range []string{"driver_types.h", "vector_types.h", "library_types.h", "texture_types.h", "surface_types.h", "cuda_profiler_api.h"} {
+		var o out
+		o.header("//", "internal/spec/cudart.api")
+		o.f("#include \"cuda_runtime_api.h\"\n")
+		w.files["include/"+name] = o.Bytes()
+	}
+	return nil
+}
+
+// header writes one C header. Rows that differ between the major versions stand between
+// #if lines; the default is 13.
+func (w *world) header(api, file, versionMacro, includes string) error {
+	a := w.apis[api]
+	h := &cHeader{api: a, macro: versionMacro}
+	guard := "KUDZU_" + strings.ToUpper(strings.ReplaceAll(file, ".", "_"))
+	h.header("//", "internal/spec/"+api+".api")
+	h.f("#ifndef %s\n#define %s\n\n%s\n", guard, guard, includes)
+	h.f("// Define %s as 12000 before including to get the interface of CUDA 12.\n#ifndef %s\n#define %s 13000\n#endif\n\n", versionMacro, versionMacro, versionMacro)
+	h.f("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
+	h.f("#if defined(__cplusplus)\n#define KUDZU_ALIGN(n) alignas(n)\n#elif defined(__GNUC__)\n#define KUDZU_ALIGN(n) __attribute__((aligned(n)))\n#else\n#define KUDZU_ALIGN(n) _Alignas(n)\n#endif\n")
+	h.f("#ifndef CUDAAPI\n#define CUDAAPI\n#endif\n#ifndef CUDARTAPI\n#define CUDARTAPI\n#endif\n#ifndef CUDA_CB\n#define CUDA_CB\n#endif\n#ifndef CUDART_CB\n#define CUDART_CB\n#endif\n\n")
+	h.consts()
+	h.enums()
+	h.forward()
+	h.types()
+	h.funcs()
+	h.f("#ifdef __cplusplus\n}\n#endif\n\n#undef KUDZU_ALIGN\n\n#endif\n")
+	w.files["include/"+file] = h.Bytes()
+	return nil
+}
+
+type cHeader struct {
+	out
+	api   *spec.API
+	macro string
+}
+
+// guarded writes a row that means something else in the other major version, or was
+// removed in 13, between #if lines. A row that 13 only added is in nobody's way.
+func (h *cHeader) guarded(s spec.Span, text string) {
+	switch {
+	case s.Only == 13:
+		h.f("#if %s >= 13000\n%s#endif\n", h.macro, text)
+	case s.Only == 12 || s.Until != 0:
+		h.f("#if %s < 13000\n%s#endif\n", h.macro, text)
+	default:
+		h.f("%s", text)
+	}
+}
+
+func (h *cHeader) consts() {
+	for _, c := range h.api.Consts {
+		v := c.Value
+		if c.Type != nil {
+			v = fmt.Sprintf("((%s)%s)", c.Type.C(""), v)
+		}
+		h.guarded(c.Span, fmt.Sprintf("#define %s %s\n", c.Name, v))
+	}
+	h.f("\n")
+}
+
+func (h *cHeader) enums() {
+	for _, e := range h.api.Enums {
+		var o out
+		tag := e.Tag
+		if tag == "" {
+			tag = e.Name
+		}
+		o.f("typedef enum %s {\n", tag)
+		for _, v := range e.Values {
+			inner := &cHeader{api: h.api, macro: h.macro}
+			value := fmt.Sprint(v.Value)
+			if v.Value > 0x7fffffff {
+				value = fmt.Sprintf("0x%x", v.Value)
+			}
+			inner.guarded(v.Span, fmt.Sprintf("\t%s = %s,\n", v.Name, value))
+			o.Write(inner.Bytes())
+		}
+		o.f("} %s;\n\n", e.Name)
+		h.guarded(e.Span, o.String())
+	}
+}
+
+func word(s *spec.Struct) string {
+	if s.Union {
+		return "union"
+	}
+	return "struct"
+}
+
+func tagOf(s *spec.Struct) string {
+	if s.Tag != "" {
+		return s.Tag
+	}
+	return s.Name
+}
+
+// forward names every structure, so that the rest may stand in any order.
+func (h *cHeader) forward() {
+	seen := map[string]bool{}
+	for _, s := range h.api.Structs {
+		if !seen[s.Name] {
+			h.f("typedef %s %s %s;\n", word(s), tagOf(s), s.Name)
+		}
+		seen[s.Name] = true
+	}
+	for _, t := range h.api.Typedefs {
+		if t.Kind == spec.Handle && !seen[t.Tag] {
+			h.f("typedef struct %s %s;\n", t.Tag, t.Tag)
+			seen[t.Tag] = true
+		}
+	}
+	h.f("\n")
+}
+
+// types writes typedefs and structures, each after what it is made of.
+func (h *cHeader) types() {
+	for _, t := range h.api.Typedefs {
+		switch t.Kind {
+		case spec.Handle:
+			h.guarded(t.Span, fmt.Sprintf("typedef struct %s *%s;\n", t.Tag, t.Name))
+		case spec.Alias:
+			h.guarded(t.Span, fmt.Sprintf("typedef %s;\n", t.Type.C(t.Name)))
+		case spec.Callback:
+			var args []string
+			for _, a := range t.Args {
+				args = append(args, a.C(""))
+			}
+			if len(args) == 0 {
+				args = []string{"void"}
+			}
+			h.guarded(t.Span, fmt.Sprintf("typedef %s;\n", t.Type.C("(*"+t.Name+")("+strings.Join(args, ", ")+")")))
+		}
+	}
+	h.f("\n")
+	done := map[*spec.Struct]bool{}
+	var emit func(s *spec.Struct)
+	var need func(s *spec.Struct, major int)
+	need = func(s *spec.Struct, major int) {
+		scope := h.api.Scope(major)
+		for _, f := range s.Fields {
+			if f.Inner != nil {
+				need(f.Inner, major)
+				continue
+			}
+			t := f.Type
+			for t.Len > 0 {
+				t = t.Elem
+			}
+			if dep := scope.Struct(t); dep != nil && !t.Ptr {
+				emit(dep)
+			}
+		}
+	}
+	emit = func(s *spec.Struct) {
+		if done[s] {
+			return
+		}
+		done[s] = true
+		for _, m := range []int{12, 13} {
+			if s.In(m) {
+				need(s, m)
+			}
+		}
+		var o out
+		align := ""
+		if s.Align != 0 {
+			align = fmt.Sprintf(" KUDZU_ALIGN(%d)", s.Align)
+		}
+		o.f("%s%s %s {\n", word(s), align, tagOf(s))
+		members(&o, s, "\t")
+		o.f("};\n\n")
+		text := o.String()
+		if s.Tag == "CUuuid_st" || s.Name == "CUuuid_st" { // both interfaces have it
+			text = "#ifndef CU_UUID_HAS_BEEN_DEFINED\n#define CU_UUID_HAS_BEEN_DEFINED\n" + text + "#endif\n\n"
+		}
+		h.guarded(s.Span, text)
+	}
+	for _, s := range h.api.Structs {
+		emit(s)
+	}
+}
+
+func members(o *out, s *spec.Struct, indent string) {
+	for _, f := range s.Fields {
+		if f.Inner != nil {
+			o.f("%s%s {\n", indent, word(f.Inner))
+			members(o, f.Inner, indent+"\t")
+			name := f.Name
+			if f.Count > 0 {
+				name += fmt.Sprintf("[%d]", f.Count)
+			}
+			o.f("%s}%s;\n", indent, strings.TrimRight(" "+name, " "))
+			continue
+		}
+		if f.Align != 0 {
+			o.f("%sKUDZU_ALIGN(%d) %s;\n", indent, f.Align, f.Type.C(f.Name))
+		} else {
+			o.f("%s%s;\n", indent, f.Type.C(f.Name))
+		}
+	}
+}
+
+// proto is a function's C declaration under a given name.
+func proto(f *spec.Func, name string) string {
+	var ps []string
+	for _, p := range f.Params {
+		ps = append(ps, p.Type.C(p.Name))
+	}
+	if len(ps) == 0 {
+		ps = []string{"void"}
+	}
+	return f.Result.C(name + "(" + strings.Join(ps, ", ") + ")")
+}
+
+// headerRelease is the release whose plain names the header speaks: functions that came
+// later are declared, but no plain name leads to them.
+const headerRelease = 13000
+
+func (h *cHeader) funcs() {
+	best := map[string]*spec.Func{}
+	for _, f := range h.api.Funcs {
+		if f.Opaque || int(f.Since) > headerRelease {
+			continue
+		}
+		if b := best[f.Base()]; b == nil || f.Revision() > b.Revision() {
+			best[f.Base()] = f
+		}
+	}
+	if h.api.Name == "cuda" { // the runtime's header has no renamed functions
+		h.f("#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n#define KUDZU_PTSZ(name) name##_ptsz\n#define KUDZU_PTDS(name) name##_ptds\n#else\n#define KUDZU_PTSZ(name) name\n#define KUDZU_PTDS(name) name\n#endif\n\n")
+	}
+	for _, f := range h.api.Funcs {
+		if f.Opaque {
+			continue
+		}
+		var o out
+		o.f("%s;\n", proto(f, f.Name))
+		for _, v := range []struct {
+			since spec.Version
+			tail  string
+		}{{f.PTSZ, "_ptsz"}, {f.PTDS, "_ptds"}} {
+			if v.since != 0 {
+				o.f("%s;\n", proto(f, f.Name+v.tail))
+			}
+		}
+		h.guarded(f.Span, o.String())
+	}
+	if h.api.Name != "cuda" {
+		return
+	}
+	h.f("\n// Plain names lead to the newest variant; -DKUDZU_NO_RENAME leaves them alone.\n#ifndef KUDZU_NO_RENAME\n")
+	for _, base := range sortedKeys(best) {
+		f := best[base]
+		target := f.Name
+		switch {
+		case f.PTSZ != 0:
+			target = "KUDZU_PTSZ(" + f.Name + ")"
+		case f.PTDS != 0:
+			target = "KUDZU_PTDS(" + f.Name + ")"
+		case f.Name == base:
+			continue
+		}
+		h.f("#define %s %s\n", base, target)
+	}
+	h.f("#endif\n\n")
+}

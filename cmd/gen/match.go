@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+
+	"kudzu/internal/spec"
+)
+
+// receivers says which type's methods implement an interface.
+var receivers = []struct{ api, path, typ, pkg string }{
+	{"cuda", module + "/internal/driver", "Thread", "cu"},
+	{"cudart", module + "/internal/cudart", "Thread", "rt"},
+}
+
+// binding is a row with its method: for every parameter, how it is passed.
+type binding struct {
+	id     int
+	fn     *spec.Func
+	method *types.Func
+	recv   string // package of the receiver
+	pkg    string // package of the C types, cu or rt
+	scope  *spec.Scope
+	args   []argument
+}
+
+// pass is the way one parameter takes.
+type pass int
+
+const (
+	passValue   pass = iota // converted to the method's type
+	passString              // a C string
+	passStruct              // *cu.Struct
+	passAddress             // hostmem.Ptr, as it is
+	passResult              // written from a result
+)
+
+type argument struct {
+	param spec.Param
+	pass  pass
+	typ   types.Type // of the method's parameter or result
+}
+
+// methodName is the Go name a row asks for.
+func methodName(f *spec.Func) string {
+	if f.Go != "" {
+		return f.Go
+	}
+	name := strings.TrimLeft(f.Base(), "_")
+	for _, prefix := range []string{"cuda", "cu"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			return rest
+		}
+	}
+	return name
+}
+
+// scanMethods fills w.bound. A method that has a row's name and not its shape is an error.
+func scanMethods(w *world) error {
+	if err := w.scanBase(); err != nil {
+		return err
+	}
+	w.bound = map[*spec.Func]*binding{}
+	var wrong []string
+	id := 0
+	for _, r := range receivers {
+		src := &sources{root: w.root, fset: w.fset, done: map[string]*types.Package{}}
+		methods, err := src.methods(r.path, r.typ)
+		if err != nil {
+			return err
+		}
+		for _, f := range w.apis[r.api].Funcs {
+			m := methods[methodName(f)]
+			if m == nil || f.Opaque || w.base["kzb_"+f.Name] {
+				continue
+			}
+			b := &binding{fn: f, method: m, recv: r.path, pkg: r.pkg, scope: w.apis[r.api].Scope(major(f.Span))}
+			if err := b.match(); err != nil {
+				wrong = append(wrong, fmt.Sprintf("%s: method %s does not fit row %s: %v", w.fset.Position(m.Pos()), m.Name(), f.Name, err))
+				continue
+			}
+			b.id = id
+			id++
+			w.bound[f] = b
+			w.order = append(w.order, b)
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("\n%s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// match finds for every parameter its place in the method.
+func (b *binding) match() error {
+	sig := b.method.Type().(*types.Signature)
+	n := sig.Results().Len()
+	if n == 0 || types.TypeString(sig.Results().At(n-1).Type(), nil) != "error" {
+		return fmt.Errorf("the last result must be error")
+	}
+	outs := 0
+	for _, p := range b.fn.Params {
+		if p.Mode == spec.Out || p.Mode == spec.OutOpt {
+			outs++
+		}
+	}
+	var args []argument
+	var why string
+	// A method may take an out pointer itself. Results are tried first, so a method that
+	// has one for every out parameter is always read that way.
+	var walk func(i, in, out int) bool
+	walk = func(i, in, out int) bool {
+		if i == len(b.fn.Params) {
+			if in != sig.Params().Len() || out != n-1 {
+				why = fmt.Sprintf("it has %d parameters and %d results besides error", sig.Params().Len(), n-1)
+				return false
+			}
+			return true
+		}
+		p := b.fn.Params[i]
+		if (p.Mode == spec.Out || p.Mode == spec.OutOpt) && out < n-1 {
+			t := sig.Results().At(out).Type()
+			if b.fits(p.Type.Elem, t) {
+				args = append(args, argument{p, passResult, t})
+				if walk(i+1, in, out+1) {
+					return true
+				}
+				args = args[:len(args)-1]
+			} else {
+				why = fmt.Sprintf("result %s cannot be stored through %s %s", short(t), p.Type, p.Name)
+			}
+		}
+		if in == sig.Params().Len() {
+			if why == "" {
+				why = "too few parameters"
+			}
+			return false
+		}
+		t := sig.Params().At(in).Type()
+		how, ok := b.accepts(p, t)
+		if !ok {
+			if why == "" {
+				why = fmt.Sprintf("parameter %s cannot take %s %s", short(t), p.Type, p.Name)
+			}
+			return false
+		}
+		args = append(args, argument{p, how, t})
+		if walk(i+1, in+1, out) {
+			return true
+		}
+		args = args[:len(args)-1]
+		return false
+	}
+	if !walk(0, 0, 0) {
+		return fmt.Errorf("%s", why)
+	}
+	b.args = args
+	return nil
+}
+
+func short(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string { return p.Name() })
+}
+
+func isPtr(t types.Type) bool {
+	return types.TypeString(t, nil) == module+"/internal/hostmem.Ptr"
+}
+
+// accepts says how a method's parameter can take a C parameter.
+func (b *binding) accepts(p spec.Param, t types.Type) (pass, bool) {
+	if !p.Type.Ptr {
+		if isPtr(t) && b.scope.Pointer(p.Type) {
+			return passAddress, true
+		}
+		return passValue, b.fits(p.Type, t)
+	}
+	if isPtr(t) {
+		return passAddress, true
+	}
+	if p.Mode == spec.In || p.Mode == spec.InOpt {
+		if p.Type.Elem.Name == "char" {
+			basic, ok := t.Underlying().(*types.Basic)
+			return passString, ok && basic.Kind() == types.String
+		}
+		if ptr, ok := types.Unalias(t).(*types.Pointer); ok {
+			return passStruct, b.sameStruct(p.Type.Elem, ptr.Elem())
+		}
+	}
+	// An address the method only keeps, such as a callback's argument.
+	return passValue, p.Mode == spec.Host && b.fits(p.Type, t)
+}
+
+// fits reports whether a value of a C type and one of a Go type are the same bits.
+func (b *binding) fits(c *spec.Type, t types.Type) bool {
+	if b.scope.Struct(c) != nil {
+		return b.sameStruct(c, t)
+	}
+	basic, ok := t.Underlying().(*types.Basic)
+	if !ok {
+		return false
+	}
+	size, _, err := b.scope.Size(c)
+	if err != nil {
+		return false
+	}
+	u := b.scope.Underlying(c)
+	isFloat := u.Name == "float" || u.Name == "double"
+	if isFloat != (basic.Info()&types.IsFloat != 0) || (!isFloat && basic.Info()&types.IsInteger == 0) {
+		return false
+	}
+	return types.SizesFor("gc", "amd64").Sizeof(basic) == int64(size)
+}
+
+// sameStruct reports whether a Go type is the generated one of a C structure.
+func (b *binding) sameStruct(c *spec.Type, t types.Type) bool {
+	st := b.scope.Struct(c)
+	named, ok := types.Unalias(t).(*types.Named)
+	if st == nil || !ok || named.Obj().Pkg() == nil {
+		return false
+	}
+	return named.Obj().Pkg().Path() == module+"/internal/spec/"+b.pkg && named.Obj().Name() == structName(st)
+}
+
+func structName(st *spec.Struct) string {
+	if st.Only == 12 {
+		return goName(st.Name) + "_12"
+	}
+	return goName(st.Name)
+}

@@ -1,0 +1,40 @@
+// The image as libkudzu-base.so sees it: kz_attach, and the way of every call into Go.
+#include <stddef.h>
+
+#include "_cgo_export.h"
+#include "door.h"
+#include "host.h"
+
+static const struct kz_host *host;
+
+extern void *const *const kz_stubs[KZ_LIBRARIES];
+
+int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
+	struct kz_thread *t = host->thread();
+	uint32_t outer = t->flags; // a callback may call us again inside a call
+	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | flag;
+	int32_t rc = kzDoor(t, id, args);
+	t->flags = outer;
+	return rc;
+}
+
+int kz_attach(const struct kz_host *base, struct kz_image *image);
+int kz_attach(const struct kz_host *base, struct kz_image *image) {
+	enum { SHARED_OBJECT_INIT_FAILED = 303 };
+	if (base->hash != KZ_HASH)
+		return SHARED_OBJECT_INIT_FAILED;
+	host = base;
+	int32_t rc = kz_door(KZ_START, 0, NULL);
+	for (int l = 0; l < KZ_LIBRARIES; l++)
+		image->stubs[l] = kz_stubs[l];
+	return rc;
+}
+
+uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
+	return ((uint64_t(*)(uint64_t, uint64_t, uint64_t))fn)(a, b, c);
+}
+
+void kz_context_gone_out(uint64_t context) {
+	if (host) // not so in test binaries, which have no base
+		host->context_gone(context);
+}

@@ -1,0 +1,109 @@
+// Package abi is the door between C and Go: generated C stubs pack the arguments of a
+// call, the one exported function here finds the handler, and no panic leaves through it.
+package abi
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
+#cgo LDFLAGS: -Wl,--wrap=sigaction
+#cgo noescape kz_context_gone_out
+#cgo noescape kz_call_out
+#include "door.h"
+*/
+import "C"
+
+import (
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+
+	"kudzu/internal/logx"
+)
+
+// Handler serves one row: it unpacks arguments, calls a method and answers with a result code.
+type Handler struct {
+	Name string
+	Call func(thread, args unsafe.Pointer) int32
+}
+
+// The answers the door gives by itself, as the driver and runtime APIs both number them.
+const (
+	invalidValue    = 1
+	unknown         = 999
+	notSupported    = 801
+	initializeError = 3
+)
+
+var (
+	handlers []Handler
+	start    func() error
+)
+
+// Serve says what the door opens to. The wiring calls it once, while the image is being
+// loaded and before any call can come in; begin runs at the first call, on its thread.
+func Serve(begin func() error, list []Handler) { start, handlers = begin, list }
+
+// kzDoor is the one function C calls. The thread block and the arguments are C memory
+// that stays in place for the time of the call.
+//
+//export kzDoor
+func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int32_t) {
+	defer func() {
+		if r := recover(); r != nil {
+			rc = C.int32_t(recovered(uint32(id), r))
+		}
+	}()
+	// A bad pointer from the program becomes a panic here instead of the end of it.
+	debug.SetPanicOnFault(true)
+	if id == C.KZ_START {
+		return C.int32_t(begin())
+	}
+	if int(id) >= len(handlers) {
+		return notSupported
+	}
+	return C.int32_t(handlers[id].Call(thread, args))
+}
+
+func begin() int32 {
+	if start == nil {
+		return initializeError
+	}
+	if err := start(); err != nil {
+		logx.Errorf("%v", err)
+		return initializeError
+	}
+	return 0
+}
+
+var panics atomic.Uint64
+
+// recovered turns a panic into an answer. One that carries an address comes from memory
+// the program gave us; anything else is a fault of ours, said once with its stack.
+func recovered(id uint32, r any) int32 {
+	name := "start"
+	if int(id) < len(handlers) {
+		name = handlers[id].Name
+	}
+	if f, ok := r.(interface{ Addr() uintptr }); ok {
+		logx.Once("address "+name, "%s: bad address %#x", name, f.Addr())
+		return invalidValue
+	}
+	if panics.Add(1) == 1 {
+		logx.Errorf("%s: %v (a mistake in Kudzu; KUDZU_LOG=debug shows where)", name, r)
+		if logx.On(logx.Debug) {
+			os.Stderr.Write(debug.Stack())
+		}
+	}
+	return unknown
+}
+
+// Panics counts the calls that ended in a fault of ours.
+func Panics() uint64 { return panics.Load() }
+
+// CallOut calls a C function of the program with up to three arguments.
+func CallOut(fn, a, b, c uint64) uint64 {
+	return uint64(C.kz_call_out(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c)))
+}
+
+// ContextGone runs the destructors that libraries above the driver hung on a context.
+func ContextGone(context uint64) { C.kz_context_gone_out(C.uint64_t(context)) }

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Builds the shared libraries, and the command if there is one, into a folder:
+#   scripts/dist.sh [folder]      (default: dist)
+# Several may run at the same time; what is up to date is left alone.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+dist=${1:-$root/dist}
+case $dist in /*) ;; *) dist=$PWD/$dist ;; esac
+lib=$dist/lib
+cc=${CC:-cc}
+mkdir -p "$lib" "$dist/bin" "$dist/.obj"
+
+exec 9>"$dist/.lock"
+flock 9
+
+case $(uname -m) in
+x86_64) arch=amd64 ;;
+aarch64) arch=arm64 ;;
+*) echo "dist: machine $(uname -m) is not supported" >&2; exit 1 ;;
+esac
+
+# newer OUTPUT INPUT...: is the output missing, or older than an input?
+newer() {
+	out=$1
+	shift
+	[ -e "$out" ] || return 0
+	[ -n "$(find "$@" -newer "$out" -print | head -n 1)" ]
+}
+
+cflags="-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror"
+ldflags="-shared -Wl,-z,now,-z,relro,-z,nodelete,-z,defs"
+
+base=$root/c/base
+if newer "$lib/libkudzu-base.so" "$base" "$base"/* "$0"; then
+	rm -rf "$dist/.obj/base"
+	mkdir -p "$dist/.obj/base"
+	for src in "$base"/*.c "$base/entry_$arch.S"; do
+		# shellcheck disable=SC2086
+		$cc $cflags -I"$base" -c "$src" -o "$dist/.obj/base/$(basename "$src").o"
+	done
+	# shellcheck disable=SC2086
+	$cc $ldflags -o "$lib/.base" "$dist/.obj/base"/*.o -Wl,-soname,libkudzu-base.so \
+		-Wl,--version-script="$base/base.map" -lpthread -ldl
+	mv "$lib/.base" "$lib/libkudzu-base.so"
+fi
+
+# front KEY SONAME
+front() {
+	src=$root/c/front/zfront_$1_$arch.S
+	map=$root/c/front/zfront_$1.map
+	newer "$lib/$2" "$src" "$map" "$lib/libkudzu-base.so" "$0" || return 0
+	# shellcheck disable=SC2086
+	$cc $ldflags -nostdlib -o "$lib/.front" "$src" -Wl,-soname,"$2" -Wl,--version-script="$map" \
+		-Wl,-rpath,'$ORIGIN' -L"$lib" -l:libkudzu-base.so
+	mv "$lib/.front" "$lib/$2"
+}
+sed -n 's/^library \([^ ]*\) key \([^ ]*\) .*/\2 \1/p' "$root"/internal/spec/*.api | while read -r key soname; do
+	front "$key" "$soname"
+done
+for plain in libcuda.so:libcuda.so.1 libcudart.so:libcudart.so.13; do
+	[ -e "$lib/${plain%%:*}" ] || ln -s "${plain##*:}" "$lib/${plain%%:*}"
+done
+
+cd "$root"
+CGO_ENABLED=1 go build -buildmode=c-shared -trimpath \
+	-ldflags="-s -w -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
+	-o "$lib/libkudzu.so" ./cmd/libkudzu
+rm -f "$lib/libkudzu.h"
+if ls cmd/kudzu/*.go >/dev/null 2>&1; then
+	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -trimpath -ldflags="-s -w" -o "$dist/bin/kudzu" ./cmd/kudzu
+fi
