@@ -23,7 +23,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"},
-	{room: "spec"}, {room: "spec/cu"},
+	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"},
 	// compiler
 	{room: "ptx", may: "ptx/isa"},
 	{room: "ptx/check", may: "ptx ptx/isa"},
