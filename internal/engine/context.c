@@ -1,0 +1,204 @@
+// Execution contexts: the stack and memory areas a thread needs to run kernels, and the call into kernel code.
+#include "internal.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+static uint8_t *map(uint64_t n, int prot) {
+	void *p = mmap(NULL, n, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id) {
+	struct kz_ctx *c = aligned_alloc(KZ_CACHELINE, (sizeof *c + 63) & ~(size_t)63);
+	if (!c) return NULL;
+	memset(c, 0, sizeof *c);
+	c->e = e;
+	c->w.id = id;
+	c->w.worker_private = c;
+	c->stack = map(KZ_GUARD + KZ_STACK, PROT_NONE);
+	c->shared_map = map(KZ_SHARED + 2 * KZ_SHARED_GUARD, PROT_NONE);
+	if (!c->stack || !c->shared_map || mprotect(c->stack + KZ_GUARD, KZ_STACK, PROT_READ | PROT_WRITE) != 0 ||
+	    mprotect(c->shared_map + KZ_SHARED_GUARD, KZ_SHARED, PROT_READ | PROT_WRITE) != 0) {
+		kz_ctx_free(c);
+		return NULL;
+	}
+	// Stacks that start at the same page offset fight for the same cache sets.
+	c->stack_top = c->stack + KZ_GUARD + KZ_STACK - (id % 16) * 320;
+	c->w.shared = c->shared_map + KZ_SHARED_GUARD;
+	c->w.shared_window = (uint64_t)c->w.shared;
+	return c;
+}
+
+void kz_ctx_free(struct kz_ctx *c) {
+	if (c->stack) munmap(c->stack, KZ_GUARD + KZ_STACK);
+	if (c->shared_map) munmap(c->shared_map, KZ_SHARED + 2 * KZ_SHARED_GUARD);
+	if (c->w.frame) munmap(c->w.frame, c->frame_bytes);
+	if (c->w.local) munmap(c->w.local, c->local_bytes);
+	free(c->scratch);
+	free(c);
+}
+
+static int grow(uint8_t **p, uint64_t *have, uint64_t need) {
+	if (need <= *have) return KZ_OK;
+	uint64_t n = 64 << 10;
+	while (n < need) n *= 2;
+	uint8_t *q = map(n, PROT_READ | PROT_WRITE);
+	if (!q) return KZ_NOMEM;
+	if (*p) munmap(*p, *have);
+	*p = q;
+	*have = n;
+	return KZ_OK;
+}
+
+int kz_ctx_areas(struct kz_ctx *c, uint64_t frame, uint64_t local) {
+	if (grow(&c->w.frame, &c->frame_bytes, frame) != KZ_OK || grow(&c->w.local, &c->local_bytes, local) != KZ_OK) return KZ_NOMEM;
+	c->w.local_window = (uint64_t)c->w.local;
+	return KZ_OK;
+}
+
+// --- copies and fills, cut into blocks as kernels are ---
+
+static uint32_t copy_blocks(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)w;
+	const struct kz_op *op = (const void *)l;
+	uint64_t unit = op->u.copy.unit;
+	for (uint64_t b = first; b < first + count; b++) {
+		if (op->u.copy.height == 1) {
+			uint64_t at = b * unit, n = op->u.copy.width - at;
+			memmove(op->u.copy.dst + at, op->u.copy.src + at, n < unit ? n : unit);
+			continue;
+		}
+		for (uint64_t y = b * unit; y < (b + 1) * unit && y < op->u.copy.height; y++)
+			memmove(op->u.copy.dst + y * op->u.copy.dpitch, op->u.copy.src + y * op->u.copy.spitch, op->u.copy.width);
+	}
+	return 0;
+}
+
+static void fill_row(uint8_t *p, uint32_t v, uint32_t size, uint64_t n) {
+	uint8_t b = (uint8_t)v;
+	bool bytes = size == 1 || (size == 2 && (v & 0xffff) == b * 0x101u) || (size == 4 && v == b * 0x1010101u);
+	if (bytes) memset(p, b, n * size);
+	else if (size == 2)
+		for (uint64_t i = 0; i < n; i++) ((uint16_t *)p)[i] = (uint16_t)v;
+	else
+		for (uint64_t i = 0; i < n; i++) ((uint32_t *)p)[i] = v;
+}
+
+static uint32_t fill_blocks(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)w;
+	const struct kz_op *op = (const void *)l;
+	uint64_t unit = op->u.fill.unit, size = op->u.fill.size;
+	for (uint64_t b = first; b < first + count; b++) {
+		if (op->u.fill.rows == 1) {
+			uint64_t at = b * unit, n = op->u.fill.count - at;
+			fill_row(op->u.fill.dst + at * size, op->u.fill.value, op->u.fill.size, n < unit ? n : unit);
+			continue;
+		}
+		for (uint64_t y = b * unit; y < (b + 1) * unit && y < op->u.fill.rows; y++)
+			fill_row(op->u.fill.dst + y * op->u.fill.pitch, op->u.fill.value, op->u.fill.size, op->u.fill.count);
+	}
+	return 0;
+}
+
+// --- floating-point mode ---
+
+#if defined(__x86_64__)
+typedef uint32_t fpmode;
+static inline fpmode fp_enter(bool ftz) {
+	fpmode old = _mm_getcsr();
+	uint32_t want = ftz ? 0x9fc0 : 0x1f80; // all exceptions masked, to nearest; FTZ and DAZ
+	if ((old & 0xffc0) != (want & 0xffc0)) _mm_setcsr(want);
+	return old;
+}
+// The sticky exception flags are the host's, too: it may read them with fetestexcept.
+static inline void fp_leave(fpmode old) { _mm_setcsr(old); }
+#elif defined(__aarch64__)
+typedef uint64_t fpmode;
+static inline fpmode fp_enter(bool ftz) {
+	fpmode old;
+	__asm__ volatile("mrs %0, fpcr" : "=r"(old));
+	__asm__ volatile("msr fpcr, %0" : : "r"(ftz ? (uint64_t)1 << 24 : (uint64_t)0));
+	return old;
+}
+static inline void fp_leave(fpmode old) { __asm__ volatile("msr fpcr, %0" : : "r"(old)); }
+#endif
+
+// --- running ---
+
+static int classify(struct kz_ctx *c, const struct kz_op *op) {
+	if (c->sig_addr - (uint64_t)c->stack < KZ_GUARD && c->sig == SIGSEGV && c->sig_code > 0) return KZ_FAULT_STACK;
+	if (op->kind != KZ_OP_KERNEL) return KZ_FAULT_COPY;
+	if (c->sig == SIGBUS && c->sig_code == BUS_ADRALN) return KZ_FAULT_MISALIGNED;
+	return c->sig == SIGSEGV || c->sig == SIGBUS ? KZ_FAULT_ADDRESS : KZ_FAULT_INSTRUCTION;
+}
+
+static void describe(struct kz_ctx *c, const struct kz_op *op, struct kz_fault *f) {
+	f->block = c->w.block;
+	f->warp = c->w.warp;
+	f->pc_offset = KZ_NO_OFFSET;
+	if (op->kind != KZ_OP_KERNEL) return;
+	f->cookie = op->u.kernel.k->i.cookie;
+	memcpy(f->grid, op->u.kernel.l.grid, sizeof f->grid);
+	memcpy(f->shape, op->u.kernel.l.block, sizeof f->shape);
+}
+
+int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count, struct kz_fault *f) {
+	kz_entry fn;
+	const void *l = op;
+	bool ftz = false;
+	if (op->kind == KZ_OP_KERNEL) {
+		const struct kz_kernel_info *k = &op->u.kernel.k->i;
+		const struct kz_launch *kl = &op->u.kernel.l;
+		if (kz_ctx_areas(c, (uint64_t)k->frame_warp * kl->warps + k->frame_block, (uint64_t)k->local_thread * kl->threads) != KZ_OK) {
+			memset(f, 0, sizeof *f);
+			c->w.block = first;
+			describe(c, op, f);
+			return f->kind = KZ_FAULT_MEMORY;
+		}
+		fn = (kz_entry)k->entry;
+		l = kl;
+		ftz = k->ftz;
+	} else {
+		fn = op->kind == KZ_OP_COPY ? copy_blocks : fill_blocks;
+	}
+	c->op = op;
+	c->w.block = first;
+	c->w.warp = 0;
+	c->w.stop_line = c->w.stop_lanes = 0;
+	fpmode old = fp_enter(ftz);
+	c->armed = 1;
+	uint64_t r = kz_enter(&c->jump, fn, l, &c->w, first, count, c->stack_top);
+	c->armed = 0;
+	fp_leave(old);
+	c->op = NULL;
+	if (__builtin_expect(r == 0, 1)) return KZ_FAULT_NONE;
+	if (r == KZ_ABORTED) return KZ_FAULT_NONE; // another block's fault ended this one; that one is on record
+	memset(f, 0, sizeof *f);
+	describe(c, op, f);
+	if (r == KZ_FAULTED) {
+		f->signal = (uint32_t)c->sig;
+		f->addr = c->sig_addr;
+		f->kind = (uint32_t)classify(c, op);
+		if (op->kind == KZ_OP_KERNEL && c->sig_pc - op->u.kernel.k->i.image < op->u.kernel.k->i.image_size)
+			f->pc_offset = c->sig_pc - op->u.kernel.k->i.image;
+	} else {
+		f->kind = KZ_FAULT_STOP;
+		f->stop = (uint32_t)r;
+		f->line = c->w.stop_line;
+		f->lanes = c->w.stop_lanes;
+	}
+	return (int)f->kind;
+}
+
+struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info) {
+	struct kz_kernel *k = calloc(1, sizeof *k);
+	if (k) k->i = *info;
+	return k;
+}
+
+void kz_kernel_free(struct kz_kernel *k) { free(k); }

@@ -1,0 +1,159 @@
+// Package engine runs compiled kernels on threads of this process: device memory, queues, workers, faults.
+//
+// The engine itself is C (the .c files here) and never calls Go: its threads are plain pthreads, a fault in a kernel is
+// caught there, and a thread that synchronizes runs what it waits for without a wake-up. This package is the thin Go face
+// of it. Nothing here knows of PTX, modules or CUDA.
+//
+//	Engine   worker threads, shared by all devices
+//	Memory   one device's part of the reserved address range, with a limit
+//	Domain   what one fault poisons: a context
+//	Queue    ordered work of a domain: kernels, copies, fills, Go tasks, marks and waits
+//	Fence    a point in a queue, with the time it was reached
+package engine
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -fno-strict-aliasing -fvisibility=hidden -pthread
+#cgo LDFLAGS: -pthread
+#include "engine.h"
+
+#cgo noescape kz_engine_start
+#cgo nocallback kz_engine_start
+#cgo nocallback kz_engine_stop
+#cgo nocallback kz_engine_threads
+#cgo noescape kz_engine_stats
+#cgo nocallback kz_engine_stats
+#cgo nocallback kz_fault_assert
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// What the engine answers beside faults.
+var (
+	ErrNoMemory = errors.New("out of memory")
+	ErrInvalid  = errors.New("invalid address")
+	ErrLimit    = errors.New("kernel needs more frame, local or shared memory than a worker may have")
+	ErrSystem   = errors.New("the system refused threads or address space")
+)
+
+// MaxThreads is the most workers an engine has.
+const MaxThreads = 1024
+
+// Engine is a set of worker threads.
+type Engine struct {
+	c     *C.struct_kz_engine
+	tasks taskTable
+	pump  sync.Once
+}
+
+// Start makes an engine with its own workers. A process normally has one: see Default.
+func Start(threads int) (*Engine, error) {
+	if threads < 1 || threads > MaxThreads {
+		return nil, fmt.Errorf("engine: %d threads: must be 1 to %d", threads, MaxThreads)
+	}
+	e := &Engine{}
+	if rc := C.kz_engine_start(C.int(threads), &e.c); rc != C.KZ_OK {
+		return nil, result(rc)
+	}
+	return e, nil
+}
+
+// Default is the process's engine, started at the first call with DefaultThreads workers.
+var Default = sync.OnceValues(func() (*Engine, error) {
+	n, err := DefaultThreads()
+	if err != nil {
+		return nil, err
+	}
+	return Start(n)
+})
+
+// DefaultThreads is KUDZU_THREADS, or the processors that affinity and cgroup allow.
+func DefaultThreads() (int, error) {
+	if s := os.Getenv("KUDZU_THREADS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > MaxThreads {
+			return 0, fmt.Errorf("KUDZU_THREADS=%s: must be a number from 1 to %d", s, MaxThreads)
+		}
+		return n, nil
+	}
+	n := runtime.NumCPU()
+	if q := cgroupCPUs(); q > 0 && q < n {
+		n = q
+	}
+	return min(n, MaxThreads), nil
+}
+
+// cgroupCPUs is the processor quota of the cgroup this process sees as its root, rounded up; 0 if there is none.
+func cgroupCPUs() int {
+	if b, err := os.ReadFile("/sys/fs/cgroup/cpu.max"); err == nil { // version 2: "quota period" or "max period"
+		return quota(strings.Fields(string(b)))
+	}
+	q, err1 := os.ReadFile("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+	p, err2 := os.ReadFile("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return quota([]string{strings.TrimSpace(string(q)), strings.TrimSpace(string(p))})
+}
+
+func quota(f []string) int {
+	if len(f) != 2 {
+		return 0
+	}
+	q, err1 := strconv.ParseInt(f[0], 10, 64)
+	p, err2 := strconv.ParseInt(f[1], 10, 64)
+	if err1 != nil || err2 != nil || q <= 0 || p <= 0 {
+		return 0
+	}
+	return int((q + p - 1) / p)
+}
+
+// Threads is the number of workers.
+func (e *Engine) Threads() int { return int(C.kz_engine_threads(e.c)) }
+
+// Stop ends the workers. Every queue must be closed. For tests: a process's engine lives until exit, which need not wait for it.
+func (e *Engine) Stop() {
+	C.kz_engine_stop(e.c)
+	e.c = nil
+}
+
+// Stats are counts since the engine started.
+type Stats struct {
+	Kernels, Chunks, Helped, Wakes, Extra, Yields uint64
+	Contexts, Threads                             int
+}
+
+// Stats reads the counts.
+func (e *Engine) Stats() Stats {
+	var s C.struct_kz_stats
+	C.kz_engine_stats(e.c, &s)
+	return Stats{uint64(s.kernels), uint64(s.chunks), uint64(s.helped), uint64(s.wakes), uint64(s.extra), uint64(s.yields), int(s.contexts), int(s.threads)}
+}
+
+// AssertHandlers puts the engine's fault handlers back on top if a library has installed its own since.
+// The engine does so by itself once a millisecond while kernels run.
+func AssertHandlers() { C.kz_fault_assert() }
+
+func result(rc C.int) error {
+	switch rc {
+	case C.KZ_OK:
+		return nil
+	case C.KZ_NOMEM:
+		return ErrNoMemory
+	case C.KZ_INVALID:
+		return ErrInvalid
+	case C.KZ_LIMIT:
+		return ErrLimit
+	case C.KZ_SYSTEM:
+		return ErrSystem
+	}
+	panic(fmt.Sprintf("BUG: engine result %d", int(rc)))
+}

@@ -1,0 +1,190 @@
+// The engine: device memory, queues, worker threads and fault capture, as plain C that never calls Go.
+// Go sees only this header. Ordering and locking are stated on each function; all are safe from any thread.
+#ifndef KZ_ENGINE_H
+#define KZ_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The calling convention of internal/image/abi.go. layout_test.go compares the offsets.
+struct kz_launch {
+	const uint8_t *params;
+	const uint64_t *vars;
+	const void *const *rt;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t shared_dynamic;
+	uint32_t shared_total;
+	uint64_t grid_id;
+	uint32_t warps;
+	uint32_t threads;
+	void *launch_private;
+	uint32_t cluster[3];
+	uint32_t flags;
+};
+
+struct kz_worker {
+	uint8_t *shared;
+	uint8_t *frame;
+	uint8_t *local;
+	uint64_t block;
+	uint32_t warp;
+	uint32_t id;
+	uint32_t stop_line;
+	uint32_t stop_lanes;
+	uint64_t shared_window;
+	uint64_t local_window;
+	void *worker_private;
+	uint8_t pad[56];
+};
+
+typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
+
+// Results of calls.
+enum {
+	KZ_OK = 0,
+	KZ_NOMEM = 1,    // the device's limit, or the machine's
+	KZ_INVALID = 2,  // not something we gave out
+	KZ_POISONED = 3, // the domain has a fault
+	KZ_TASK = 4,     // sync: the caller should run the task it was given
+	KZ_LIMIT = 5,    // a kernel wants more frame or local memory than any worker may have
+	KZ_SYSTEM = 6,   // the system refused a thread or an address range
+};
+
+// What a fault was.
+enum {
+	KZ_FAULT_NONE = 0,
+	KZ_FAULT_ADDRESS = 1,
+	KZ_FAULT_MISALIGNED = 2,
+	KZ_FAULT_INSTRUCTION = 3,
+	KZ_FAULT_STACK = 4,
+	KZ_FAULT_STOP = 5,   // the kernel returned a stop code
+	KZ_FAULT_MEMORY = 6, // no memory for frame or local area
+	KZ_FAULT_TASK = 7,   // a Go task failed; Go holds the error
+	KZ_FAULT_COPY = 8,   // a copy or fill touched a bad address
+};
+
+#define KZ_NO_OFFSET UINT64_MAX
+
+struct kz_fault {
+	uint32_t kind;
+	uint32_t stop;      // KZ_FAULT_STOP: the code
+	uint32_t signal;
+	uint32_t line;      // KZ_FAULT_STOP: PTX line of the slice
+	uint32_t lanes;
+	uint32_t warp;
+	uint64_t cookie;    // of the kernel, 0 for a copy
+	uint64_t block;     // linear
+	uint64_t addr;
+	uint64_t pc_offset; // in the image, or KZ_NO_OFFSET
+	uint32_t grid[3];
+	uint32_t shape[3];
+	char text[512];     // assertion
+};
+
+// --- device memory (mem.c): one reserved address range, a limit for each device ---
+
+struct kz_slab {
+	uint32_t kind;  // KZ_SLAB_*, written last and read first by lookups without the lock
+	uint32_t slot;  // small: bytes of a slot
+	uint64_t bytes; // large head: requested size
+	uint32_t span;  // large head and free head: slabs; free tail: the same
+	uint32_t head;  // large body: index of the head
+	uint32_t owner;
+	uint16_t used, slots;
+	uint32_t cls;
+	uint32_t prev, next;
+	uint64_t sum[2]; // summary of the bitmap: bit i says word i has a free slot
+};
+
+enum { KZ_SLAB_FREE = 0, KZ_SLAB_SMALL = 1, KZ_SLAB_LARGE = 2, KZ_SLAB_BODY = 3, KZ_SLAB_GUARD = 4, KZ_SLAB_CACHED = 5 };
+
+struct kz_arena_view { // what a lookup needs; fixed once the arena exists
+	uint64_t base, size;
+	struct kz_slab *slabs;
+	uint32_t *sizes; // one per 256 bytes: requested size of the slot that starts there, 0 if none
+};
+
+struct kz_mem;
+int kz_arena_open(struct kz_arena_view *out);
+struct kz_mem *kz_mem_new(uint64_t limit, uint32_t owner);
+int kz_mem_close(struct kz_mem *m); // frees every allocation of m
+int kz_mem_alloc(struct kz_mem *m, uint64_t n, uint64_t align, uint64_t *out);
+int kz_mem_free(struct kz_mem *m, uint64_t addr);
+void kz_mem_usage(struct kz_mem *m, uint64_t *free_bytes, uint64_t *total);
+int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner);
+void kz_mem_trim(struct kz_mem *m); // gives cached pages back to the system
+
+// --- engine, domains ---
+
+struct kz_engine;
+struct kz_domain;
+struct kz_queue;
+struct kz_fence;
+struct kz_kernel;
+
+int kz_engine_start(int threads, struct kz_engine **out);
+void kz_engine_stop(struct kz_engine *e); // tests only: all queues are closed; joins the workers
+int kz_engine_threads(struct kz_engine *e);
+struct kz_stats {
+	uint64_t kernels, chunks, helped, wakes, extra, yields;
+	uint32_t contexts, threads;
+};
+void kz_engine_stats(struct kz_engine *e, struct kz_stats *out);
+void kz_fault_assert(void); // makes sure that our signal handlers are the ones installed
+
+// A domain is what one fault poisons: a context. heap is where device malloc takes from (NULL: device malloc fails).
+struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap);
+void kz_domain_unref(struct kz_domain *d);
+int kz_domain_fault(struct kz_domain *d, struct kz_fault *out); // 1 and the record, or 0
+void kz_domain_poison_task(struct kz_domain *d);
+void kz_domain_limits(struct kz_domain *d, uint64_t fifo_bytes, uint64_t heap_bytes); // 0: unchanged
+void kz_domain_flush(struct kz_domain *d);                                            // device printf and assertions out
+
+// --- kernels ---
+
+struct kz_kernel_info {
+	uint64_t entry;
+	uint64_t image, image_size; // mapped range, for code offsets
+	uint64_t cookie;
+	uint32_t shared_static, shared_align;
+	uint32_t frame_warp, frame_block, local_thread;
+	uint32_t ftz, spins;
+};
+struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info);
+void kz_kernel_free(struct kz_kernel *k);
+
+struct kz_launch_args {
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t dynamic_shared;
+	uint32_t params_bytes;
+	uint32_t cooperative;
+	uint32_t pad;
+	uint64_t vars; // address of the array for kz_launch.vars
+};
+
+// --- queues ---
+
+struct kz_queue *kz_queue_new(struct kz_domain *d, int priority);
+void kz_queue_unref(struct kz_queue *q);
+int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const void *params);
+int kz_queue_copy(struct kz_queue *q, uint64_t dst, uint64_t src, uint64_t n);
+int kz_queue_copy2d(struct kz_queue *q, uint64_t dst, uint64_t dpitch, uint64_t src, uint64_t spitch, uint64_t width, uint64_t height);
+int kz_queue_fill(struct kz_queue *q, uint64_t dst, uint32_t value, uint32_t size, uint64_t count, uint64_t pitch, uint64_t rows);
+// A task is run by whoever calls kz_task_next, or, if inlinable, by a synchronizing thread. always: also when poisoned.
+int kz_queue_task(struct kz_queue *q, uint64_t id, int inlinable, int always);
+int kz_queue_mark(struct kz_queue *q, struct kz_fence **out);
+int kz_queue_wait(struct kz_queue *q, struct kz_fence *f);
+// Blocks until all work enqueued so far is done, running it where possible. KZ_TASK: run the task, call kz_task_done, call again.
+int kz_queue_sync(struct kz_queue *q, uint64_t *task_id, void **task);
+int kz_queue_done(struct kz_queue *q); // 1 when empty
+
+int kz_fence_sync(struct kz_fence *f, uint64_t *task_id, void **task);
+int64_t kz_fence_nanos(struct kz_fence *f); // 0 while pending
+void kz_fence_unref(struct kz_fence *f);
+
+// Blocks until a task is ready (0) or the engine stops (1).
+int kz_task_next(struct kz_engine *e, uint64_t *id, void **task);
+void kz_task_done(struct kz_engine *e, void *task);
+
+#endif

@@ -1,0 +1,263 @@
+// What the engine's C files share. Lock order: queue, then fence, then engine, then memory; none is held while a kernel runs.
+#ifndef KZ_INTERNAL_H
+#define KZ_INTERNAL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "engine.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#define KZ_CACHELINE 64
+
+// --- small tools (sync.c) ---
+
+typedef struct { _Atomic uint32_t v; } kz_lock; // 0 free, 1 held, 2 held and waited for
+
+void kz_lock_slow(kz_lock *l);
+void kz_lock_wake(kz_lock *l);
+int kz_futex_wait(_Atomic uint32_t *p, uint32_t v, int64_t ns); // ns < 0: for ever
+void kz_futex_wake(_Atomic uint32_t *p, int n);
+
+static inline void kz_acquire(kz_lock *l) {
+	uint32_t z = 0;
+	if (!atomic_compare_exchange_strong_explicit(&l->v, &z, 1, memory_order_acquire, memory_order_relaxed)) kz_lock_slow(l);
+}
+static inline void kz_release(kz_lock *l) {
+	if (atomic_exchange_explicit(&l->v, 0, memory_order_release) == 2) kz_lock_wake(l);
+}
+static inline int64_t kz_nanos(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+static inline void kz_relax(void) {
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+// --- execution contexts (context.c) ---
+
+enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10, KZ_SHARED_GUARD = 64 << 10 };
+#define KZ_FRAME_MAX (256u << 20)
+#define KZ_LOCAL_MAX (1024u << 20)
+
+struct kz_op;
+
+// Where kz_enter was called from. The signal handler and kz_leave return there.
+struct kz_jump { uint64_t sp; };
+
+// A context is what a thread needs to run kernels: the worker structure of the ABI, a stack, memory areas and the
+// recovery point. Workers own one; a synchronizing thread borrows one.
+struct kz_ctx {
+	struct kz_worker w; // first: kernels see only this
+	struct kz_jump jump;
+	volatile int armed; // a kernel is running: faults are its own
+	volatile int sig, sig_code;
+	volatile uint64_t sig_addr, sig_pc;
+	uint8_t *stack, *stack_top; // stack is the guard's low end
+	uint8_t *shared_map;
+	uint64_t frame_bytes, local_bytes;
+	struct kz_engine *e;
+	struct kz_op *op;
+	uint32_t yields;
+	char *scratch; // device printf
+	struct kz_ctx *next;
+};
+
+#define KZ_FAULTED (UINT64_C(1) << 32) // kz_enter: a signal ended it
+#define KZ_ABORTED (UINT64_C(2) << 32) // kz_enter: kz_leave ended it
+
+uint64_t kz_enter(struct kz_jump *j, kz_entry fn, const void *l, void *w, uint64_t first, uint64_t count, void *stack_top);
+_Noreturn void kz_leave(struct kz_jump *j, uint64_t result);
+extern char kz_recover[];
+
+struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id);
+void kz_ctx_free(struct kz_ctx *c);
+int kz_ctx_areas(struct kz_ctx *c, uint64_t frame, uint64_t local); // 0, or KZ_NOMEM
+void kz_ctx_bind(struct kz_ctx *c);                                 // this thread's context from now on; NULL: none
+struct kz_ctx *kz_ctx_current(void);
+void *kz_altstack(void); // gives this thread an alternate signal stack if it has none; the new one, or NULL
+void kz_altstack_free(void *p);
+
+int kz_fault_install(void);
+void kz_fault_reassert(int64_t now); // cheap: looks only once a millisecond
+
+// Runs blocks of op on c under fault capture. 0, or the fault kind, with *f filled.
+int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count, struct kz_fault *f);
+
+// --- domains (domain.c) ---
+
+struct kz_heap;
+struct kz_fifo {
+	kz_lock lock;
+	char *buf;
+	uint64_t cap, head, len; // records of uint32 length and text, a ring by bytes
+	_Atomic uint32_t pending;
+	char *errs; // assertion messages, for stderr
+	size_t errs_len, errs_cap;
+};
+
+struct kz_domain {
+	_Atomic uint32_t refs;
+	_Atomic uint32_t poisoned; // 1 once fault is written
+	struct kz_engine *e;
+	kz_lock lock;
+	struct kz_fault fault; // written once, under lock, before poisoned
+	struct kz_fifo fifo;
+	struct kz_heap *heap; // guarded by lock while it is made; see heap.c
+	struct kz_mem *mem;
+	uint64_t fifo_bytes, heap_bytes;
+};
+
+void kz_domain_poison(struct kz_domain *d, const struct kz_fault *f); // the first fault stays
+static inline bool kz_domain_bad(struct kz_domain *d) { return atomic_load_explicit(&d->poisoned, memory_order_acquire) != 0; }
+
+void kz_fifo_text(struct kz_domain *d, const char *text, size_t n);
+void kz_fifo_error(struct kz_domain *d, const char *text, size_t n);
+void kz_fifo_flush(struct kz_domain *d);
+void kz_fifo_free(struct kz_fifo *f);
+
+uint64_t kz_heap_alloc(struct kz_domain *d, uint64_t n);
+void kz_heap_release(struct kz_domain *d, uint64_t p);
+void kz_heap_destroy(struct kz_domain *d);
+
+// --- runtime entry points of kernels (rt.c) ---
+
+extern const void *const kz_rt[];
+
+// --- queues and operations (queue.c) ---
+
+enum { KZ_OP_KERNEL, KZ_OP_COPY, KZ_OP_FILL, KZ_OP_TASK, KZ_OP_MARK, KZ_OP_WAIT };
+enum { KZ_Q_IDLE, KZ_Q_READY, KZ_Q_RUNNING, KZ_Q_BLOCKED };
+enum { KZ_PRIORITIES = 8 };
+
+struct kz_kernel {
+	struct kz_kernel_info i;
+	_Atomic uint64_t block_ns; // moving average of one block's time in 1/16 ns; 0: never run
+};
+
+// A job is an operation made of blocks that several threads may share.
+struct kz_job {
+	uint64_t total;
+	_Atomic uint64_t next; // first block nobody has taken
+	_Atomic uint32_t failed;
+	_Atomic uint32_t active; // threads inside; changed under e->lock
+	bool listed;             // guarded by e->lock, as the links
+	bool spins; // a block may wait for another: one block a chunk, as many threads as blocks
+	struct kz_op *prev, *next_job;
+};
+
+struct kz_op {
+	struct kz_op *next;
+	struct kz_queue *q;
+	uint64_t seq;
+	uint32_t kind;
+	uint32_t cap; // bytes allocated
+	bool inlinable, posted, done; // tasks; posted and done are guarded by q->lock
+	struct kz_job job;
+	union {
+		struct { struct kz_kernel *k; struct kz_launch l; uint8_t params[]; } kernel;
+		struct { uint8_t *dst; const uint8_t *src; uint64_t dpitch, spitch, width, height, unit; } copy;
+		struct { uint8_t *dst; uint64_t count, pitch, rows, unit; uint32_t value, size; } fill;
+		struct { uint64_t id; } task;
+		struct { struct kz_fence *f; } fence;
+	} u;
+};
+
+struct kz_queue {
+	kz_lock lock;
+	uint32_t state;              // KZ_Q_*, guarded by lock
+	struct kz_op *head, *tail;   // guarded by lock; head is the operation that runs
+	struct kz_op *spare;         // guarded by lock
+	uint32_t nspare;
+	uint64_t submitted;          // guarded by lock
+	struct kz_fence *blocked_on; // guarded by lock; set while state is BLOCKED by a fence
+	_Atomic uint64_t completed;
+	_Atomic uint32_t waiters;
+	_Atomic uint32_t wake; // futex
+	_Atomic uint32_t refs;
+	int priority; // 0 lowest
+	struct kz_domain *d;
+	struct kz_engine *e;
+	_Atomic(struct kz_op *) running_job; // written under e->lock: the listed job, for helpers
+	struct kz_queue *prev, *next; // ready list, guarded by e->lock
+	_Atomic bool in_ready; // written under e->lock
+	bool small;         // guarded by e->lock: what waits is short, leave it to a synchronizing thread for a moment
+	int64_t ready_at;   // likewise
+	struct kz_queue *fence_next; // guarded by blocked_on's lock
+};
+
+struct kz_fence {
+	_Atomic uint32_t refs;
+	_Atomic uint32_t done;
+	kz_lock lock;
+	struct kz_queue *q;       // referenced while pending, guarded by lock
+	struct kz_queue *waiters; // guarded by lock
+	uint64_t seq;
+	_Atomic int64_t nanos;
+};
+
+void kz_queue_ref(struct kz_queue *q);
+void kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until);
+void kz_op_finish(struct kz_queue *q, struct kz_op *op);
+
+// --- scheduler (sched.c) ---
+
+struct kz_thread {
+	pthread_t id;
+	struct kz_engine *e;
+	uint32_t number;
+	bool extra;
+	struct kz_thread *next;
+};
+
+struct kz_engine {
+	int n; // regular workers
+	kz_lock lock;
+	struct kz_queue *ready_head[KZ_PRIORITIES], *ready_tail[KZ_PRIORITIES];
+	struct kz_op *jobs_head, *jobs_tail;
+	struct kz_ctx *contexts; // idle ones, guarded by ctx_lock
+	kz_lock ctx_lock;
+	uint32_t ncontexts, next_id; // guarded by ctx_lock
+	struct kz_thread *threads;   // guarded by lock
+	uint32_t nextra, extra_idle, permits; // guarded by lock: threads that stand in for yielding ones
+	int64_t extra_at;                     // guarded by lock
+
+	_Alignas(KZ_CACHELINE) _Atomic uint32_t nready;
+	_Atomic uint32_t njobs;
+	_Atomic uint32_t top; // 1 + highest priority that is ready, 0: none
+	_Alignas(KZ_CACHELINE) _Atomic uint32_t event; // futex of sleeping workers
+	_Atomic uint32_t sleeping; // workers in a long sleep
+	_Atomic uint32_t spinning; // workers polling
+	_Atomic uint32_t watching; // a worker in short sleeps
+	_Atomic uint32_t extra_event;
+	_Atomic uint32_t stopping;
+	_Atomic uint64_t grid_id;
+
+	kz_lock task_lock;
+	struct kz_op *task_head, *task_tail; // linked by job.next_job
+	_Atomic uint32_t task_event;
+	_Atomic uint64_t s_kernels, s_chunks, s_helped, s_wakes, s_extra, s_yields;
+};
+
+void kz_ready_push(struct kz_queue *q, bool small);
+bool kz_ready_take(struct kz_queue *q); // out of the ready list, if it is there
+void kz_wake(struct kz_engine *e, int n);
+bool kz_job_start(struct kz_ctx *c, struct kz_op *op); // true: finished, go on with the queue; false: another thread will
+bool kz_job_attach(struct kz_queue *q, struct kz_op **op);
+bool kz_job_work(struct kz_ctx *c, struct kz_op *op); // after attach; true: finished, go on with the queue
+void kz_extra(struct kz_engine *e, uint32_t n); // lets n threads beyond the regular ones look for work
+void kz_yield(struct kz_ctx *c);
+struct kz_ctx *kz_ctx_take(struct kz_engine *e);
+void kz_ctx_give(struct kz_ctx *c);
+void kz_task_post(struct kz_engine *e, struct kz_op *op);
+bool kz_task_claim(struct kz_engine *e, struct kz_op *op);
+
+#endif

@@ -1,0 +1,503 @@
+// Device memory: one reserved address range, committed on demand.
+//
+// The range is cut into slabs of 2 MiB. A small allocation (up to 1 MiB) is a slot of a slab of its size class; a large
+// one is a span of slabs followed by a guard slab that is never committed. Whatever is not allocated as a span or as a
+// slab of slots is PROT_NONE, so a stray access faults. All bookkeeping is outside the range: kernels cannot damage it.
+//
+// Lookups take no lock: a slab's kind is written last when it comes to life and first when it dies, and the tables are
+// never unmapped. A lookup racing with the free of the same allocation may answer either way, as any order would.
+#include "internal.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#define SLAB_BITS 21
+#define SLAB (UINT64_C(1) << SLAB_BITS)
+#define UNIT 256u
+#define SMALL_MAX (1u << 20)
+#define CLASSES 48
+#define BINS 32
+#define KEEP_EMPTY 8 // empty slabs of slots a device keeps
+#define CACHE_SPANS 64
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static struct {
+	kz_lock lock; // guards everything below, and every kz_mem
+	struct kz_arena_view v;
+	uint64_t *bits; // a bit for each 256 bytes: slot is free
+	uint32_t nslabs;
+	uint32_t bins[BINS]; // free spans by floor(log2(length)); slab 0 is never given out, so 0 ends a list
+	bool tried;
+} A;
+
+struct kz_mem {
+	uint64_t limit, used; // bytes in slabs
+	uint32_t owner;
+	uint32_t partial[CLASSES]; // slabs of the class with a free slot
+	uint32_t empty;            // of them, wholly free ones
+	uint32_t cache_head, cache_tail, ncache; // freed spans whose pages are kept, newest first
+	uint64_t cached;
+};
+
+static inline uint64_t slab_addr(uint32_t i) { return A.v.base + ((uint64_t)i << SLAB_BITS); }
+static inline void set_kind(struct kz_slab *s, uint32_t kind) { __atomic_store_n(&s->kind, kind, __ATOMIC_RELEASE); }
+static inline int log2floor(uint64_t n) { return 63 - __builtin_clzll(n); }
+
+// --- the reservation ---
+
+static void *reserve(uint64_t at, uint64_t n, int prot) {
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
+	void *p = mmap((void *)at, n, prot, flags, -1, 0);
+	if (p == MAP_FAILED) return NULL;
+	if (at && (uint64_t)p != at) { // a kernel before 4.17 takes the address as a hint
+		munmap(p, n);
+		return NULL;
+	}
+	return p;
+}
+
+static int try_size(uint64_t n) {
+	uint64_t slabs = n >> SLAB_BITS;
+	uint64_t raw = 0;
+	// A recognisable place first; the kernel puts mappings top down from 0x7f…, so the low end is usually free.
+	for (uint64_t at = UINT64_C(0x700000000000); at >= UINT64_C(0x600000000000) && !raw; at -= UINT64_C(0x040000000000))
+		raw = (uint64_t)reserve(at, n, PROT_NONE);
+	uint64_t base = raw;
+	if (!raw) {
+		raw = (uint64_t)reserve(0, n + SLAB, PROT_NONE);
+		if (!raw) return KZ_SYSTEM;
+		base = (raw + SLAB - 1) & ~(SLAB - 1);
+	}
+	uint64_t meta = slabs * sizeof(struct kz_slab), sizes = n / UNIT * 4, bits = n / UNIT / 8;
+	uint8_t *t = reserve(0, meta + sizes + bits, PROT_READ | PROT_WRITE);
+	if (!t) {
+		munmap((void *)raw, raw == base ? n : n + SLAB);
+		return KZ_SYSTEM;
+	}
+	madvise((void *)base, n, MADV_HUGEPAGE);
+	madvise((void *)base, n, MADV_DONTFORK); // a child shares nothing of ours, and need not copy it
+	A.v.base = base;
+	A.v.size = n;
+	A.v.slabs = (struct kz_slab *)t;
+	A.v.sizes = (uint32_t *)(t + meta);
+	A.bits = (uint64_t *)(t + meta + sizes);
+	A.nslabs = (uint32_t)slabs;
+	return KZ_OK;
+}
+
+static void bin_insert(uint32_t i, uint32_t span);
+
+int kz_arena_open(struct kz_arena_view *out) {
+	kz_acquire(&A.lock);
+	if (!A.tried) {
+		A.tried = true;
+		struct sysinfo si;
+		uint64_t want = UINT64_C(1) << 40;
+		if (sysinfo(&si) == 0)
+			while (want < 4 * (uint64_t)si.totalram * si.mem_unit && want < (UINT64_C(1) << 44)) want <<= 1;
+		// An address-space limit (ulimit -v) may allow less.
+		for (; want >= (UINT64_C(1) << 28) && try_size(want) != KZ_OK; want >>= 1) {}
+		if (A.v.base) {
+			set_kind(&A.v.slabs[0], KZ_SLAB_GUARD);
+			bin_insert(1, A.nslabs - 1);
+		}
+	}
+	*out = A.v;
+	int rc = A.v.base ? KZ_OK : KZ_SYSTEM;
+	kz_release(&A.lock);
+	return rc;
+}
+
+// --- spans of slabs: segregated fit with boundary tags ---
+
+static void bin_insert(uint32_t i, uint32_t span) {
+	struct kz_slab *s = &A.v.slabs[i], *t = &A.v.slabs[i + span - 1];
+	int b = log2floor(span);
+	s->kind = KZ_SLAB_FREE;
+	t->kind = KZ_SLAB_FREE;
+	t->head = i;
+	s->head = i;
+	t->span = span;
+	s->span = span;
+	s->prev = 0;
+	s->next = A.bins[b];
+	if (s->next) A.v.slabs[s->next].prev = i;
+	A.bins[b] = i;
+}
+
+static void bin_remove(uint32_t i) {
+	struct kz_slab *s = &A.v.slabs[i];
+	if (s->prev) A.v.slabs[s->prev].next = s->next;
+	else A.bins[log2floor(s->span)] = s->next;
+	if (s->next) A.v.slabs[s->next].prev = s->prev;
+}
+
+static uint32_t span_alloc(uint32_t n) {
+	for (int b = log2floor(n); b < BINS; b++) {
+		int looked = 0;
+		for (uint32_t i = A.bins[b]; i && looked < 64; i = A.v.slabs[i].next, looked++) {
+			uint32_t have = A.v.slabs[i].span;
+			if (have < n) continue;
+			bin_remove(i);
+			if (have > n) bin_insert(i + n, have - n);
+			return i;
+		}
+	}
+	return 0;
+}
+
+static void span_free(uint32_t i, uint32_t n) {
+	if (i + n < A.nslabs && A.v.slabs[i + n].kind == KZ_SLAB_FREE) {
+		uint32_t m = A.v.slabs[i + n].span;
+		bin_remove(i + n);
+		n += m;
+	}
+	if (A.v.slabs[i - 1].kind == KZ_SLAB_FREE) {
+		uint32_t m = A.v.slabs[i - 1].span;
+		bin_remove(i - m);
+		i -= m;
+		n += m;
+	}
+	bin_insert(i, n);
+}
+
+static int commit(uint32_t i, uint64_t n) {
+	return mprotect((void *)slab_addr(i), n << SLAB_BITS, PROT_READ | PROT_WRITE) == 0 ? KZ_OK : KZ_NOMEM;
+}
+
+static void decommit(uint32_t i, uint64_t n) {
+	// The pages go first: should mprotect fail (too many mappings), the contents at least are gone.
+	madvise((void *)slab_addr(i), n << SLAB_BITS, MADV_DONTNEED);
+	mprotect((void *)slab_addr(i), n << SLAB_BITS, PROT_NONE);
+}
+
+// --- the cache of freed spans ---
+
+static void cache_unlink(struct kz_mem *m, uint32_t i) {
+	struct kz_slab *s = &A.v.slabs[i];
+	if (s->prev) A.v.slabs[s->prev].next = s->next;
+	else m->cache_head = s->next;
+	if (s->next) A.v.slabs[s->next].prev = s->prev;
+	else m->cache_tail = s->prev;
+	m->ncache--;
+	m->cached -= (uint64_t)(s->span - 1) << SLAB_BITS;
+}
+
+static void cache_evict(struct kz_mem *m) {
+	uint32_t i = m->cache_tail, n = A.v.slabs[i].span;
+	cache_unlink(m, i);
+	madvise((void *)slab_addr(i), (uint64_t)(n - 1) << SLAB_BITS, MADV_DONTNEED);
+	for (uint32_t k = i; k < i + n; k++) A.v.slabs[k].kind = KZ_SLAB_FREE;
+	span_free(i, n);
+}
+
+static uint32_t cache_take(struct kz_mem *m, uint32_t n) {
+	for (uint32_t i = m->cache_head; i; i = A.v.slabs[i].next) {
+		uint32_t have = A.v.slabs[i].span;
+		if (have < n || have > n + n / 8) continue;
+		cache_unlink(m, i);
+		return i;
+	}
+	return 0;
+}
+
+static void slab_release(struct kz_mem *m, uint32_t i);
+
+static void drop_empty(struct kz_mem *m) {
+	for (uint32_t c = 0; c < CLASSES && m->empty; c++)
+		for (uint32_t i = m->partial[c], next; i; i = next) {
+			next = A.v.slabs[i].next;
+			if (A.v.slabs[i].used == 0) slab_release(m, i);
+		}
+}
+
+// Makes room under the limit for n bytes, from the device's own caches.
+static bool room(struct kz_mem *m, uint64_t n) {
+	if (n > m->limit) return false;
+	while (m->used + m->cached + n > m->limit && m->ncache) cache_evict(m);
+	if (m->used + n > m->limit) drop_empty(m);
+	return m->used + n <= m->limit;
+}
+
+// --- large ---
+
+static int large_alloc(struct kz_mem *m, uint64_t n, uint64_t align, uint64_t *out) {
+	uint64_t slabs = (n + SLAB - 1) >> SLAB_BITS;
+	uint64_t extra = align > SLAB ? (align >> SLAB_BITS) - 1 : 0;
+	if (slabs + extra + 1 >= A.nslabs || !room(m, slabs << SLAB_BITS)) return KZ_NOMEM;
+	uint32_t span = (uint32_t)(slabs + 1), i = extra ? 0 : cache_take(m, span);
+	if (i) span = A.v.slabs[i].span;
+	else {
+		i = span_alloc(span + (uint32_t)extra);
+		while (!i && m->ncache) { // address space, too, may be held by the cache
+			cache_evict(m);
+			i = span_alloc(span + (uint32_t)extra);
+		}
+		if (!i) return KZ_NOMEM;
+		if (extra) { // cut the aligned part out; neighbours must not look free while the ends are given back
+			for (uint32_t k = i; k < i + span + extra; k++) A.v.slabs[k].kind = KZ_SLAB_GUARD;
+			uint32_t skip = (uint32_t)(((align - slab_addr(i) % align) % align) >> SLAB_BITS);
+			uint32_t rest = (uint32_t)extra - skip;
+			if (skip) span_free(i, skip);
+			i += skip;
+			if (rest) span_free(i + span, rest);
+		}
+	}
+	if (commit(i, span - 1) != KZ_OK) {
+		for (uint32_t k = i; k < i + span; k++) A.v.slabs[k].kind = KZ_SLAB_GUARD;
+		span_free(i, span);
+		return KZ_NOMEM;
+	}
+	struct kz_slab *s = &A.v.slabs[i];
+	s->bytes = n;
+	s->span = span;
+	s->owner = m->owner;
+	for (uint32_t k = i + 1; k < i + span - 1; k++) {
+		A.v.slabs[k].head = i;
+		set_kind(&A.v.slabs[k], KZ_SLAB_BODY);
+	}
+	set_kind(&A.v.slabs[i + span - 1], KZ_SLAB_GUARD);
+	set_kind(s, KZ_SLAB_LARGE);
+	m->used += (uint64_t)(span - 1) << SLAB_BITS;
+	*out = slab_addr(i);
+	return KZ_OK;
+}
+
+static void large_free(struct kz_mem *m, uint32_t i) {
+	struct kz_slab *s = &A.v.slabs[i];
+	uint64_t bytes = (uint64_t)(s->span - 1) << SLAB_BITS;
+	set_kind(s, KZ_SLAB_CACHED);
+	m->used -= bytes;
+	// The pages stay, the access goes: touching freed memory faults, allocating it again costs no page faults.
+	mprotect((void *)slab_addr(i), bytes, PROT_NONE);
+	s->prev = 0;
+	s->next = m->cache_head;
+	if (s->next) A.v.slabs[s->next].prev = i;
+	else m->cache_tail = i;
+	m->cache_head = i;
+	m->ncache++;
+	m->cached += bytes;
+	while (m->ncache > CACHE_SPANS || m->cached > m->limit / 8) cache_evict(m);
+}
+
+// --- small ---
+
+// Four classes to a doubling: 256, 512, 768, 1024, 1280, … 1 MiB.
+static uint32_t class_of(uint32_t n, uint32_t *slot) {
+	if (n <= 4 * UNIT) {
+		uint32_t c = (n + UNIT - 1) / UNIT;
+		*slot = c * UNIT;
+		return c - 1;
+	}
+	int sh = log2floor(n - 1) - 2;
+	uint32_t q = (n + (1u << sh) - 1) >> sh; // 5 … 8
+	*slot = q << sh;
+	return 4 + (uint32_t)(sh - 8) * 4 + (q - 5);
+}
+
+static void partial_insert(struct kz_mem *m, uint32_t i) {
+	struct kz_slab *s = &A.v.slabs[i];
+	s->prev = 0;
+	s->next = m->partial[s->cls];
+	if (s->next) A.v.slabs[s->next].prev = i;
+	m->partial[s->cls] = i;
+}
+
+static void partial_remove(struct kz_mem *m, uint32_t i) {
+	struct kz_slab *s = &A.v.slabs[i];
+	if (s->prev) A.v.slabs[s->prev].next = s->next;
+	else m->partial[s->cls] = s->next;
+	if (s->next) A.v.slabs[s->next].prev = s->prev;
+}
+
+static uint64_t *slab_bits(uint32_t i) { return A.bits + (uint64_t)i * (SLAB / UNIT / 64); }
+
+static uint32_t slab_new(struct kz_mem *m, uint32_t cls, uint32_t slot) {
+	if (!room(m, SLAB)) return 0;
+	uint32_t i = span_alloc(1);
+	if (!i) return 0;
+	if (commit(i, 1) != KZ_OK) {
+		A.v.slabs[i].kind = KZ_SLAB_GUARD;
+		span_free(i, 1);
+		return 0;
+	}
+	struct kz_slab *s = &A.v.slabs[i];
+	s->slot = slot;
+	s->cls = cls;
+	s->owner = m->owner;
+	s->used = 0;
+	s->slots = (uint16_t)(SLAB / slot);
+	s->sum[0] = s->sum[1] = 0;
+	uint64_t *b = slab_bits(i);
+	for (uint32_t k = 0, left = s->slots; left; k++) {
+		uint32_t n = left < 64 ? left : 64;
+		b[k] = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+		s->sum[k / 64] |= UINT64_C(1) << (k % 64);
+		left -= n;
+	}
+	set_kind(s, KZ_SLAB_SMALL);
+	m->used += SLAB;
+	m->empty++;
+	partial_insert(m, i);
+	return i;
+}
+
+// Preconditions: the slab is in its class's list and has no slot in use.
+static void slab_release(struct kz_mem *m, uint32_t i) {
+	partial_remove(m, i);
+	set_kind(&A.v.slabs[i], KZ_SLAB_GUARD);
+	decommit(i, 1);
+	m->used -= SLAB;
+	m->empty--;
+	span_free(i, 1);
+}
+
+static int small_alloc(struct kz_mem *m, uint32_t n, uint32_t bytes, uint64_t *out) {
+	uint32_t slot, cls = class_of(n, &slot);
+	uint32_t i = m->partial[cls];
+	if (!i && !(i = slab_new(m, cls, slot))) return KZ_NOMEM;
+	struct kz_slab *s = &A.v.slabs[i];
+	uint64_t *b = slab_bits(i);
+	uint32_t w = s->sum[0] ? (uint32_t)__builtin_ctzll(s->sum[0]) : 64 + (uint32_t)__builtin_ctzll(s->sum[1]);
+	uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(b[w]);
+	b[w] &= b[w] - 1;
+	if (!b[w]) s->sum[w / 64] &= ~(UINT64_C(1) << (w % 64));
+	if (s->used++ == 0) m->empty--;
+	if (s->used == s->slots) partial_remove(m, i);
+	uint64_t addr = slab_addr(i) + (uint64_t)k * slot;
+	__atomic_store_n(&A.v.sizes[(addr - A.v.base) / UNIT], bytes, __ATOMIC_RELEASE);
+	*out = addr;
+	return KZ_OK;
+}
+
+static int small_free(struct kz_mem *m, uint32_t i, uint64_t addr) {
+	struct kz_slab *s = &A.v.slabs[i];
+	uint32_t off = (uint32_t)(addr - slab_addr(i));
+	uint32_t k = off / s->slot;
+	uint32_t *size = &A.v.sizes[(addr - A.v.base) / UNIT];
+	if (off % s->slot || k >= s->slots || *size == 0) return KZ_INVALID;
+	__atomic_store_n(size, 0, __ATOMIC_RELEASE);
+	slab_bits(i)[k / 64] |= UINT64_C(1) << (k % 64);
+	s->sum[k / 4096] |= UINT64_C(1) << (k / 64 % 64);
+	if (s->used == s->slots) partial_insert(m, i);
+	if (--s->used == 0 && ++m->empty > KEEP_EMPTY) slab_release(m, i);
+	return KZ_OK;
+}
+
+// --- the interface ---
+
+struct kz_mem *kz_mem_new(uint64_t limit, uint32_t owner) {
+	struct kz_mem *m = calloc(1, sizeof *m);
+	if (!m) return NULL;
+	m->limit = limit;
+	m->owner = owner;
+	return m;
+}
+
+int kz_mem_alloc(struct kz_mem *m, uint64_t n, uint64_t align, uint64_t *out) {
+	if (n == 0 || (align & (align - 1))) return KZ_INVALID;
+	if (n > A.v.size || align > A.v.size) return KZ_NOMEM;
+	uint64_t need = n;
+	if (align > UNIT) { // a power-of-two slot lies at a multiple of itself
+		if (need < align) need = align;
+		if (need <= SMALL_MAX && (need & (need - 1))) need = UINT64_C(2) << log2floor(need);
+	}
+	kz_acquire(&A.lock);
+	int rc = need <= SMALL_MAX ? small_alloc(m, (uint32_t)need, (uint32_t)n, out) : large_alloc(m, n, align, out);
+	kz_release(&A.lock);
+	return rc;
+}
+
+int kz_mem_free(struct kz_mem *m, uint64_t addr) {
+	if (addr - A.v.base >= A.v.size || addr % UNIT) return KZ_INVALID;
+	uint32_t i = (uint32_t)((addr - A.v.base) >> SLAB_BITS);
+	int rc = KZ_INVALID;
+	kz_acquire(&A.lock);
+	struct kz_slab *s = &A.v.slabs[i];
+	if (s->owner != m->owner) rc = KZ_INVALID;
+	else if (s->kind == KZ_SLAB_SMALL) rc = small_free(m, i, addr);
+	else if (s->kind == KZ_SLAB_LARGE && addr == slab_addr(i)) {
+		large_free(m, i);
+		rc = KZ_OK;
+	}
+	kz_release(&A.lock);
+	return rc;
+}
+
+void kz_mem_usage(struct kz_mem *m, uint64_t *free_bytes, uint64_t *total) {
+	kz_acquire(&A.lock);
+	uint64_t used = m->used - (uint64_t)m->empty * SLAB;
+	*free_bytes = m->limit > used ? m->limit - used : 0;
+	*total = m->limit;
+	kz_release(&A.lock);
+}
+
+int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner) {
+	uint64_t off = addr - A.v.base;
+	if (off >= A.v.size) return KZ_INVALID;
+	uint32_t i = (uint32_t)(off >> SLAB_BITS);
+	struct kz_slab *s = &A.v.slabs[i];
+	uint32_t kind = __atomic_load_n(&s->kind, __ATOMIC_ACQUIRE);
+	if (kind == KZ_SLAB_BODY) {
+		i = __atomic_load_n(&s->head, __ATOMIC_RELAXED);
+		if (i >= A.nslabs) return KZ_INVALID;
+		s = &A.v.slabs[i];
+		kind = __atomic_load_n(&s->kind, __ATOMIC_ACQUIRE);
+		if (kind != KZ_SLAB_LARGE) return KZ_INVALID;
+	}
+	uint64_t b = slab_addr(i), n;
+	if (kind == KZ_SLAB_SMALL) {
+		uint32_t slot = __atomic_load_n(&s->slot, __ATOMIC_RELAXED);
+		if (!slot) return KZ_INVALID;
+		b += (addr - b) / slot * slot;
+		n = __atomic_load_n(&A.v.sizes[(b - A.v.base) / UNIT], __ATOMIC_ACQUIRE);
+	} else if (kind == KZ_SLAB_LARGE) {
+		n = __atomic_load_n(&s->bytes, __ATOMIC_RELAXED);
+	} else return KZ_INVALID;
+	if (addr - b >= n) return KZ_INVALID;
+	*base = b;
+	*size = n;
+	*owner = __atomic_load_n(&s->owner, __ATOMIC_RELAXED);
+	return KZ_OK;
+}
+
+void kz_mem_trim(struct kz_mem *m) {
+	kz_acquire(&A.lock);
+	while (m->ncache) cache_evict(m);
+	drop_empty(m);
+	kz_release(&A.lock);
+}
+
+int kz_mem_close(struct kz_mem *m) {
+	kz_acquire(&A.lock);
+	while (m->ncache) cache_evict(m);
+	for (uint32_t i = 1; i < A.nslabs && (m->used || m->empty); i++) {
+		struct kz_slab *s = &A.v.slabs[i];
+		if (s->kind == KZ_SLAB_FREE) {
+			i += s->span - 1;
+			continue;
+		}
+		if (s->owner != m->owner) continue;
+		if (s->kind == KZ_SLAB_LARGE) {
+			uint32_t span = s->span;
+			large_free(m, i);
+			i += span - 1;
+		} else if (s->kind == KZ_SLAB_SMALL) {
+			for (uint32_t k = 0; k < s->slots; k++)
+				__atomic_store_n(&A.v.sizes[(slab_addr(i) - A.v.base + (uint64_t)k * s->slot) / UNIT], 0, __ATOMIC_RELEASE);
+			if (s->used == s->slots) partial_insert(m, i);
+			if (s->used) m->empty++;
+			s->used = 0;
+			slab_release(m, i);
+		}
+	}
+	while (m->ncache) cache_evict(m);
+	kz_release(&A.lock);
+	free(m);
+	return KZ_OK;
+}

@@ -1,0 +1,463 @@
+// Queues: ordered operations, fences, and threads that wait.
+//
+// A queue is IDLE (empty), READY (in the engine's ready list), RUNNING (one thread drives it, or its job's last thread
+// will) or BLOCKED (on a fence or a task). Whoever changes the state away from IDLE holds a reference until it is IDLE
+// again, so a queue may be closed the moment its last operation is complete.
+#include "internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16 };
+enum { COPY_UNIT = 256 << 10 };
+
+struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
+	struct kz_queue *q = aligned_alloc(KZ_CACHELINE, (sizeof *q + 63) & ~(size_t)63);
+	if (!q) return NULL;
+	memset(q, 0, sizeof *q);
+	q->refs = 1;
+	q->d = d;
+	q->e = d->e;
+	q->priority = priority < 0 ? 0 : priority >= KZ_PRIORITIES ? KZ_PRIORITIES - 1 : priority;
+	atomic_fetch_add(&d->refs, 1);
+	return q;
+}
+
+void kz_queue_ref(struct kz_queue *q) { atomic_fetch_add_explicit(&q->refs, 1, memory_order_relaxed); }
+
+void kz_queue_unref(struct kz_queue *q) {
+	if (atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1) return;
+	for (struct kz_op *op = q->spare, *next; op; op = next) {
+		next = op->next;
+		free(op);
+	}
+	kz_domain_unref(q->d);
+	free(q);
+}
+
+// --- enqueuing ---
+
+static void wait_on(struct kz_queue *q, uint64_t target) {
+	atomic_fetch_add(&q->waiters, 1);
+	uint32_t w = atomic_load(&q->wake);
+	if (atomic_load(&q->completed) < target) kz_futex_wait(&q->wake, w, -1);
+	atomic_fetch_sub(&q->waiters, 1);
+}
+
+// Returns a new operation with q->lock held, or NULL with it released.
+static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
+	for (;;) {
+		kz_acquire(&q->lock);
+		uint64_t done = atomic_load_explicit(&q->completed, memory_order_relaxed);
+		if (q->submitted - done < PENDING_MAX) break;
+		kz_release(&q->lock); // bounded memory: the host waits, as on a GPU whose queue is full
+		wait_on(q, done + PENDING_MAX / 2);
+	}
+	struct kz_op *op;
+	if (bytes <= OP_BYTES && q->spare) {
+		op = q->spare;
+		q->spare = op->next;
+		q->nspare--;
+	} else {
+		uint32_t cap = bytes <= OP_BYTES ? OP_BYTES : (uint32_t)bytes;
+		op = malloc(cap);
+		if (!op) {
+			kz_release(&q->lock);
+			return NULL;
+		}
+		op->cap = cap;
+	}
+	op->next = NULL;
+	op->q = q;
+	op->kind = kind;
+	op->inlinable = op->posted = op->done = false;
+	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
+	atomic_store_explicit(&op->job.failed, 0, memory_order_relaxed);
+	atomic_store_explicit(&op->job.active, 0, memory_order_relaxed);
+	op->job.listed = op->job.spins = false;
+	op->job.total = 0;
+	return op;
+}
+
+// Appends op and releases q->lock. small: short work that a synchronizing thread had better do itself.
+static void end(struct kz_queue *q, struct kz_op *op, bool small) {
+	op->seq = ++q->submitted;
+	if (q->tail) q->tail->next = op;
+	else q->head = op;
+	q->tail = op;
+	bool idle = q->state == KZ_Q_IDLE;
+	if (idle) {
+		q->state = KZ_Q_READY;
+		kz_queue_ref(q);
+	}
+	kz_release(&q->lock);
+	if (idle) kz_ready_push(q, small);
+}
+
+int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const void *params) {
+	if (kz_domain_bad(q->d)) return KZ_POISONED;
+	uint32_t threads = a->block[0] * a->block[1] * a->block[2], warps = (threads + 31) / 32;
+	uint64_t frame = (uint64_t)k->i.frame_warp * warps + k->i.frame_block, local = (uint64_t)k->i.local_thread * threads;
+	uint64_t shared = (uint64_t)k->i.shared_static + a->dynamic_shared + 128;
+	if (frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || shared > KZ_SHARED) return KZ_LIMIT;
+	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
+	if (!op) return KZ_NOMEM;
+	op->u.kernel.k = k;
+	struct kz_launch *l = &op->u.kernel.l;
+	memcpy(op->u.kernel.params, params, a->params_bytes);
+	l->params = op->u.kernel.params;
+	l->vars = (const uint64_t *)a->vars;
+	l->rt = kz_rt;
+	memcpy(l->grid, a->grid, sizeof l->grid);
+	memcpy(l->block, a->block, sizeof l->block);
+	memcpy(l->cluster, a->cluster, sizeof l->cluster);
+	l->shared_dynamic = a->dynamic_shared;
+	l->shared_total = k->i.shared_static + a->dynamic_shared;
+	l->grid_id = atomic_fetch_add_explicit(&q->e->grid_id, 1, memory_order_relaxed) + 1;
+	l->warps = warps;
+	l->threads = threads;
+	l->launch_private = op;
+	l->flags = 0;
+	op->job.total = (uint64_t)a->grid[0] * a->grid[1] * a->grid[2];
+	op->job.spins = k->i.spins || a->cooperative;
+	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
+	bool small = !op->job.spins && (op->job.total <= 4 || (ns && ns / 16 * op->job.total < 20000));
+	end(q, op, small);
+	return KZ_OK;
+}
+
+int kz_queue_copy2d(struct kz_queue *q, uint64_t dst, uint64_t dpitch, uint64_t src, uint64_t spitch, uint64_t width, uint64_t height) {
+	if (kz_domain_bad(q->d)) return KZ_POISONED;
+	if (width == 0 || height == 0) return KZ_OK;
+	if (dpitch == width && spitch == width) {
+		width *= height;
+		height = 1;
+	}
+	struct kz_op *op = begin(q, KZ_OP_COPY, sizeof *op);
+	if (!op) return KZ_NOMEM;
+	op->u.copy.dst = (uint8_t *)dst;
+	op->u.copy.src = (const uint8_t *)src;
+	op->u.copy.dpitch = dpitch;
+	op->u.copy.spitch = spitch;
+	op->u.copy.width = width;
+	op->u.copy.height = height;
+	uint64_t n = height == 1 ? width : height;
+	uint64_t unit = height == 1 ? COPY_UNIT : COPY_UNIT / width ? COPY_UNIT / width : 1;
+	op->u.copy.unit = unit;
+	op->job.total = (n + unit - 1) / unit;
+	end(q, op, width * height <= COPY_UNIT);
+	return KZ_OK;
+}
+
+int kz_queue_copy(struct kz_queue *q, uint64_t dst, uint64_t src, uint64_t n) { return kz_queue_copy2d(q, dst, n, src, n, n, 1); }
+
+int kz_queue_fill(struct kz_queue *q, uint64_t dst, uint32_t value, uint32_t size, uint64_t count, uint64_t pitch, uint64_t rows) {
+	if (kz_domain_bad(q->d)) return KZ_POISONED;
+	if (count == 0 || rows == 0) return KZ_OK;
+	if (rows > 1 && pitch == count * size) {
+		count *= rows;
+		rows = 1;
+	}
+	struct kz_op *op = begin(q, KZ_OP_FILL, sizeof *op);
+	if (!op) return KZ_NOMEM;
+	op->u.fill.dst = (uint8_t *)dst;
+	op->u.fill.value = value;
+	op->u.fill.size = size;
+	op->u.fill.count = count;
+	op->u.fill.pitch = pitch;
+	op->u.fill.rows = rows;
+	uint64_t n = rows == 1 ? count : rows;
+	uint64_t unit = rows == 1 ? COPY_UNIT / size : COPY_UNIT / (count * size) ? COPY_UNIT / (count * size) : 1;
+	op->u.fill.unit = unit;
+	op->job.total = (n + unit - 1) / unit;
+	end(q, op, count * size * rows <= COPY_UNIT);
+	return KZ_OK;
+}
+
+int kz_queue_task(struct kz_queue *q, uint64_t id, int inlinable, int always) {
+	if (!always && kz_domain_bad(q->d)) return KZ_POISONED;
+	struct kz_op *op = begin(q, KZ_OP_TASK, sizeof *op);
+	if (!op) return KZ_NOMEM;
+	op->u.task.id = id;
+	op->inlinable = inlinable != 0;
+	end(q, op, inlinable != 0);
+	return KZ_OK;
+}
+
+// --- fences ---
+
+void kz_fence_unref(struct kz_fence *f) {
+	if (atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) == 1) free(f);
+}
+
+int kz_queue_mark(struct kz_queue *q, struct kz_fence **out) {
+	struct kz_fence *f = calloc(1, sizeof *f);
+	if (!f) return KZ_NOMEM;
+	struct kz_op *op = begin(q, KZ_OP_MARK, sizeof *op);
+	if (!op) {
+		free(f);
+		return KZ_NOMEM;
+	}
+	f->refs = 2; // the caller's and the operation's
+	f->q = q;
+	kz_queue_ref(q);
+	f->seq = q->submitted + 1;
+	op->u.fence.f = f;
+	*out = f;
+	end(q, op, true);
+	return KZ_OK;
+}
+
+int kz_queue_wait(struct kz_queue *q, struct kz_fence *f) {
+	if (atomic_load_explicit(&f->done, memory_order_acquire)) return KZ_OK;
+	struct kz_op *op = begin(q, KZ_OP_WAIT, sizeof *op);
+	if (!op) return KZ_NOMEM;
+	atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+	op->u.fence.f = f;
+	end(q, op, true);
+	return KZ_OK;
+}
+
+// The fence is reached. Preconditions: f->q->lock is held. The queues that waited are returned, linked by fence_next.
+static struct kz_queue *fence_reach(struct kz_fence *f) {
+	atomic_store_explicit(&f->nanos, kz_nanos(), memory_order_relaxed);
+	kz_acquire(&f->lock);
+	atomic_store_explicit(&f->done, 1, memory_order_release);
+	struct kz_queue *w = f->waiters;
+	f->waiters = NULL;
+	f->q = NULL;
+	kz_release(&f->lock);
+	return w;
+}
+
+static void fence_wake(struct kz_queue *w) {
+	while (w) {
+		struct kz_queue *next = w->fence_next;
+		kz_acquire(&w->lock);
+		w->state = KZ_Q_READY;
+		w->blocked_on = NULL;
+		kz_release(&w->lock);
+		kz_ready_push(w, false);
+		w = next;
+	}
+}
+
+// True if f is reached; otherwise q is BLOCKED and a later fence_signal makes it ready.
+static bool fence_pass(struct kz_fence *f, struct kz_queue *q) {
+	kz_acquire(&q->lock);
+	kz_acquire(&f->lock);
+	bool done = atomic_load_explicit(&f->done, memory_order_relaxed);
+	if (!done) {
+		q->state = KZ_Q_BLOCKED;
+		q->blocked_on = f;
+		q->fence_next = f->waiters;
+		f->waiters = q;
+	}
+	kz_release(&f->lock);
+	kz_release(&q->lock);
+	if (done) kz_fence_unref(f);
+	return done;
+}
+
+int64_t kz_fence_nanos(struct kz_fence *f) {
+	return atomic_load_explicit(&f->done, memory_order_acquire) ? atomic_load_explicit(&f->nanos, memory_order_relaxed) : 0;
+}
+
+// --- driving ---
+
+void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
+	// Under one lock, so that no one sees a fence reached and its queue not, or the other way round.
+	struct kz_queue *woken = NULL;
+	struct kz_fence *f = op->kind == KZ_OP_MARK ? op->u.fence.f : NULL;
+	kz_acquire(&q->lock);
+	if (f) woken = fence_reach(f);
+	atomic_store(&q->completed, op->seq);
+	q->head = op->next;
+	if (!q->head) q->tail = NULL;
+	bool keep = op->cap == OP_BYTES && q->nspare < SPARE_MAX;
+	if (keep) {
+		op->next = q->spare;
+		q->spare = op;
+		q->nspare++;
+	}
+	kz_release(&q->lock);
+	if (!keep) free(op);
+	if (atomic_load(&q->waiters)) {
+		atomic_fetch_add(&q->wake, 1);
+		kz_futex_wake(&q->wake, INT32_MAX);
+	}
+	if (f) {
+		fence_wake(woken);
+		kz_fence_unref(f);
+		kz_queue_unref(q); // the fence's; the caller has its own
+	}
+}
+
+// True if the task is over; otherwise q is BLOCKED on it.
+static bool task_pass(struct kz_queue *q, struct kz_op *op) {
+	kz_acquire(&q->lock);
+	bool over = op->done; // also of a poisoned domain: Go holds the function and must let go of it
+	bool post = !over && !op->posted;
+	if (!over) {
+		q->state = KZ_Q_BLOCKED;
+		q->blocked_on = NULL;
+		op->posted = true;
+	}
+	kz_release(&q->lock);
+	if (post) kz_task_post(q->e, op);
+	return over;
+}
+
+// Runs one operation. False: the queue is in other hands now.
+static bool run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op) {
+	switch (op->kind) {
+	case KZ_OP_KERNEL:
+	case KZ_OP_COPY:
+	case KZ_OP_FILL:
+		return kz_domain_bad(q->d) || kz_job_start(c, op);
+	case KZ_OP_MARK:
+		return true; // kz_op_finish does it
+	case KZ_OP_WAIT:
+		return fence_pass(op->u.fence.f, q);
+	case KZ_OP_TASK:
+		return task_pass(q, op);
+	}
+	return true;
+}
+
+// Runs q's operations until it is empty, blocked, or past until. Preconditions: q is RUNNING and the caller drives it;
+// the reference that goes with a queue that is not IDLE is the caller's, too.
+void kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until) {
+	for (int turns = 0;; turns++) {
+		kz_acquire(&q->lock);
+		struct kz_op *op = q->head;
+		if (!op) {
+			q->state = KZ_Q_IDLE;
+			kz_release(&q->lock);
+			kz_queue_unref(q);
+			return;
+		}
+		struct kz_engine *e = q->e;
+		bool leave = op->seq > until;
+		if (until == UINT64_MAX && turns) // a worker lets more urgent queues pass, and equal ones now and then
+			leave = (int)atomic_load_explicit(&e->top, memory_order_relaxed) - 1 > q->priority ||
+			        (turns >= 64 && atomic_load_explicit(&e->nready, memory_order_relaxed));
+		q->state = leave ? KZ_Q_READY : KZ_Q_RUNNING;
+		kz_release(&q->lock);
+		if (leave) {
+			kz_ready_push(q, false);
+			return;
+		}
+		if (!run_op(c, q, op)) return;
+		kz_op_finish(q, op);
+	}
+}
+
+// --- waiting ---
+
+enum { HELP_NONE, HELP_SOME, HELP_TASK };
+
+// Does something that brings q nearer to target, if there is anything to do for a thread that is no worker.
+static int help(struct kz_ctx **c, struct kz_queue *q, uint64_t target, int depth, uint64_t *task_id, void **task) {
+	struct kz_engine *e = q->e;
+	struct kz_op *op = NULL;
+	bool ready = atomic_load_explicit(&q->in_ready, memory_order_relaxed);
+	if (ready || atomic_load_explicit(&q->running_job, memory_order_relaxed)) {
+		if (!*c && !(*c = kz_ctx_take(e))) return HELP_NONE;
+		if (ready && kz_ready_take(q)) {
+			atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
+			kz_drive(*c, q, target);
+			return HELP_SOME;
+		}
+		if (kz_job_attach(q, &op)) {
+			atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
+			if (kz_job_work(*c, op)) {
+				kz_op_finish(q, op);
+				kz_drive(*c, q, target);
+			}
+			return HELP_SOME;
+		}
+		return HELP_NONE;
+	}
+	kz_acquire(&q->lock);
+	struct kz_fence *f = q->state == KZ_Q_BLOCKED ? q->blocked_on : NULL;
+	if (f) atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+	op = q->state == KZ_Q_BLOCKED && !f && q->head && q->head->kind == KZ_OP_TASK && q->head->inlinable ? q->head : NULL;
+	bool claimed = op && kz_task_claim(e, op);
+	kz_release(&q->lock);
+	if (claimed) {
+		*task_id = op->u.task.id;
+		*task = op;
+		return HELP_TASK;
+	}
+	if (!f) return HELP_NONE;
+	kz_acquire(&f->lock);
+	struct kz_queue *other = f->q;
+	uint64_t seq = f->seq;
+	if (other) kz_queue_ref(other);
+	kz_release(&f->lock);
+	kz_fence_unref(f);
+	int r = HELP_NONE;
+	if (other) {
+		if (depth < FOLLOW_MAX) r = help(c, other, seq, depth + 1, task_id, task);
+		kz_queue_unref(other);
+	}
+	return r;
+}
+
+static int sync_to(struct kz_queue *q, uint64_t target, uint64_t *task_id, void **task) {
+	struct kz_ctx *c = NULL;
+	int64_t idle_since = 0;
+	int rc = KZ_OK;
+	while (atomic_load_explicit(&q->completed, memory_order_acquire) < target) {
+		int r = help(&c, q, target, 0, task_id, task);
+		if (r == HELP_TASK) {
+			rc = KZ_TASK;
+			break;
+		}
+		if (r == HELP_SOME) {
+			idle_since = 0;
+			continue;
+		}
+		int64_t now = kz_nanos();
+		if (!idle_since) idle_since = now;
+		if (now - idle_since < SPIN_NS) {
+			for (int i = 0; i < 8 && atomic_load_explicit(&q->completed, memory_order_acquire) < target; i++) kz_relax();
+			continue;
+		}
+		if (c) {
+			kz_ctx_give(c);
+			c = NULL;
+		}
+		wait_on(q, target);
+		idle_since = 0;
+	}
+	if (c) kz_ctx_give(c);
+	if (rc != KZ_OK) return rc;
+	kz_fifo_flush(q->d);
+	return kz_domain_bad(q->d) ? KZ_POISONED : KZ_OK;
+}
+
+int kz_queue_sync(struct kz_queue *q, uint64_t *task_id, void **task) {
+	kz_acquire(&q->lock);
+	uint64_t target = q->submitted;
+	kz_release(&q->lock);
+	return sync_to(q, target, task_id, task);
+}
+
+int kz_queue_done(struct kz_queue *q) {
+	kz_acquire(&q->lock);
+	bool done = atomic_load_explicit(&q->completed, memory_order_acquire) == q->submitted;
+	kz_release(&q->lock);
+	return done;
+}
+
+int kz_fence_sync(struct kz_fence *f, uint64_t *task_id, void **task) {
+	kz_acquire(&f->lock);
+	struct kz_queue *q = f->q;
+	if (q) kz_queue_ref(q);
+	kz_release(&f->lock);
+	if (!q) return KZ_OK;
+	int rc = sync_to(q, f->seq, task_id, task);
+	kz_queue_unref(q);
+	return rc;
+}

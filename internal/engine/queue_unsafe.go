@@ -1,0 +1,288 @@
+package engine
+
+/*
+#include "engine.h"
+
+#cgo noescape kz_kernel_new
+#cgo nocallback kz_kernel_new
+#cgo nocallback kz_kernel_free
+#cgo nocallback kz_queue_new
+#cgo nocallback kz_queue_unref
+#cgo noescape kz_queue_launch
+#cgo nocallback kz_queue_launch
+#cgo nocallback kz_queue_copy
+#cgo nocallback kz_queue_copy2d
+#cgo nocallback kz_queue_fill
+#cgo nocallback kz_queue_task
+#cgo noescape kz_queue_mark
+#cgo nocallback kz_queue_mark
+#cgo nocallback kz_queue_wait
+#cgo noescape kz_queue_sync
+#cgo nocallback kz_queue_sync
+#cgo nocallback kz_queue_done
+#cgo noescape kz_fence_sync
+#cgo nocallback kz_fence_sync
+#cgo nocallback kz_fence_nanos
+#cgo nocallback kz_fence_unref
+*/
+import "C"
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// KernelConfig describes compiled code; the numbers are those of the image's metadata.
+type KernelConfig struct {
+	Entry            uintptr // of the mapped code
+	Image, ImageSize uintptr // mapped range
+	Cookie           uint64  // comes back in a Fault
+	SharedStatic     uint32
+	SharedAlign      uint32
+	FrameWarp        uint32
+	FrameBlock       uint32
+	LocalThread      uint32
+	FTZ, Spins       bool
+}
+
+// Kernel is code that queues can run.
+type Kernel struct{ c *C.struct_kz_kernel }
+
+// NewKernel registers code. The mapping must outlive the Kernel.
+func NewKernel(k *KernelConfig) (*Kernel, error) {
+	info := C.struct_kz_kernel_info{
+		entry: C.uint64_t(k.Entry), image: C.uint64_t(k.Image), image_size: C.uint64_t(k.ImageSize), cookie: C.uint64_t(k.Cookie),
+		shared_static: C.uint32_t(k.SharedStatic), shared_align: C.uint32_t(k.SharedAlign),
+		frame_warp: C.uint32_t(k.FrameWarp), frame_block: C.uint32_t(k.FrameBlock), local_thread: C.uint32_t(k.LocalThread),
+		ftz: flag(k.FTZ), spins: flag(k.Spins),
+	}
+	c := C.kz_kernel_new(&info)
+	if c == nil {
+		return nil, ErrNoMemory
+	}
+	return &Kernel{c}, nil
+}
+
+// Free forgets the code. Work that uses it must be done.
+func (k *Kernel) Free() {
+	C.kz_kernel_free(k.c)
+	k.c = nil
+}
+
+func flag(b bool) C.uint32_t {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Launch is what one launch adds to its kernel.
+type Launch struct {
+	Grid, Block, Cluster [3]uint32
+	DynamicShared        uint32
+	Cooperative          bool
+	Vars                 *Words // addresses of the variables the image names; nil: none. Must live until the kernel ends.
+	Params               []byte // copied
+}
+
+// Queue is an ordered list of work. Its methods may be called from any thread and only enqueue unless they say otherwise.
+// Once the domain has a fault, enqueuing fails with it, and what was enqueued before is skipped.
+type Queue struct {
+	c *C.struct_kz_queue
+	d *Domain
+}
+
+// Priorities is the number of queue priorities: 0 the lowest.
+const Priorities = 8
+
+// NewQueue makes an empty queue of the domain.
+func (d *Domain) NewQueue(priority int) (*Queue, error) {
+	c := C.kz_queue_new(d.c, C.int(priority))
+	if c == nil {
+		return nil, ErrNoMemory
+	}
+	return &Queue{c, d}, nil
+}
+
+// Domain is the queue's domain.
+func (q *Queue) Domain() *Domain { return q.d }
+
+func (q *Queue) result(rc C.int) error {
+	if rc == C.KZ_OK {
+		return nil
+	}
+	return q.d.result(rc)
+}
+
+// Launch runs the kernel over the grid. It does not allocate.
+func (q *Queue) Launch(k *Kernel, l *Launch) error {
+	a := C.struct_kz_launch_args{
+		grid: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Grid)), block: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Block)),
+		cluster:        *(*[3]C.uint32_t)(unsafe.Pointer(&l.Cluster)),
+		dynamic_shared: C.uint32_t(l.DynamicShared), params_bytes: C.uint32_t(len(l.Params)), cooperative: flag(l.Cooperative),
+	}
+	if l.Vars != nil {
+		a.vars = C.uint64_t(l.Vars.addr())
+	}
+	return q.result(C.kz_queue_launch(q.c, k.c, &a, unsafe.Pointer(unsafe.SliceData(l.Params))))
+}
+
+// Copy moves n bytes. An address may be any of this process; one that is not mapped is a fault of the domain.
+func (q *Queue) Copy(dst, src, n uint64) error {
+	return q.result(C.kz_queue_copy(q.c, C.uint64_t(dst), C.uint64_t(src), C.uint64_t(n)))
+}
+
+// Copy2D moves height rows of width bytes.
+func (q *Queue) Copy2D(dst, dstPitch, src, srcPitch, width, height uint64) error {
+	return q.result(C.kz_queue_copy2d(q.c, C.uint64_t(dst), C.uint64_t(dstPitch), C.uint64_t(src), C.uint64_t(srcPitch), C.uint64_t(width), C.uint64_t(height)))
+}
+
+// Fill writes count elements of size 1, 2 or 4 bytes in each of rows rows, pitch bytes apart.
+func (q *Queue) Fill(dst uint64, value uint32, size int, count, pitch, rows uint64) error {
+	if size != 1 && size != 2 && size != 4 {
+		return ErrInvalid
+	}
+	return q.result(C.kz_queue_fill(q.c, C.uint64_t(dst), C.uint32_t(value), C.uint32_t(size), C.uint64_t(count), C.uint64_t(pitch), C.uint64_t(rows)))
+}
+
+// TaskFlags say how a task is run.
+type TaskFlags uint8
+
+// The flags.
+const (
+	TaskInline TaskFlags = 1 << iota // a synchronizing goroutine may run it
+	TaskAlways                       // also when the domain has a fault
+)
+
+// Task calls fn on a goroutine when earlier work is done, and delays later work until it returns.
+// An error of fn is the domain's fault.
+func (q *Queue) Task(fn func() error, flags TaskFlags) error {
+	e := q.d.e
+	e.pump.Do(e.startPump)
+	id := e.tasks.put(task{fn, q.d, flags&TaskAlways != 0})
+	rc := C.kz_queue_task(q.c, C.uint64_t(id), C.int(flags&TaskInline), C.int(flags&TaskAlways))
+	if rc != C.KZ_OK {
+		e.tasks.take(id)
+	}
+	return q.result(rc)
+}
+
+// Wait delays later work of q until f is reached.
+func (q *Queue) Wait(f *Fence) error {
+	rc := C.kz_queue_wait(q.c, f.c)
+	runtime.KeepAlive(f)
+	return q.result(rc)
+}
+
+// Sync blocks until all work enqueued so far is done; the calling thread runs it where it can. The error is the domain's fault.
+func (q *Queue) Sync() error {
+	for {
+		var id C.uint64_t
+		var t unsafe.Pointer
+		rc := C.kz_queue_sync(q.c, &id, &t)
+		if rc != C.KZ_TASK {
+			return q.result(rc)
+		}
+		q.d.e.runTask(uint64(id), t)
+	}
+}
+
+// Done says whether the queue is empty.
+func (q *Queue) Done() (bool, error) {
+	return C.kz_queue_done(q.c) != 0, q.d.Err()
+}
+
+// Close waits for the queue's work and frees it.
+func (q *Queue) Close() error {
+	err := q.Sync()
+	C.kz_queue_unref(q.c)
+	q.c = nil
+	return err
+}
+
+// Fence is a point in a queue.
+type Fence struct {
+	c    *C.struct_kz_fence
+	d    *Domain
+	next *Fence
+}
+
+// Fence objects are kept for reuse, because the finalizer that returns a dropped one to C costs more than the mark itself.
+var fences struct {
+	mu   sync.Mutex
+	free *Fence // guarded by mu
+	n    int    // guarded by mu
+}
+
+const maxFreeFences = 1024
+
+// Mark returns a fence that is reached when all work enqueued so far is done.
+func (q *Queue) Mark() (*Fence, error) {
+	var c *C.struct_kz_fence
+	if rc := C.kz_queue_mark(q.c, &c); rc != C.KZ_OK {
+		return nil, q.result(rc)
+	}
+	fences.mu.Lock()
+	f := fences.free
+	if f != nil {
+		fences.free = f.next
+		fences.n--
+	}
+	fences.mu.Unlock()
+	if f == nil {
+		f = &Fence{}
+		runtime.SetFinalizer(f, (*Fence).drop)
+	}
+	f.c, f.d, f.next = c, q.d, nil
+	return f, nil
+}
+
+func (f *Fence) drop() {
+	if f.c != nil {
+		C.kz_fence_unref(f.c)
+		f.c = nil
+	}
+}
+
+// Release gives the fence back early. It is optional, and nobody may use f afterwards.
+func (f *Fence) Release() {
+	f.drop()
+	f.d = nil
+	fences.mu.Lock()
+	if fences.n < maxFreeFences {
+		f.next, fences.free = fences.free, f
+		fences.n++
+	}
+	fences.mu.Unlock()
+}
+
+// Done says whether the fence is reached; the error is its domain's fault.
+func (f *Fence) Done() (bool, error) {
+	return f.Nanos() != 0, f.d.Err()
+}
+
+// Nanos is when the fence was reached, in nanoseconds of CLOCK_MONOTONIC; 0 before that.
+func (f *Fence) Nanos() int64 {
+	n := int64(C.kz_fence_nanos(f.c))
+	runtime.KeepAlive(f)
+	return n
+}
+
+// Sync blocks until the fence is reached, as Queue.Sync.
+func (f *Fence) Sync() error {
+	defer runtime.KeepAlive(f)
+	for {
+		var id C.uint64_t
+		var t unsafe.Pointer
+		rc := C.kz_fence_sync(f.c, &id, &t)
+		switch rc {
+		case C.KZ_OK:
+			return f.d.Err()
+		case C.KZ_TASK:
+			f.d.e.runTask(uint64(id), t)
+		default:
+			return f.d.result(rc)
+		}
+	}
+}

@@ -1,0 +1,583 @@
+// The scheduler: worker threads, the ready list of queues, and jobs whose blocks several threads share.
+//
+// A worker without work polls for a moment, then one of them keeps watch in short sleeps, and after a few milliseconds
+// of silence all sleep. So a launch costs no system call while the engine is in use, work that nobody waits for is
+// picked up within the watcher's period, and an idle process uses no time. Short work is left for a moment to the thread
+// that launched it: it usually synchronizes next and then runs it itself.
+#include "internal.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+enum {
+	GRACE_NS = 5000,      // short work is its launcher's for this long
+	SPIN_NS = 20000,      // a worker polls this long before it sleeps
+	WATCH_NS = 50000,     // the watcher's period
+	QUIET_NS = 3000000,   // silence after which the watcher sleeps for good
+	CHUNK_NS = 100000,    // the time a chunk of blocks should take
+	WAKE_NS = 5000,       // a job shorter than this is not worth waking anyone
+	EXTRA_MAX = 1024,     // threads that stand in for yielding ones
+	EXTRA_GAP_NS = 20000, // between two that yields ask for
+	EXTRA_IDLE_NS = 2000000000,
+	CONTEXTS_MAX = 4096,
+};
+
+// --- contexts ---
+
+struct kz_ctx *kz_ctx_take(struct kz_engine *e) {
+	kz_acquire(&e->ctx_lock);
+	struct kz_ctx *c = e->contexts;
+	uint32_t id = 0;
+	bool make = !c && e->ncontexts < CONTEXTS_MAX;
+	if (c) e->contexts = c->next;
+	else if (make) {
+		e->ncontexts++;
+		id = e->next_id++ % (uint32_t)e->n; // %smid stays below the number of multiprocessors
+	}
+	kz_release(&e->ctx_lock);
+	if (make && !(c = kz_ctx_new(e, id))) {
+		kz_acquire(&e->ctx_lock);
+		e->ncontexts--;
+		kz_release(&e->ctx_lock);
+	}
+	if (!c) return NULL;
+	static __thread bool seen __attribute__((tls_model("initial-exec")));
+	if (!seen) { // a stack overflow can only be caught on another stack
+		kz_altstack();
+		seen = true;
+	}
+	kz_fault_reassert(kz_nanos());
+	kz_ctx_bind(c);
+	return c;
+}
+
+void kz_ctx_give(struct kz_ctx *c) {
+	kz_ctx_bind(NULL);
+	kz_acquire(&c->e->ctx_lock);
+	c->next = c->e->contexts;
+	c->e->contexts = c;
+	kz_release(&c->e->ctx_lock);
+}
+
+// --- waking ---
+
+void kz_wake(struct kz_engine *e, int n) {
+	if (!atomic_load(&e->sleeping) && !atomic_load(&e->watching)) return;
+	atomic_fetch_add(&e->event, 1);
+	atomic_fetch_add_explicit(&e->s_wakes, 1, memory_order_relaxed);
+	kz_futex_wake(&e->event, n);
+}
+
+// --- ready list ---
+
+static void set_top(struct kz_engine *e) { // Preconditions: e->lock is held.
+	uint32_t t = 0;
+	for (int p = KZ_PRIORITIES - 1; p >= 0 && !t; p--)
+		if (e->ready_head[p]) t = (uint32_t)p + 1;
+	atomic_store_explicit(&e->top, t, memory_order_relaxed);
+}
+
+void kz_ready_push(struct kz_queue *q, bool small) {
+	struct kz_engine *e = q->e;
+	int p = q->priority;
+	int64_t now = small ? kz_nanos() : 0;
+	kz_acquire(&e->lock);
+	q->small = small;
+	q->ready_at = now;
+	q->next = NULL;
+	q->prev = e->ready_tail[p];
+	if (q->prev) q->prev->next = q;
+	else e->ready_head[p] = q;
+	e->ready_tail[p] = q;
+	if (atomic_load_explicit(&e->top, memory_order_relaxed) < (uint32_t)p + 1) atomic_store_explicit(&e->top, (uint32_t)p + 1, memory_order_relaxed);
+	atomic_store_explicit(&q->in_ready, true, memory_order_relaxed);
+	atomic_fetch_add(&e->nready, 1);
+	kz_release(&e->lock);
+	// From here q may be gone.
+	if (atomic_load(&e->spinning)) return;
+	if (small && atomic_load(&e->watching)) return;
+	kz_wake(e, 1);
+}
+
+static void ready_remove(struct kz_queue *q) { // Preconditions: q->e->lock is held and q is in the list.
+	struct kz_engine *e = q->e;
+	int p = q->priority;
+	if (q->prev) q->prev->next = q->next;
+	else e->ready_head[p] = q->next;
+	if (q->next) q->next->prev = q->prev;
+	else e->ready_tail[p] = q->prev;
+	atomic_store_explicit(&q->in_ready, false, memory_order_relaxed);
+	atomic_fetch_sub(&e->nready, 1);
+	if (!e->ready_head[p]) set_top(e);
+}
+
+bool kz_ready_take(struct kz_queue *q) {
+	kz_acquire(&q->e->lock);
+	bool got = atomic_load_explicit(&q->in_ready, memory_order_relaxed);
+	if (got) ready_remove(q);
+	kz_release(&q->e->lock);
+	return got;
+}
+
+// --- jobs ---
+
+static void unlist(struct kz_engine *e, struct kz_op *op) { // Preconditions: e->lock is held.
+	if (!op->job.listed) return;
+	op->job.listed = false;
+	if (op->job.prev) op->job.prev->job.next_job = op->job.next_job;
+	else e->jobs_head = op->job.next_job;
+	if (op->job.next_job) op->job.next_job->job.prev = op->job.prev;
+	else e->jobs_tail = op->job.prev;
+	atomic_store_explicit(&op->q->running_job, NULL, memory_order_relaxed);
+	atomic_fetch_sub(&e->njobs, 1);
+}
+
+static void list(struct kz_engine *e, struct kz_op *op) { // Preconditions: e->lock is held.
+	op->job.listed = true;
+	op->job.next_job = NULL;
+	op->job.prev = e->jobs_tail;
+	if (op->job.prev) op->job.prev->job.next_job = op;
+	else e->jobs_head = op;
+	e->jobs_tail = op;
+	atomic_store_explicit(&op->q->running_job, op, memory_order_relaxed);
+	atomic_fetch_add(&e->njobs, 1);
+}
+
+static void fail(struct kz_op *op, const struct kz_fault *f) {
+	kz_domain_poison(op->q->d, f);
+	atomic_store(&op->job.failed, 1);
+	atomic_store(&op->job.next, op->job.total);
+}
+
+static void learn(struct kz_op *op, int64_t ns, uint64_t blocks) {
+	if (op->kind != KZ_OP_KERNEL) return;
+	_Atomic uint64_t *avg = &op->u.kernel.k->block_ns;
+	uint64_t x = (uint64_t)ns * 16 / blocks + 1, old = atomic_load_explicit(avg, memory_order_relaxed);
+	atomic_store_explicit(avg, old ? old - old / 4 + x / 4 : x, memory_order_relaxed);
+}
+
+static bool run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count) {
+	struct kz_fault f;
+	c->yields = 0;
+	if (kz_run_blocks(c, op, first, count, &f) == KZ_FAULT_NONE) return true;
+	fail(op, &f);
+	return false;
+}
+
+// Another worker should rather begin something else: more urgent, or waiting while this job has several threads.
+static bool should_leave(struct kz_engine *e, struct kz_op *op) {
+	if (!atomic_load_explicit(&e->nready, memory_order_relaxed)) return false;
+	if ((int)atomic_load_explicit(&e->top, memory_order_relaxed) - 1 > op->q->priority) return true;
+	return atomic_load_explicit(&op->job.active, memory_order_relaxed) > 1;
+}
+
+static bool job_leave(struct kz_engine *e, struct kz_op *op) {
+	struct kz_job *j = &op->job;
+	kz_acquire(&e->lock);
+	bool over = atomic_load(&j->next) >= j->total;
+	if (over) unlist(e, op);
+	bool last = atomic_fetch_sub(&j->active, 1) == 1;
+	kz_release(&e->lock);
+	return over && last;
+}
+
+bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
+	struct kz_engine *e = c->e;
+	struct kz_job *j = &op->job;
+	uint64_t total = j->total, spread = 2 * (uint64_t)e->n, chunk = total / (16 * (uint64_t)e->n), chunks = 0;
+	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
+	if (est) chunk = (uint64_t)CHUNK_NS * 16 / est;
+	else if (chunk > 64) chunk = 64;
+	int64_t t0 = kz_nanos();
+	for (;;) {
+		uint64_t at = atomic_load_explicit(&j->next, memory_order_relaxed);
+		if (at >= total) break;
+		uint64_t cap = (total - at) / spread, n = chunk < cap ? chunk : cap;
+		if (n == 0 || j->spins) n = 1;
+		at = atomic_fetch_add(&j->next, n);
+		if (at >= total) break;
+		if (at + n >= total) { // nothing is left for others to find
+			n = total - at;
+			kz_acquire(&e->lock);
+			unlist(e, op);
+			kz_release(&e->lock);
+		}
+		chunks++;
+		if (!run_blocks(c, op, at, n)) break;
+		int64_t t1 = kz_nanos(), dt = t1 - t0;
+		t0 = t1;
+		learn(op, dt, n);
+		uint64_t want = (uint64_t)CHUNK_NS * n / (uint64_t)(dt > 0 ? dt : 1);
+		chunk = want > 4 * n ? 4 * n : want ? want : 1;
+		if (should_leave(e, op)) break;
+	}
+	atomic_fetch_add_explicit(&e->s_chunks, chunks, memory_order_relaxed);
+	return job_leave(e, op);
+}
+
+bool kz_job_attach(struct kz_queue *q, struct kz_op **out) {
+	struct kz_engine *e = q->e;
+	kz_acquire(&e->lock);
+	struct kz_op *op = atomic_load_explicit(&q->running_job, memory_order_relaxed);
+	if (op) atomic_fetch_add(&op->job.active, 1);
+	kz_release(&e->lock);
+	*out = op;
+	return op != NULL;
+}
+
+bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
+	struct kz_engine *e = c->e;
+	struct kz_job *j = &op->job;
+	if (op->kind == KZ_OP_KERNEL) atomic_fetch_add_explicit(&e->s_kernels, 1, memory_order_relaxed);
+	if (j->total == 1) {
+		run_blocks(c, op, 0, 1);
+		return true;
+	}
+	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
+	bool brief = est && !j->spins && est / 16 * j->total < WAKE_NS;
+	atomic_store(&j->active, 1);
+	kz_acquire(&e->lock);
+	list(e, op);
+	kz_release(&e->lock);
+	if (!brief) {
+		uint64_t want = j->total - 1;
+		if (want > (uint64_t)e->n - 1) want = (uint64_t)e->n - 1;
+		uint32_t polling = atomic_load(&e->spinning);
+		if (want > polling) kz_wake(e, (int)(want - polling));
+		// Blocks that wait for each other need a thread each.
+		if (j->spins && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
+	}
+	return kz_job_work(c, op);
+}
+
+// --- finding work ---
+
+struct work { struct kz_queue *q; struct kz_op *op; };
+
+static bool find_work(struct kz_engine *e, struct work *w) {
+	if (!atomic_load(&e->nready) && !atomic_load(&e->njobs)) return false;
+	int64_t now = 0;
+	*w = (struct work){0};
+	kz_acquire(&e->lock);
+	for (int p = KZ_PRIORITIES - 1; p >= 0 && !w->q && !w->op; p--) {
+		for (struct kz_queue *q = e->ready_head[p]; q && !w->q; q = q->next) {
+			if (q->small) {
+				if (!now) now = kz_nanos();
+				if (now - q->ready_at < GRACE_NS) continue;
+			}
+			ready_remove(q);
+			w->q = q;
+			break;
+		}
+		for (struct kz_op *op = e->jobs_head; op && !w->q && !w->op; op = op->job.next_job) {
+			if (op->q->priority != p || atomic_load_explicit(&op->job.next, memory_order_relaxed) >= op->job.total) continue;
+			atomic_fetch_add(&op->job.active, 1);
+			unlist(e, op); // to the end: jobs share the threads that come
+			list(e, op);
+			w->op = op;
+		}
+	}
+	kz_release(&e->lock);
+	return w->q || w->op;
+}
+
+static bool pending(struct kz_engine *e) { return atomic_load(&e->nready) || atomic_load(&e->njobs); }
+
+static void do_work(struct kz_ctx *c, struct work *w) {
+	kz_fault_reassert(kz_nanos());
+	if (pending(c->e) && !atomic_load(&c->e->spinning)) kz_wake(c->e, 1); // whoever finds more work than it can do wakes the next
+	if (w->op) {
+		struct kz_queue *q = w->op->q;
+		if (!kz_job_work(c, w->op)) return;
+		kz_op_finish(q, w->op);
+		kz_drive(c, q, UINT64_MAX);
+	} else {
+		kz_drive(c, w->q, UINT64_MAX);
+	}
+}
+
+// Waits until there may be work: polls, keeps watch, sleeps. True if w holds some.
+static bool await_work(struct kz_engine *e, struct work *w) {
+	bool got = false;
+	int64_t end = kz_nanos() + SPIN_NS;
+	atomic_fetch_add(&e->spinning, 1);
+	do {
+		for (int i = 0; i < 16 && !pending(e); i++) kz_relax();
+		got = pending(e) && find_work(e, w);
+	} while (!got && kz_nanos() < end && !atomic_load_explicit(&e->stopping, memory_order_relaxed));
+	atomic_fetch_sub(&e->spinning, 1);
+	uint32_t none = 0;
+	if (!got && atomic_compare_exchange_strong(&e->watching, &none, 1)) {
+		end = kz_nanos() + QUIET_NS;
+		for (;;) {
+			uint32_t ev = atomic_load(&e->event);
+			got = find_work(e, w);
+			if (got || atomic_load(&e->stopping) || (kz_nanos() > end && !pending(e))) break;
+			kz_futex_wait(&e->event, ev, WATCH_NS);
+		}
+		atomic_store(&e->watching, 0);
+	}
+	if (got) return true;
+	atomic_fetch_add(&e->sleeping, 1);
+	uint32_t ev = atomic_load(&e->event);
+	if (!pending(e) && !atomic_load(&e->stopping)) kz_futex_wait(&e->event, ev, -1);
+	atomic_fetch_sub(&e->sleeping, 1);
+	return false;
+}
+
+// --- threads ---
+
+static void *worker_main(void *arg) {
+	struct kz_thread *t = arg;
+	struct kz_engine *e = t->e;
+	char name[16];
+	snprintf(name, sizeof name, t->extra ? "kudzu-x%u" : "kudzu-%u", t->number % 100000);
+	prctl(PR_SET_NAME, name);
+	prctl(PR_SET_TIMERSLACK, 1);
+	void *alt = kz_altstack();
+	struct kz_ctx *c = NULL;
+	while (!(c = kz_ctx_take(e)) && !atomic_load(&e->stopping)) sched_yield();
+	struct work w;
+	while (!t->extra && !atomic_load_explicit(&e->stopping, memory_order_relaxed))
+		if (find_work(e, &w) || await_work(e, &w)) do_work(c, &w);
+	while (t->extra && !atomic_load(&e->stopping)) {
+		kz_acquire(&e->lock);
+		bool go = e->permits > 0;
+		if (go) e->permits--;
+		else e->extra_idle++;
+		uint32_t ev = atomic_load(&e->extra_event);
+		kz_release(&e->lock);
+		if (go) {
+			if (find_work(e, &w)) do_work(c, &w);
+			continue;
+		}
+		int r = kz_futex_wait(&e->extra_event, ev, EXTRA_IDLE_NS);
+		kz_acquire(&e->lock);
+		e->extra_idle--;
+		bool quit = r == ETIMEDOUT && !e->permits;
+		kz_release(&e->lock);
+		if (quit) break;
+	}
+	if (c) kz_ctx_give(c);
+	kz_altstack_free(alt);
+	if (t->extra) {
+		kz_acquire(&e->lock);
+		e->nextra--; // the last time this thread touches e, but for the lock
+		kz_release(&e->lock);
+		free(t);
+	}
+	return NULL;
+}
+
+static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
+	struct kz_thread *t = calloc(1, sizeof *t);
+	if (!t) return KZ_NOMEM;
+	t->e = e;
+	t->number = number;
+	t->extra = extra;
+	sigset_t all, old;
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	pthread_attr_t a;
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 256 << 10); // kernels run on their context's stack
+	if (extra) pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_t id;
+	int rc = pthread_create(&id, &a, worker_main, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&a);
+	if (rc != 0) {
+		free(t);
+		return KZ_SYSTEM;
+	}
+	if (!extra) {
+		t->id = id;
+		t->next = e->threads;
+		e->threads = t;
+	}
+	return KZ_OK;
+}
+
+void kz_extra(struct kz_engine *e, uint32_t n) {
+	kz_acquire(&e->lock);
+	if (e->permits < EXTRA_MAX) e->permits += n;
+	uint32_t have = e->extra_idle, make = e->permits > have ? e->permits - have : 0;
+	if (make > n) make = n;
+	if (make > EXTRA_MAX - e->nextra) make = EXTRA_MAX - e->nextra;
+	e->nextra += make;
+	e->extra_at = kz_nanos();
+	kz_release(&e->lock);
+	atomic_fetch_add(&e->extra_event, 1);
+	kz_futex_wake(&e->extra_event, INT32_MAX);
+	for (; make; make--) {
+		atomic_fetch_add_explicit(&e->s_extra, 1, memory_order_relaxed);
+		if (spawn(e, (uint32_t)atomic_load(&e->s_extra), true) == KZ_OK) continue;
+		kz_acquire(&e->lock);
+		e->nextra -= make;
+		kz_release(&e->lock);
+		break;
+	}
+}
+
+// A thread of the kernel waits for memory to change. If another block, queue or the host's next launch is what it waits
+// for, someone must run that: when work is waiting and every worker is busy, a further thread stands in.
+void kz_yield(struct kz_ctx *c) {
+	struct kz_engine *e = c->e;
+	struct kz_op *op = c->op;
+	if (atomic_load_explicit(&op->job.failed, memory_order_relaxed) || kz_domain_bad(op->q->d)) {
+		c->armed = 0;
+		kz_leave(&c->jump, KZ_ABORTED); // what it waits for will not come
+	}
+	uint32_t n = ++c->yields;
+	if (n % 16) {
+		kz_relax();
+		return;
+	}
+	if (n % 64 == 0) {
+		atomic_fetch_add_explicit(&e->s_yields, 64, memory_order_relaxed);
+		if (pending(e)) {
+			if (atomic_load(&e->sleeping) || atomic_load(&e->watching)) kz_wake(e, 1);
+			else if (!atomic_load(&e->spinning)) {
+				kz_acquire(&e->lock);
+				bool due = kz_nanos() - e->extra_at > EXTRA_GAP_NS && e->permits == 0;
+				kz_release(&e->lock);
+				if (due) kz_extra(e, 1);
+			}
+		}
+	}
+	sched_yield();
+}
+
+// --- tasks ---
+
+void kz_task_post(struct kz_engine *e, struct kz_op *op) {
+	kz_acquire(&e->task_lock);
+	op->job.next_job = NULL;
+	if (e->task_tail) e->task_tail->job.next_job = op;
+	else e->task_head = op;
+	e->task_tail = op;
+	kz_release(&e->task_lock);
+	atomic_fetch_add(&e->task_event, 1);
+	kz_futex_wake(&e->task_event, 1);
+}
+
+bool kz_task_claim(struct kz_engine *e, struct kz_op *op) {
+	bool found = false;
+	kz_acquire(&e->task_lock);
+	struct kz_op *prev = NULL;
+	for (struct kz_op *t = e->task_head; t && !found; prev = t, t = t->job.next_job) {
+		if (t != op) continue;
+		found = true;
+		if (prev) prev->job.next_job = t->job.next_job;
+		else e->task_head = t->job.next_job;
+		if (e->task_tail == t) e->task_tail = prev;
+		break;
+	}
+	kz_release(&e->task_lock);
+	return found;
+}
+
+int kz_task_next(struct kz_engine *e, uint64_t *id, void **task) {
+	for (;;) {
+		uint32_t ev = atomic_load(&e->task_event);
+		kz_acquire(&e->task_lock);
+		struct kz_op *op = e->task_head;
+		if (op) {
+			e->task_head = op->job.next_job;
+			if (!e->task_head) e->task_tail = NULL;
+		}
+		kz_release(&e->task_lock);
+		if (op) {
+			*id = op->u.task.id;
+			*task = op;
+			return 0;
+		}
+		if (atomic_load(&e->stopping)) return 1;
+		kz_futex_wait(&e->task_event, ev, -1);
+	}
+}
+
+void kz_task_done(struct kz_engine *e, void *task) {
+	(void)e;
+	struct kz_op *op = task;
+	struct kz_queue *q = op->q;
+	kz_acquire(&q->lock);
+	op->done = true;
+	q->state = KZ_Q_READY;
+	kz_release(&q->lock);
+	kz_ready_push(q, true);
+}
+
+// --- engine ---
+
+int kz_engine_start(int threads, struct kz_engine **out) {
+	struct kz_arena_view v;
+	kz_arena_open(&v);
+	struct kz_engine *e = aligned_alloc(KZ_CACHELINE, (sizeof *e + 63) & ~(size_t)63);
+	if (!e) return KZ_NOMEM;
+	memset(e, 0, sizeof *e);
+	e->n = threads < 1 ? 1 : threads;
+	kz_fault_install();
+	for (int i = 0; i < e->n; i++)
+		if (spawn(e, (uint32_t)i, false) != KZ_OK) {
+			if (i == 0) {
+				free(e);
+				return KZ_SYSTEM;
+			}
+			e->n = i; // fewer than asked for
+			break;
+		}
+	*out = e;
+	return KZ_OK;
+}
+
+int kz_engine_threads(struct kz_engine *e) { return e->n; }
+
+void kz_engine_stats(struct kz_engine *e, struct kz_stats *s) {
+	*s = (struct kz_stats){
+		.kernels = e->s_kernels, .chunks = e->s_chunks, .helped = e->s_helped, .wakes = e->s_wakes, .extra = e->s_extra, .yields = e->s_yields,
+	};
+	kz_acquire(&e->ctx_lock);
+	s->contexts = e->ncontexts;
+	kz_release(&e->ctx_lock);
+	kz_acquire(&e->lock);
+	s->threads = (uint32_t)e->n + e->nextra;
+	kz_release(&e->lock);
+}
+
+void kz_engine_stop(struct kz_engine *e) {
+	atomic_store(&e->stopping, 1);
+	atomic_fetch_add(&e->event, 1);
+	kz_futex_wake(&e->event, INT32_MAX);
+	atomic_fetch_add(&e->task_event, 1);
+	kz_futex_wake(&e->task_event, INT32_MAX);
+	for (struct kz_thread *t = e->threads, *next; t; t = next) {
+		next = t->next;
+		pthread_join(t->id, NULL);
+		free(t);
+	}
+	for (;;) { // extra threads are detached; they end on their own
+		atomic_fetch_add(&e->extra_event, 1);
+		kz_futex_wake(&e->extra_event, INT32_MAX);
+		kz_acquire(&e->lock);
+		uint32_t left = e->nextra;
+		kz_release(&e->lock);
+		if (!left) break;
+		sched_yield();
+	}
+	struct timespec moment = {0, 1000000}; // for the last of them to be out of kz_release
+	nanosleep(&moment, NULL);
+	for (struct kz_ctx *c = e->contexts, *next; c; c = next) {
+		next = c->next;
+		kz_ctx_free(c);
+	}
+	free(e);
+}
