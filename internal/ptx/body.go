@@ -35,7 +35,7 @@ func (p *parser) body(f *Func) {
 
 // reserve sizes the body's slices from its text, so that appending rarely copies.
 func (p *parser) reserve() {
-	end := skipBraces(p.text, p.start)
+	end := p.skip.braces(p.start)
 	if end < 0 {
 		end = len(p.text)
 	}

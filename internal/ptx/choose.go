@@ -117,8 +117,10 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 		}
 		return o.Kinds&isa.KReg != 0 && p.isPred(c, j, o) == (r.Type == isa.Pred)
 	case OpImm:
-		return o.Kinds&isa.KImm != 0 && !(o.VecSlot && hasVec(c)) && (!p.isPred(c, j, o) || o.Not)
-	case OpSReg, OpVar, OpFunc:
+		return o.Kinds&isa.KImm != 0 && !(o.VecSlot && hasVec(c))
+	case OpSReg:
+		return o.Kinds&isa.KReg != 0 && (!(o.VecSlot && hasVec(c)) || a.SReg.Vec() && a.Elem < 0)
+	case OpVar, OpFunc:
 		return o.Kinds&(isa.KReg|isa.KSym) != 0 && !(o.VecSlot && hasVec(c))
 	case OpAddr:
 		return o.Kinds&isa.KAddr != 0 && (!a.Unified || o.Unified)
@@ -129,7 +131,7 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 	case OpPair:
 		return o.Kinds&isa.KPair != 0
 	case OpSink:
-		return o.Kinds&isa.KSink != 0 && !o.PairReq
+		return o.Kinds&isa.KSink != 0
 	case OpLabel:
 		return o.Kinds&isa.KLabel != 0
 	case OpTable:

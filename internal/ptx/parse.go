@@ -22,8 +22,9 @@ const maxText = 1<<31 - 1
 
 type parser struct {
 	scanner
-	rep *Reporter
-	m   *Module
+	rep  *Reporter
+	m    *Module
+	skip skipper
 
 	index *Index // set: only index, do not read bodies and initialisers
 	inits bool   // but do read initialisers
@@ -49,6 +50,7 @@ func newParser(text string) *parser {
 		spell: map[string]*isa.Spelling{},
 	}
 	p.text = text
+	p.skip = newSkipper(text)
 	p.bad = func(pos int, format string, args ...any) { p.rep.Report(Pos(pos), format, args...) }
 	return p
 }

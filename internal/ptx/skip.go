@@ -2,24 +2,42 @@ package ptx
 
 import "strings"
 
-// skipBraces finds the brace that closes the one at open and returns the place after it, or -1. It reads no tokens: it
-// jumps from brace to brace with the processor's string search and only looks closer at slashes and quotes, which may
-// begin a comment or a string. This is what makes indexing fast.
-func skipBraces(text string, open int) int {
+// skipper finds matching braces. It reads no tokens: it jumps from brace to brace with the processor's string search and
+// only looks closer at slashes and quotes, which may begin a comment or a string. This is what makes indexing fast. It
+// remembers the next slash and quote from one call to the next, so that a text without any is searched once.
+type skipper struct {
+	text         string
+	slash, quote int // the next one at or after the place last asked about; -1: not looked yet
+}
+
+func newSkipper(text string) skipper { return skipper{text, -1, -1} }
+
+func (s *skipper) find(c byte, from int) int {
+	if n := strings.IndexByte(s.text[from:], c); n >= 0 {
+		return from + n
+	}
+	return len(s.text)
+}
+
+// special moves slash and quote to at or after i.
+func (s *skipper) special(i int) {
+	if s.slash < i {
+		s.slash = s.find('/', i)
+	}
+	if s.quote < i {
+		s.quote = s.find('"', i)
+	}
+}
+
+// braces finds the brace that closes the one at open and returns the place after it, or -1. Calls must go forward.
+func (s *skipper) braces(open int) int {
+	text := s.text
 	depth := 0
 	i := open
-	slash, quote := i, i // next '/' and '"' at or after i; found when passed
-	find := func(c byte, from int) int {
-		if n := strings.IndexByte(text[from:], c); n >= 0 {
-			return from + n
-		}
-		return len(text)
-	}
-	slash, quote = find('/', i), find('"', i)
 	for {
-		stop := min(slash, quote)
-		// In text[i:stop] every brace counts.
-		for i < stop {
+		s.special(i)
+		stop := min(s.slash, s.quote)
+		for i < stop { // in text[i:stop] every brace counts
 			n := strings.IndexByte(text[i:stop], '}')
 			if n < 0 {
 				depth += strings.Count(text[i:stop], "{")
@@ -35,19 +53,12 @@ func skipBraces(text string, open int) int {
 		switch {
 		case i >= len(text):
 			return -1
-		case i == slash:
-			i = skipComment(text, i)
-			if i < 0 {
+		case i == s.slash:
+			if i = skipComment(text, i); i < 0 {
 				return -1
 			}
-		default: // a quote
+		default:
 			i = skipString(text, i)
-		}
-		if slash < i {
-			slash = find('/', i)
-		}
-		if quote < i {
-			quote = find('"', i)
 		}
 	}
 }
@@ -89,7 +100,7 @@ func skipString(text string, i int) int {
 
 // skipBody moves past the body at the current brace and returns its end.
 func (p *parser) skipBody() int {
-	end := skipBraces(p.text, p.start)
+	end := p.skip.braces(p.start)
 	if end < 0 {
 		p.rep.Report(Pos(len(p.text)), "Parsing error near '': syntax error")
 		end = len(p.text)
@@ -112,7 +123,7 @@ func (p *parser) skipInit(v *Var) bool {
 	if i >= len(p.text) || p.text[i] != '{' {
 		return false
 	}
-	end := skipBraces(p.text, i)
+	end := p.skip.braces(i)
 	if end < 0 {
 		return false
 	}

@@ -259,7 +259,7 @@ func (p *operandReader) mark(name string) string {
 // operandTypes names the types that operand names imply where Types is silent.
 var operandTypes = map[string][]string{
 	"d": {"dtype", "type"}, "a": {"atype", "type"}, "b": {"btype", "type"}, "c": {"ctype", "type"},
-	"p": {"pred"}, "q": {"pred"}, "policy": {"$b64"}, "membermask": {"b32"},
+	"p": {"pred"}, "q": {"pred"}, "policy": {"$b64"}, "membermask": {"u32"},
 }
 
 func (p *operandReader) typeOf(o *Operand) {
@@ -278,12 +278,7 @@ func (p *operandReader) typeOf(o *Operand) {
 	if err := o.readSpec(p.f, spec); err != nil {
 		p.fail(err.Error())
 	}
-	if o.Ref == TypeFixed && o.Fixed == Pred || o.Ref == TypeOfSlot && p.c.slots[o.Slot].only(Pred) {
-		o.Kinds &^= KImm
-	}
 }
-
-func (s *Slot) only(t Type) bool { return len(s.Words) == 1 && s.Words[0].Type() == t }
 
 func (f *Form) slotOrType(s string) bool {
 	return f.Slot(s) >= 0 || typeNames[strings.TrimLeft(s, "$#")] != TypeNone
@@ -341,7 +336,7 @@ func (o *Operand) readRef(f *Form, name string) error {
 		return nil
 	}
 	switch name {
-	case "wide":
+	case "twice":
 		o.Ref, o.Slot = TypeWide, int8(f.Slot("type"))
 	case "dot":
 		o.Ref = TypeDot

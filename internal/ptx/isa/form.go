@@ -41,7 +41,7 @@ func (v Version) Minor() int { return int(v & 0xff) }
 // the set's words; any other dotted word is a literal; braces make a slot optional. Operands follow after spaces.
 //
 // Types says what the operands are where their name does not (see operandType for the names' defaults). It is a list of
-// name=spec; a spec is a slot name, a type, or one of wide (twice the width of "type"), dot (dp4a's accumulator), addr (the
+// name=spec; a spec is a slot name, a type, or one of twice (twice the width of "type"), dot (dp4a's accumulator), addr (the
 // module's address size), label, table, call; before it # (constant only), $ (register only), a digit (vector of so many);
 // after it + (a wider register will do), & (or the address of a variable or function), v (a vector if the form has a vec
 // word), :lo..hi (range of a constant).

@@ -412,16 +412,16 @@ var modNames = [NumMods]string{
 	ModBallot:                    ".ballot",
 }
 
-var (
-	mods     = make(map[string]Mod, NumMods)
-	modTypes [NumMods]Type
-)
+var mods, modTypes = indexMods()
 
-func init() {
+func indexMods() (map[string]Mod, [NumMods]Type) {
+	byName := make(map[string]Mod, NumMods)
+	var types [NumMods]Type
 	for m := NoMod + 1; m < NumMods; m++ {
-		mods[modNames[m]] = m
-		modTypes[m] = typeNames[modNames[m][1:]]
+		byName[modNames[m]] = m
+		types[m] = typeNames[modNames[m][1:]]
 	}
+	return byName, types
 }
 
 // ModOf finds a word by its spelling with the dot; 0 if the table has no such word.
