@@ -44,6 +44,9 @@ var (
 	ErrSystem   = errors.New("the system refused threads or address space")
 )
 
+// NumRt is the number of runtime entry points kernels find in kz_launch.rt.
+const NumRt = C.KZ_NUM_RT
+
 // MaxThreads is the most workers an engine has.
 const MaxThreads = 1024
 

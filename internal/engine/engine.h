@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The calling convention of internal/image/abi.go. layout_test.go compares the offsets.
+// The calling convention of internal/image/abi.go.
 struct kz_launch {
 	const uint8_t *params;
 	const uint64_t *vars;
@@ -37,6 +37,16 @@ struct kz_worker {
 	void *worker_private;
 	uint8_t pad[56];
 };
+
+// internal/image's LaunchXxx and WorkerXxx constants say the same to the compiler.
+_Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_launch, block) == 36 &&
+               offsetof(struct kz_launch, shared_total) == 52 && offsetof(struct kz_launch, grid_id) == 56 &&
+               offsetof(struct kz_launch, threads) == 68 && offsetof(struct kz_launch, launch_private) == 72 &&
+               offsetof(struct kz_launch, cluster) == 80 && sizeof(struct kz_launch) == 96, "kz_launch");
+_Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
+               offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
+               offsetof(struct kz_worker, worker_private) == 64 && sizeof(struct kz_worker) == 128, "kz_worker");
+enum { KZ_NUM_RT = 8 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
 

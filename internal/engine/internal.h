@@ -160,7 +160,7 @@ struct kz_op {
 	uint64_t seq;
 	uint32_t kind;
 	uint32_t cap; // bytes allocated
-	bool inlinable, posted, done; // tasks; posted and done are guarded by q->lock
+	bool inlinable, done; // tasks; done is guarded by q->lock
 	struct kz_job job;
 	union {
 		struct { struct kz_kernel *k; struct kz_launch l; uint8_t params[]; } kernel;
@@ -172,14 +172,23 @@ struct kz_op {
 };
 
 struct kz_queue {
+	// The side that enqueues.
 	kz_lock lock;
 	uint32_t state;              // KZ_Q_*, guarded by lock
-	struct kz_op *head, *tail;   // guarded by lock; head is the operation that runs
+	struct kz_op *head, *tail;   // guarded by lock: not yet taken by a driver
 	struct kz_op *spare;         // guarded by lock
-	uint32_t nspare;
+	uint32_t nspare;             // guarded by lock
 	uint64_t submitted;          // guarded by lock
-	struct kz_fence *blocked_on; // guarded by lock; set while state is BLOCKED by a fence
-	_Atomic uint64_t completed;
+	struct kz_fence *blocked_on; // guarded by lock: set while BLOCKED by a fence
+	struct kz_op *blocked_task;  // guarded by lock: set while BLOCKED by a task
+	struct kz_queue *fence_next; // guarded by blocked_on's lock
+
+	// The side that runs: whoever drives the queue, and no one else.
+	_Alignas(KZ_CACHELINE) struct kz_op *run; // taken from head; the first one is running
+	struct kz_op *used;                       // done, to become spare
+	uint32_t nused;
+
+	_Alignas(KZ_CACHELINE) _Atomic uint64_t completed;
 	_Atomic uint32_t waiters;
 	_Atomic uint32_t wake; // futex
 	_Atomic uint32_t refs;
@@ -187,11 +196,11 @@ struct kz_queue {
 	struct kz_domain *d;
 	struct kz_engine *e;
 	_Atomic(struct kz_op *) running_job; // written under e->lock: the listed job, for helpers
-	struct kz_queue *prev, *next; // ready list, guarded by e->lock
-	_Atomic bool in_ready; // written under e->lock
-	bool small;         // guarded by e->lock: what waits is short, leave it to a synchronizing thread for a moment
-	int64_t ready_at;   // likewise
-	struct kz_queue *fence_next; // guarded by blocked_on's lock
+
+	_Alignas(KZ_CACHELINE) struct kz_queue *prev, *next; // ready list, guarded by e->lock
+	_Atomic bool in_ready;                               // written under e->lock
+	bool small;       // guarded by e->lock: what waits is short, leave it to a synchronizing thread for a moment
+	int64_t ready_at; // likewise
 };
 
 struct kz_fence {
@@ -205,7 +214,8 @@ struct kz_fence {
 };
 
 void kz_queue_ref(struct kz_queue *q);
-void kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until);
+// Runs q until it is empty, blocked or past until. A helper may be handed a task to run: it is returned.
+struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, bool helper);
 void kz_op_finish(struct kz_queue *q, struct kz_op *op);
 
 // --- scheduler (sched.c) ---

@@ -26,10 +26,12 @@ void kz_queue_ref(struct kz_queue *q) { atomic_fetch_add_explicit(&q->refs, 1, m
 
 void kz_queue_unref(struct kz_queue *q) {
 	if (atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1) return;
-	for (struct kz_op *op = q->spare, *next; op; op = next) {
-		next = op->next;
-		free(op);
-	}
+	struct kz_op *lists[2] = {q->spare, q->used};
+	for (int i = 0; i < 2; i++)
+		for (struct kz_op *op = lists[i], *next; op; op = next) {
+			next = op->next;
+			free(op);
+		}
 	kz_domain_unref(q->d);
 	free(q);
 }
@@ -69,7 +71,7 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->next = NULL;
 	op->q = q;
 	op->kind = kind;
-	op->inlinable = op->posted = op->done = false;
+	op->inlinable = op->done = false;
 	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.failed, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.active, 0, memory_order_relaxed);
@@ -264,23 +266,26 @@ int64_t kz_fence_nanos(struct kz_fence *f) {
 
 // --- driving ---
 
+// Ends the running operation. Preconditions: the caller drives q.
 void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
-	// Under one lock, so that no one sees a fence reached and its queue not, or the other way round.
-	struct kz_queue *woken = NULL;
 	struct kz_fence *f = op->kind == KZ_OP_MARK ? op->u.fence.f : NULL;
-	kz_acquire(&q->lock);
-	if (f) woken = fence_reach(f);
-	atomic_store(&q->completed, op->seq);
-	q->head = op->next;
-	if (!q->head) q->tail = NULL;
-	bool keep = op->cap == OP_BYTES && q->nspare < SPARE_MAX;
-	if (keep) {
-		op->next = q->spare;
-		q->spare = op;
-		q->nspare++;
+	struct kz_queue *woken = NULL;
+	q->run = op->next;
+	if (f) { // under the lock, so that no one sees a fence reached and its queue not, or the other way round
+		kz_acquire(&q->lock);
+		woken = fence_reach(f);
+		atomic_store(&q->completed, op->seq);
+		kz_release(&q->lock);
+	} else {
+		atomic_store(&q->completed, op->seq);
 	}
-	kz_release(&q->lock);
-	if (!keep) free(op);
+	if (op->cap == OP_BYTES && q->nused < SPARE_MAX) {
+		op->next = q->used;
+		q->used = op;
+		q->nused++;
+	} else {
+		free(op);
+	}
 	if (atomic_load(&q->waiters)) {
 		atomic_fetch_add(&q->wake, 1);
 		kz_futex_wake(&q->wake, INT32_MAX);
@@ -292,62 +297,81 @@ void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
 	}
 }
 
-// True if the task is over; otherwise q is BLOCKED on it.
-static bool task_pass(struct kz_queue *q, struct kz_op *op) {
-	kz_acquire(&q->lock);
-	bool over = op->done; // also of a poisoned domain: Go holds the function and must let go of it
-	bool post = !over && !op->posted;
-	if (!over) {
-		q->state = KZ_Q_BLOCKED;
-		q->blocked_on = NULL;
-		op->posted = true;
+// Moves what was enqueued to q->run, and used operations back. Preconditions: the caller drives q; q->lock is held.
+static void refill(struct kz_queue *q) {
+	q->run = q->head;
+	q->head = q->tail = NULL;
+	while (q->used && q->nspare < SPARE_MAX) {
+		struct kz_op *op = q->used;
+		q->used = op->next;
+		op->next = q->spare;
+		q->spare = op;
+		q->nspare++;
+		q->nused--;
 	}
-	kz_release(&q->lock);
-	if (post) kz_task_post(q->e, op);
-	return over;
 }
 
-// Runs one operation. False: the queue is in other hands now.
-static bool run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op) {
+enum { RAN, ELSEWHERE, HANDED };
+
+// A task is over, or q is BLOCKED on it: posted for the pump, or handed to the synchronizing thread.
+static int task_pass(struct kz_queue *q, struct kz_op *op, bool helper) {
+	kz_acquire(&q->lock);
+	bool over = op->done; // also of a poisoned domain: Go holds the function and must let go of it
+	if (!over) {
+		q->state = KZ_Q_BLOCKED;
+		q->blocked_task = op;
+	}
+	kz_release(&q->lock);
+	if (over) return RAN;
+	if (helper && op->inlinable) return HANDED;
+	kz_task_post(q->e, op);
+	return ELSEWHERE;
+}
+
+static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, bool helper) {
 	switch (op->kind) {
 	case KZ_OP_KERNEL:
 	case KZ_OP_COPY:
 	case KZ_OP_FILL:
-		return kz_domain_bad(q->d) || kz_job_start(c, op);
-	case KZ_OP_MARK:
-		return true; // kz_op_finish does it
+		return kz_domain_bad(q->d) || kz_job_start(c, op) ? RAN : ELSEWHERE;
 	case KZ_OP_WAIT:
-		return fence_pass(op->u.fence.f, q);
+		return fence_pass(op->u.fence.f, q) ? RAN : ELSEWHERE;
 	case KZ_OP_TASK:
-		return task_pass(q, op);
+		return task_pass(q, op, helper);
 	}
-	return true;
+	return RAN; // KZ_OP_MARK: kz_op_finish does it
 }
 
-// Runs q's operations until it is empty, blocked, or past until. Preconditions: q is RUNNING and the caller drives it;
-// the reference that goes with a queue that is not IDLE is the caller's, too.
-void kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until) {
+// Preconditions: q is out of the ready list and the caller's to drive, with the reference that goes with a queue that
+// is not IDLE.
+struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, bool helper) {
+	struct kz_engine *e = q->e;
 	for (int turns = 0;; turns++) {
-		kz_acquire(&q->lock);
-		struct kz_op *op = q->head;
+		struct kz_op *op = q->run;
 		if (!op) {
-			q->state = KZ_Q_IDLE;
+			kz_acquire(&q->lock);
+			refill(q);
+			op = q->run;
+			q->state = op ? KZ_Q_RUNNING : KZ_Q_IDLE;
 			kz_release(&q->lock);
-			kz_queue_unref(q);
-			return;
+			if (!op) {
+				kz_queue_unref(q);
+				return NULL;
+			}
 		}
-		struct kz_engine *e = q->e;
 		bool leave = op->seq > until;
-		if (until == UINT64_MAX && turns) // a worker lets more urgent queues pass, and equal ones now and then
+		if (!helper && turns) // a worker lets more urgent queues pass, and equal ones now and then
 			leave = (int)atomic_load_explicit(&e->top, memory_order_relaxed) - 1 > q->priority ||
 			        (turns >= 64 && atomic_load_explicit(&e->nready, memory_order_relaxed));
-		q->state = leave ? KZ_Q_READY : KZ_Q_RUNNING;
-		kz_release(&q->lock);
 		if (leave) {
+			kz_acquire(&q->lock);
+			q->state = KZ_Q_READY;
+			kz_release(&q->lock);
 			kz_ready_push(q, false);
-			return;
+			return NULL;
 		}
-		if (!run_op(c, q, op)) return;
+		int r = run_op(c, q, op, helper);
+		if (r != RAN) return r == HANDED ? op : NULL;
 		kz_op_finish(q, op);
 	}
 }
@@ -355,6 +379,29 @@ void kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until) {
 // --- waiting ---
 
 enum { HELP_NONE, HELP_SOME, HELP_TASK };
+
+static int handed(struct kz_op *op, uint64_t *task_id, void **task) {
+	if (!op) return HELP_SOME;
+	*task_id = op->u.task.id;
+	*task = op;
+	return HELP_TASK;
+}
+
+// What q waits for, if it is blocked: a fence (referenced), or a task, which is then the caller's to run.
+static struct kz_fence *blocked_by(struct kz_queue *q, struct kz_op **task) {
+	kz_acquire(&q->lock);
+	struct kz_fence *f = NULL;
+	struct kz_op *op = NULL;
+	if (q->state == KZ_Q_BLOCKED) {
+		f = q->blocked_on;
+		op = q->blocked_task;
+	}
+	if (f) atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+	if (op && (!op->inlinable || !kz_task_claim(q->e, op))) op = NULL;
+	kz_release(&q->lock);
+	*task = op;
+	return f;
+}
 
 // Does something that brings q nearer to target, if there is anything to do for a thread that is no worker.
 static int help(struct kz_ctx **c, struct kz_queue *q, uint64_t target, int depth, uint64_t *task_id, void **task) {
@@ -365,30 +412,16 @@ static int help(struct kz_ctx **c, struct kz_queue *q, uint64_t target, int dept
 		if (!*c && !(*c = kz_ctx_take(e))) return HELP_NONE;
 		if (ready && kz_ready_take(q)) {
 			atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
-			kz_drive(*c, q, target);
-			return HELP_SOME;
+			return handed(kz_drive(*c, q, target, true), task_id, task);
 		}
-		if (kz_job_attach(q, &op)) {
-			atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
-			if (kz_job_work(*c, op)) {
-				kz_op_finish(q, op);
-				kz_drive(*c, q, target);
-			}
-			return HELP_SOME;
-		}
-		return HELP_NONE;
+		if (!kz_job_attach(q, &op)) return HELP_NONE;
+		atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
+		if (!kz_job_work(*c, op)) return HELP_SOME;
+		kz_op_finish(q, op);
+		return handed(kz_drive(*c, q, target, true), task_id, task);
 	}
-	kz_acquire(&q->lock);
-	struct kz_fence *f = q->state == KZ_Q_BLOCKED ? q->blocked_on : NULL;
-	if (f) atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
-	op = q->state == KZ_Q_BLOCKED && !f && q->head && q->head->kind == KZ_OP_TASK && q->head->inlinable ? q->head : NULL;
-	bool claimed = op && kz_task_claim(e, op);
-	kz_release(&q->lock);
-	if (claimed) {
-		*task_id = op->u.task.id;
-		*task = op;
-		return HELP_TASK;
-	}
+	struct kz_fence *f = blocked_by(q, &op);
+	if (op) return handed(op, task_id, task);
 	if (!f) return HELP_NONE;
 	kz_acquire(&f->lock);
 	struct kz_queue *other = f->q;

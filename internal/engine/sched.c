@@ -238,19 +238,30 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 		return true;
 	}
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
-	bool brief = est && !j->spins && est / 16 * j->total < WAKE_NS;
+	if (est && !j->spins && est / 16 * j->total < WAKE_NS) {
+		// Alone, if it is as short as it used to be: a sixteenth tells.
+		uint64_t n = (j->total + 15) / 16;
+		int64_t t0 = kz_nanos();
+		if (!run_blocks(c, op, 0, n)) return true;
+		int64_t dt = kz_nanos() - t0;
+		learn(op, dt, n);
+		if (n == j->total) return true;
+		if (dt * 16 < 2 * WAKE_NS) {
+			run_blocks(c, op, n, j->total - n);
+			return true;
+		}
+		atomic_store(&j->next, n);
+	}
 	atomic_store(&j->active, 1);
 	kz_acquire(&e->lock);
 	list(e, op);
 	kz_release(&e->lock);
-	if (!brief) {
-		uint64_t want = j->total - 1;
-		if (want > (uint64_t)e->n - 1) want = (uint64_t)e->n - 1;
-		uint32_t polling = atomic_load(&e->spinning);
-		if (want > polling) kz_wake(e, (int)(want - polling));
-		// Blocks that wait for each other need a thread each.
-		if (j->spins && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
-	}
+	uint64_t want = j->total - 1;
+	if (want > (uint64_t)e->n - 1) want = (uint64_t)e->n - 1;
+	uint32_t polling = atomic_load(&e->spinning);
+	if (want > polling) kz_wake(e, (int)(want - polling));
+	// Blocks that wait for each other need a thread each.
+	if (j->spins && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
 	return kz_job_work(c, op);
 }
 
@@ -294,9 +305,9 @@ static void do_work(struct kz_ctx *c, struct work *w) {
 		struct kz_queue *q = w->op->q;
 		if (!kz_job_work(c, w->op)) return;
 		kz_op_finish(q, w->op);
-		kz_drive(c, q, UINT64_MAX);
+		kz_drive(c, q, UINT64_MAX, false);
 	} else {
-		kz_drive(c, w->q, UINT64_MAX);
+		kz_drive(c, w->q, UINT64_MAX, false);
 	}
 }
 
@@ -511,6 +522,7 @@ void kz_task_done(struct kz_engine *e, void *task) {
 	struct kz_queue *q = op->q;
 	kz_acquire(&q->lock);
 	op->done = true;
+	q->blocked_task = NULL;
 	q->state = KZ_Q_READY;
 	kz_release(&q->lock);
 	kz_ready_push(q, true);
