@@ -29,3 +29,6 @@ type Resume struct {
 	Next *Block   // runs when the warp goes on; its only predecessor is At's block
 	Live []*Value // what Next and what follows it need of the time before
 }
+
+// NumValues is a bound on the numbers of f's values, exact after Renumber.
+func (f *Func) NumValues() int { return f.nextValue }

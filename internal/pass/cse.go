@@ -1,0 +1,73 @@
+package pass
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+)
+
+type cseKey struct {
+	op   ir.Op
+	attr ir.Attr
+	args string
+	typ  ir.Type
+}
+
+// cse gives equal computations one value. After it no operation without effects repeats one that dominates it.
+func cse(st *state) error {
+	f := st.f
+	f.Renumber()
+	f.Rewire()
+	dom := ir.Dominators(f)
+	seen := map[cseKey][]*ir.Inst{}
+	with := map[*ir.Value]*ir.Value{}
+	find := func(v *ir.Value) *ir.Value {
+		for {
+			w, ok := with[v]
+			if !ok {
+				return v
+			}
+			v = w
+		}
+	}
+	for _, b := range f.RPO() {
+		kept := b.Insts[:0]
+	insts:
+		for _, in := range b.Insts {
+			for i, a := range in.Args {
+				in.Args[i] = find(a)
+			}
+			if in.Mask != nil {
+				in.Mask = find(in.Mask)
+			}
+			if in.Op == ir.Phi || in.Op.IsTerm() || in.Op.Row().Effects != 0 || len(in.Results) != 1 || in.Mat != nil {
+				kept = append(kept, in)
+				continue
+			}
+			k := cseKey{in.Op, in.Attr, argKey(in.Args), in.Results[0].Type}
+			for _, o := range seen[k] {
+				if dom.Dominates(o.Block, b) {
+					with[in.Results[0]] = o.Results[0]
+					continue insts
+				}
+			}
+			seen[k] = append(seen[k], in)
+			kept = append(kept, in)
+		}
+		b.Insts = kept
+	}
+	replaceAll(f, with)
+	return nil
+}
+
+func argKey(args []*ir.Value) string {
+	buf := make([]byte, 0, 32)
+	for _, a := range args {
+		if a.Const {
+			buf = fmt.Appendf(buf, "%d:%x,", a.Type, a.Bits)
+		} else {
+			buf = fmt.Appendf(buf, "%%%d,", a.ID)
+		}
+	}
+	return string(buf)
+}

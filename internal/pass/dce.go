@@ -1,0 +1,60 @@
+package pass
+
+import "kudzu/internal/ir"
+
+// dce removes what nobody needs. After it every operation has effects or a result that one with effects depends on,
+// and every block can be reached.
+func dce(st *state) error {
+	f := st.f
+	prune(f)
+	live := map[*ir.Inst]bool{}
+	var work []*ir.Inst
+	mark := func(v *ir.Value) {
+		if v != nil && v.Def != nil && !live[v.Def] {
+			live[v.Def] = true
+			work = append(work, v.Def)
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if keeps(in) && !live[in] {
+				live[in] = true
+				work = append(work, in)
+			}
+		}
+	}
+	for len(work) > 0 {
+		in := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, a := range in.Args {
+			mark(a)
+		}
+		mark(in.Mask)
+	}
+	for _, b := range f.Blocks {
+		kept := b.Insts[:0]
+		for _, in := range b.Insts {
+			if live[in] {
+				kept = append(kept, in)
+			}
+		}
+		b.Insts = kept
+	}
+	return nil
+}
+
+// keeps reports an operation that must stay even when nobody uses its results: one that writes, suspends or stops, or
+// reads in a way that others can see. A vote whose result is unused is no synchronisation of its own.
+func keeps(in *ir.Inst) bool {
+	if in.Op.IsTerm() {
+		return true
+	}
+	e := in.Op.Row().Effects
+	if in.Op == ir.Load {
+		return in.Volatile || in.Order != ir.Weak
+	}
+	if in.Op == ir.Clock {
+		return false
+	}
+	return e&(ir.Writes|ir.Barrier|ir.Stops) != 0
+}

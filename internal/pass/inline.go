@@ -1,0 +1,188 @@
+package pass
+
+import "kudzu/internal/ir"
+
+// inlineLimit bounds the instructions of a kernel after inlining, so that call trees cannot explode.
+const inlineLimit = 200_000
+
+// inline replaces every call by the callee's body. After it the kernel is the only function. Recursion and calls
+// through pointers are not supported.
+func inline(st *state) error {
+	byName := map[string]*ir.Func{}
+	for _, f := range st.m.Funcs {
+		byName[f.Name] = f
+	}
+	base := map[*ir.Func]int{} // where a callee's slots start in the kernel's local memory
+	done := map[*ir.Func]int{} // 1: under way, 2: flat
+	var flatten func(f *ir.Func) error
+	flatten = func(f *ir.Func) error {
+		if done[f] == 2 {
+			return nil
+		}
+		done[f] = 1
+		for bi := 0; bi < len(f.Blocks); bi++ {
+			b := f.Blocks[bi]
+			for i, in := range b.Insts {
+				if in.Op == ir.CallInd {
+					return &ir.Unsupported{What: "call through a pointer", Line: int(in.Line)}
+				}
+				if in.Op != ir.Call {
+					continue
+				}
+				g := byName[in.Sym]
+				if g == nil || len(g.Blocks) == 0 {
+					return &ir.Unsupported{What: "call of " + in.Sym + ", which has no body here,", Line: int(in.Line)}
+				}
+				if done[g] == 1 {
+					return &ir.Unsupported{What: "recursion", Line: int(in.Line)}
+				}
+				if err := flatten(g); err != nil {
+					return err
+				}
+				if _, ok := base[g]; !ok {
+					base[g] = adoptSlots(st.f, g)
+				}
+				inlineCall(f, b, i, g)
+				if size(f) > inlineLimit {
+					return &ir.Unsupported{What: "a call tree this large", Line: int(in.Line)}
+				}
+				break // the rest of b is now in a later block
+			}
+		}
+		done[f] = 2
+		return nil
+	}
+	if err := flatten(st.f); err != nil {
+		return err
+	}
+	st.m.Funcs = st.m.Funcs[:1]
+	st.f.Rewire()
+	return nil
+}
+
+func size(f *ir.Func) int {
+	n := 0
+	for _, b := range f.Blocks {
+		n += len(b.Insts)
+	}
+	return n
+}
+
+// adoptSlots gives g's local variables a place in the kernel. One place serves all calls of g: without recursion no two
+// are under way at once.
+func adoptSlots(k, g *ir.Func) int {
+	at := (k.LocalBytes + 15) &^ 15
+	for _, s := range g.Slots {
+		s.Name = g.Name + "/" + s.Name
+		s.Offset += at
+		k.Slots = append(k.Slots, s)
+	}
+	if g.LocalBytes > 0 {
+		k.LocalBytes = at + g.LocalBytes
+	}
+	return at
+}
+
+// inlineCall puts a copy of g in place of instruction i of b.
+func inlineCall(f *ir.Func, b *ir.Block, i int, g *ir.Func) {
+	call := b.Insts[i]
+	after := f.NewBlock("")
+	after.Insts = append(after.Insts, b.Insts[i+1:]...)
+	for _, in := range after.Insts {
+		in.Block = after
+	}
+	b.Insts = b.Insts[:i:i]
+	for _, s := range after.Succs() {
+		renamePred(s, b, after)
+	}
+
+	vals := map[*ir.Value]*ir.Value{}
+	for j, p := range g.Params {
+		vals[p] = call.Args[j]
+	}
+	blocks := cloneBlocks(f, g.Blocks, vals)
+	setTerm(f, b, ir.Br, nil, blocks[g.Blocks[0]]).Line = call.Line
+
+	var phis []*ir.Inst
+	for _, r := range call.Results {
+		phi := f.NewInst(ir.Phi, nil)
+		phi.Results, phi.Line = []*ir.Value{r}, call.Line
+		r.Def, r.Index = phi, 0
+		phis = append(phis, phi)
+	}
+	for _, gb := range g.Blocks {
+		nb := blocks[gb]
+		for _, in := range nb.Insts {
+			if in.Op == ir.LocalAddr && in.Sym != "" && !hasSlot(f, in.Sym) {
+				in.Sym = g.Name + "/" + in.Sym
+			}
+		}
+		if t := nb.Term(); t.Op == ir.Ret {
+			for j, phi := range phis {
+				phi.Args, phi.Targets = append(phi.Args, t.Args[j]), append(phi.Targets, nb)
+			}
+			setTerm(f, nb, ir.Br, nil, after)
+		}
+	}
+	insertAt(after, 0, phis...)
+}
+
+func hasSlot(f *ir.Func, name string) bool {
+	for _, s := range f.Slots {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// cloneBlocks copies blocks into f; vals maps the values of the original and is extended.
+func cloneBlocks(f *ir.Func, from []*ir.Block, vals map[*ir.Value]*ir.Value) map[*ir.Block]*ir.Block {
+	blocks := map[*ir.Block]*ir.Block{}
+	for _, ob := range from {
+		blocks[ob] = f.NewBlock(ob.Name)
+	}
+	for _, ob := range from {
+		for _, o := range ob.Insts {
+			n := *o
+			n.Results = nil
+			for _, r := range o.Results {
+				v := f.NewValue(r.Type)
+				v.Index, v.Shape = r.Index, r.Shape
+				vals[r] = v
+				n.Results = append(n.Results, v)
+			}
+			c := &n
+			for _, r := range c.Results {
+				r.Def = c
+			}
+			blocks[ob].Append(c)
+		}
+	}
+	mapped := func(v *ir.Value) *ir.Value {
+		if w, ok := vals[v]; ok {
+			return w
+		}
+		return v
+	}
+	for _, ob := range from {
+		for _, n := range blocks[ob].Insts {
+			args := make([]*ir.Value, len(n.Args))
+			for i, a := range n.Args {
+				args[i] = mapped(a)
+			}
+			n.Args = args
+			if n.Mask != nil {
+				n.Mask = mapped(n.Mask)
+			}
+			targets := make([]*ir.Block, len(n.Targets))
+			for i, t := range n.Targets {
+				if targets[i] = blocks[t]; targets[i] == nil {
+					targets[i] = t
+				}
+			}
+			n.Targets = targets
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,99 @@
+// Package pass turns the IR of a kernel into the form that warp code is written from.
+//
+// Run applies an ordered table of passes. Each is one file whose first sentence says what is true after it; what must
+// come before what, and why, is a second table that a test checks. Afterwards every branch is taken by a warp as a
+// whole, every operation with effects knows the lanes that act, and every place where a warp waits is a resume point.
+package pass
+
+import (
+	"fmt"
+	"io"
+
+	"kudzu/internal/ir"
+)
+
+// Config says what the code is for and what to show on the way.
+type Config struct {
+	Block  [3]uint32 // the launch's block shape; zero: unknown
+	Dump   string    // name of a pass: print the module after it; "all": after each
+	DumpTo io.Writer
+	Verify bool // check the module after each pass
+}
+
+// Pass is one row of the table.
+type Pass struct {
+	Name string
+	Run  func(*state) error
+	Why  string
+}
+
+// state is what the passes hand on to each other.
+type state struct {
+	m   *ir.Module
+	f   *ir.Func // the kernel
+	cfg Config
+}
+
+var passes = [...]Pass{
+	{"inline", inline, "after it there is one function, and barriers are all in it"},
+	{"simplify", simplify, "fewer operations to analyse"},
+	{"specialise", specialise, "the block's shape becomes numbers"},
+	{"simplify 2", simplify, "the numbers fold branches and addresses"},
+	{"cse", cse, "equal addresses become one value, so that one check serves both"},
+	{"dce", dce, "dead values would be latched and saved like live ones"},
+	{"width", width, "lanes that wait on each other cannot share a vector"},
+	{"reduce", reduce, "loops have one header"},
+	{"structure", structure, "loops have one latch, one way in, and values leave them through phis"},
+	{"linearize", linearize, "branches are uniform, effects have masks"},
+	{"simplify 3", simplify, "masks fold"},
+	{"cse 2", cse, "masks are computed more than once"},
+	{"dce 2", dce, "latches of values nobody reads"},
+	{"regions", regions, "barriers are resume points with their live values"},
+	{"shape", shape, "facts for the emitter; changes nothing"},
+}
+
+// order is what the table must keep.
+var order = [...]struct{ before, after, why string }{
+	{"inline", "specialise", "callees read tid too"},
+	{"inline", "regions", "a barrier in a callee would suspend half a warp's state"},
+	{"specialise", "structure", "constants remove whole loops"},
+	{"specialise", "simplify 2", "folding is what specialising is for"},
+	{"width", "linearize", "linearized locks deadlock"},
+	{"reduce", "structure", "a loop with two headers has no latch"},
+	{"structure", "linearize", "values must leave loops through phis to be latched"},
+	{"linearize", "regions", "masks live across barriers"},
+	{"dce 2", "regions", "dead values would be saved in frames"},
+	{"regions", "shape", "splitting blocks moves phis"},
+}
+
+// Names lists the passes in order, for --dump.
+func Names() []string {
+	var names []string
+	for _, p := range passes {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Run applies all passes to m. An *ir.Unsupported says that the kernel is valid but not for this compiler.
+func Run(m *ir.Module, cfg Config) (err error) {
+	if len(m.Funcs) == 0 || len(m.Funcs[0].Blocks) == 0 {
+		return fmt.Errorf("kernel %s: no code", m.Kernel)
+	}
+	st := &state{m: m, f: m.Funcs[0], cfg: cfg}
+	for i := range passes {
+		p := &passes[i]
+		if err := p.Run(st); err != nil {
+			return err
+		}
+		if cfg.DumpTo != nil && (cfg.Dump == p.Name || cfg.Dump == "all") {
+			fmt.Fprintf(cfg.DumpTo, "; after %s\n%s", p.Name, m)
+		}
+		if cfg.Verify {
+			if err := ir.Verify(m); err != nil {
+				return fmt.Errorf("BUG: after pass %s: %w", p.Name, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package pass
+
+import (
+	"math/bits"
+
+	"kudzu/internal/ir"
+)
+
+// regions makes every place where a warp waits a resume point. After it a barrier that suspends is the last operation
+// of its block before the jump to the block that goes on, and Func.Regions lists these points with the values that
+// are needed behind them and cannot be had again for nothing. Barriers of a block that is one warp are gone.
+func regions(st *state) error {
+	f := st.f
+	n := st.cfg.Block
+	if threads := n[0] * n[1] * n[2]; threads != 0 && threads <= uint32(st.m.Width) {
+		oneWarp(f)
+	}
+	r := &ir.Regions{}
+	for bi := 0; bi < len(f.Blocks); bi++ {
+		b := f.Blocks[bi]
+		for i, in := range b.Insts {
+			if in.Op == ir.GridSync {
+				return &ir.Unsupported{What: "a grid-wide barrier", Line: int(in.Line)}
+			}
+			if !suspends(in) {
+				if in.Op == ir.Bar {
+					r.PerWarp = true // an arrival is counted
+				}
+				continue
+			}
+			next := f.NewBlock("")
+			next.Insts = append(next.Insts, b.Insts[i+1:]...)
+			for _, x := range next.Insts {
+				x.Block = next
+			}
+			b.Insts = b.Insts[:i+1 : i+1]
+			for _, s := range next.Succs() {
+				renamePred(s, b, next)
+			}
+			setTermAfter(f, b, next, in.Line)
+			r.Points = append(r.Points, ir.Resume{At: in, Next: next})
+			break
+		}
+	}
+	f.Rewire()
+	if len(r.Points) == 0 && !r.PerWarp {
+		f.Regions = nil
+		return nil
+	}
+	f.Regions = r
+	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)
+	liveAcross(f, r)
+	return nil
+}
+
+func setTermAfter(f *ir.Func, b, next *ir.Block, line int32) {
+	in := f.NewInst(ir.Br, nil)
+	in.Targets, in.Line = []*ir.Block{next}, line
+	b.Append(in)
+}
+
+// suspends reports an operation at which a warp waits for others.
+func suspends(in *ir.Inst) bool {
+	return in.Op == ir.Bar && in.BarKind != ir.BarArrive || isYield(in)
+}
+
+// isYield reports the mark that a loop waits on memory that other warps of the block may write.
+func isYield(in *ir.Inst) bool { return in.Op == ir.CallRt && in.Flag }
+
+// oneWarp replaces the barriers of a block that is one warp: it meets itself at once.
+func oneWarp(f *ir.Func) {
+	all := ir.ConstInt(ir.I32, 1<<32-1)
+	for _, b := range f.Blocks {
+		kept := b.Insts[:0:0]
+		for _, in := range b.Insts {
+			if in.Op != ir.Bar {
+				kept = append(kept, in)
+				continue
+			}
+			switch in.BarKind {
+			case ir.BarSync, ir.BarArrive:
+				continue
+			case ir.BarRedAnd:
+				in.Op = ir.VoteAll
+			case ir.BarRedOr:
+				in.Op = ir.VoteAny
+			case ir.BarRedPopc:
+				v := f.NewInst(ir.Ballot, []ir.Type{ir.I32}, in.Args[2], all)
+				v.Mask, v.Line, v.Block = in.Mask, in.Line, b
+				kept = append(kept, v)
+				in.Op, in.Attr, in.Mask = ir.Popc, ir.Attr{}, nil
+				in.Args = []*ir.Value{v.Results[0]}
+				kept = append(kept, in)
+				continue
+			}
+			in.Attr = ir.Attr{}
+			in.Args = []*ir.Value{in.Args[2], all}
+			kept = append(kept, in)
+		}
+		b.Insts = kept
+	}
+}
+
+// allMeet reports that all warps of the block provably wait at the same points in the same order.
+func allMeet(st *state, r *ir.Regions) bool {
+	f := st.f
+	a := analyse(st)
+	waits := map[*ir.Block]bool{}
+	for _, p := range r.Points {
+		in := p.At
+		if in.Op != ir.Bar || !in.Args[0].Const || !isZero(in.Args[1]) {
+			return false
+		}
+		waits[in.Block] = true
+	}
+	pdom := ir.PostDominators(f)
+	for _, b := range f.Blocks {
+		t := b.Term()
+		if len(t.Targets) < 2 || a.fact(t.Args[0]).kind == ir.BlockUniform {
+			continue
+		}
+		join := pdom.Idom(b)
+		seen := map[*ir.Block]bool{}
+		work := append([]*ir.Block(nil), b.Succs()...)
+		for len(work) > 0 {
+			x := work[len(work)-1]
+			work = work[:len(work)-1]
+			if seen[x] || x == join {
+				continue
+			}
+			seen[x] = true
+			if waits[x] {
+				return false
+			}
+			work = append(work, x.Succs()...)
+		}
+	}
+	return true
+}
+
+// again reports an operation that the emitter can repeat anywhere: it depends on the launch, the block and the warp only.
+func again(op ir.Op) bool {
+	switch op {
+	case ir.Param, ir.SReg, ir.VarAddr, ir.SharedAddr, ir.LocalAddr, ir.ParamAddr, ir.FuncAddr, ir.EntryMask, ir.Undef:
+		return true
+	}
+	return false
+}
+
+// liveAcross computes the values that live across each point.
+func liveAcross(f *ir.Func, r *ir.Regions) {
+	f.Renumber()
+	f.Rewire()
+	var vals []*ir.Value
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			vals = append(vals, in.Results...)
+		}
+	}
+	words := (f.NumValues() + 63) / 64
+	in := make([][]uint64, len(f.Blocks))
+	out := make([][]uint64, len(f.Blocks))
+	for i := range in {
+		in[i], out[i] = make([]uint64, words), make([]uint64, words)
+	}
+	set := func(s []uint64, v *ir.Value) {
+		if v != nil && v.Def != nil && !again(v.Def.Op) {
+			s[v.ID/64] |= 1 << (v.ID % 64)
+		}
+	}
+	clear := func(s []uint64, v *ir.Value) { s[v.ID/64] &^= 1 << (v.ID % 64) }
+	for changed := true; changed; {
+		changed = false
+		for i := len(f.Blocks) - 1; i >= 0; i-- {
+			b := f.Blocks[i]
+			o := out[i]
+			for _, s := range b.Succs() {
+				for w, x := range in[s.ID] {
+					o[w] |= x
+				}
+				for _, phi := range s.Insts[:numPhis(s)] {
+					for j, p := range phi.Targets {
+						if p == b {
+							set(o, phi.Args[j])
+						}
+					}
+				}
+			}
+			cur := append([]uint64(nil), o...)
+			for k := len(b.Insts) - 1; k >= 0; k-- {
+				x := b.Insts[k]
+				for _, res := range x.Results {
+					clear(cur, res)
+				}
+				if x.Op == ir.Phi {
+					continue
+				}
+				for _, a := range x.Args {
+					set(cur, a)
+				}
+				set(cur, x.Mask)
+			}
+			for w := range cur {
+				if cur[w] != in[i][w] {
+					in[i], changed = cur, true
+					break
+				}
+			}
+		}
+	}
+	for i := range r.Points {
+		p := &r.Points[i]
+		own := map[*ir.Value]bool{}
+		for _, v := range p.At.Results {
+			own[v] = true
+		}
+		p.Live = nil
+		for w, x := range in[p.Next.ID] {
+			for ; x != 0; x &= x - 1 {
+				if v := vals[w*64+bits.TrailingZeros64(x)]; !own[v] {
+					p.Live = append(p.Live, v)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,559 @@
+package pass
+
+import (
+	"math/bits"
+
+	"kudzu/internal/ir"
+)
+
+// transfer is the fact of result i of in, from the facts of its arguments.
+func (a *analysis) transfer(in *ir.Inst, i int) fact {
+	row := in.Op.Row()
+	least := ir.BlockUniform
+	for _, v := range in.Args {
+		f := a.fact(v)
+		if f.kind == ir.ShapeUnknown && in.Op != ir.Phi {
+			return fact{} // not reached yet
+		}
+		least = min(least, max(f.kind, ir.Varying))
+	}
+	r := full
+	t := in.Results[i].Type
+	r.lo, r.hi = typeRange(t)
+	switch row.Lanes {
+	case ir.LanesBlock:
+		r.kind = ir.BlockUniform
+	case ir.LanesWarp:
+		r.kind = ir.WarpUniform
+	case ir.LanesVarying:
+		r.kind = ir.Varying
+		if a.width == 1 {
+			r.kind = ir.WarpUniform
+		}
+	}
+	switch in.Op {
+	case ir.Phi:
+		return a.phiFact(in)
+	case ir.SReg:
+		return a.sregFact(in, r)
+	case ir.Param, ir.Undef:
+		r.kind = ir.BlockUniform
+		return r
+	case ir.SharedAddr:
+		r.align = 16
+		return r
+	case ir.VarAddr, ir.LocalAddr, ir.ParamAddr, ir.FuncAddr:
+		return r
+	case ir.EntryMask:
+		return r
+	case ir.Load:
+		r.kind = min(least, ir.WarpUniform)
+		if in.ReadOnly || in.Space == ir.Const || in.Space == ir.ParamSpace {
+			r.kind = least
+		}
+		if r.kind == ir.Affine || in.Space == ir.Local && a.width > 1 {
+			r.kind = ir.Varying
+		}
+		return r
+	case ir.ToGeneric, ir.FromGeneric:
+		return a.genericFact(in, r)
+	case ir.Bar:
+		if in.BarKind == ir.BarSync || in.BarKind == ir.BarArrive {
+			return r
+		}
+		r.kind = ir.WarpUniform // block-uniform only where all warps meet
+		return r
+	case ir.Elect:
+		if i == 0 {
+			r.kind = ir.WarpUniform
+		}
+		return r
+	}
+	if row.Lanes != ir.LanesArgs {
+		return r
+	}
+	if row.Effects != 0 {
+		r.kind = ir.Varying
+		if a.width == 1 {
+			r.kind = ir.WarpUniform
+		}
+		return r
+	}
+	return a.elementwise(in, r, least)
+}
+
+func typeRange(t ir.Type) (int64, int64) {
+	if t.IsFloat() || t.Bits() >= 64 {
+		return -1 << 63, 1<<63 - 1
+	}
+	if t == ir.I1 {
+		return -1, 0
+	}
+	return -1 << (t.Bits() - 1), 1<<(t.Bits()-1) - 1
+}
+
+func (a *analysis) phiFact(in *ir.Inst) fact {
+	var r fact
+	for _, v := range in.Args {
+		f := a.fact(v)
+		f.visits = 0
+		if f.kind != ir.ShapeUnknown {
+			r = join(r, f, a.width)
+		}
+	}
+	r.visits = 0
+	return r
+}
+
+func (a *analysis) sregFact(in *ir.Inst, r fact) fact {
+	n := a.st.cfg.Block
+	known := n != [3]uint32{}
+	warp := func() { r.kind = ir.WarpUniform }
+	lanes := func(p pattern, align uint32) {
+		r.kind, r.pat, r.align = ir.Affine, p.norm(a.width), align
+		if r.pat.zero() {
+			r.kind = ir.WarpUniform
+		}
+	}
+	r.kind = ir.BlockUniform
+	s := in.Sreg
+	if s == ir.TidX || s == ir.TidY || s == ir.TidZ {
+		r.kind, r.lo, r.hi = ir.Varying, 0, 1023
+		if known {
+			r.hi = int64(n[s-ir.TidX]) - 1
+		}
+		if a.width == 1 {
+			warp()
+			return r
+		}
+		if !known {
+			return r
+		}
+		x, y := int(n[0]), int(n[1])
+		pow := bits.OnesCount(uint(x)) == 1 && x < 32
+		rows := 0
+		if pow {
+			rows = 32 / x
+		}
+		switch {
+		case s == ir.TidX && (n[1] == 1 && n[2] == 1 || x%32 == 0):
+			lanes(pattern{s: 1}, 32)
+		case s == ir.TidX && pow:
+			lanes(pattern{s: 1, seg: x}, maxAlign)
+		case s == ir.TidY && x%32 == 0 || s == ir.TidZ && x*y%32 == 0:
+			warp()
+		case s == ir.TidY && pow && y%rows == 0:
+			lanes(pattern{seg: x, ss: 1}, uint32(rows))
+		case s == ir.TidY && pow && n[2] == 1:
+			lanes(pattern{seg: x, ss: 1}, uint32(rows))
+		}
+		return r
+	}
+	switch s {
+	case ir.LaneID:
+		r.lo, r.hi = 0, 31
+		if a.width == 1 {
+			warp()
+		} else {
+			lanes(pattern{s: 1}, maxAlign)
+		}
+	case ir.WarpID:
+		warp()
+		r.lo, r.hi = 0, 31
+	case ir.NtidX, ir.NtidY, ir.NtidZ:
+		r.lo, r.hi = 1, 1024
+	case ir.CtaidX, ir.NctaidX:
+		r.lo = 0
+	case ir.CtaidY, ir.CtaidZ, ir.NctaidY, ir.NctaidZ:
+		r.lo, r.hi = 0, 65535
+	case ir.LanemaskEQ, ir.LanemaskLE, ir.LanemaskLT, ir.LanemaskGE, ir.LanemaskGT:
+		r.kind = ir.Varying
+		if a.width == 1 {
+			warp()
+		}
+	case ir.ClockLo, ir.ClockHi, ir.Clock64, ir.GlobalTimer, ir.GlobalTimerLo, ir.GlobalTimerHi:
+		warp()
+	}
+	return r
+}
+
+// genericFact: the base of a space is one address for shared memory, one a lane for local memory.
+func (a *analysis) genericFact(in *ir.Inst, r fact) fact {
+	f := a.fact(in.Args[0])
+	r.kind, r.pat, r.guess, r.seg = f.kind, f.pat, f.guess, f.seg
+	r.align = min(f.align, 128)
+	if in.Space == ir.Shared || in.Space == ir.Local {
+		r.kind = min(r.kind, ir.WarpUniform) // other blocks' memory is elsewhere
+	}
+	if in.Space == ir.Local && a.width > 1 {
+		k := int64(1)
+		if in.Op == ir.FromGeneric {
+			k = -1
+		}
+		p := pattern{s: k * a.local}
+		if f.kind >= ir.WarpUniform {
+			r.kind, r.pat = ir.Affine, p
+		} else if q, ok := f.pat.add(p, 1); f.kind == ir.Affine && ok {
+			r.pat = q.norm(a.width)
+		} else {
+			r.kind, r.guess, r.seg = ir.Varying, false, 0
+		}
+		if r.kind == ir.Affine && r.pat.zero() {
+			r.kind = ir.WarpUniform
+		}
+		r.align = min(r.align, 16)
+	}
+	if r.kind == ir.Varying && !r.guess && r.seg == 0 {
+		r.pat = pattern{}
+	}
+	return r
+}
+
+// elementwise handles operations that compute each lane from the same lane of their arguments.
+func (a *analysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fact {
+	r.kind = least
+	isInt := !in.Results[0].Type.IsFloat() && in.Results[0].Type.Bits() <= 64
+	var x, y fact
+	if len(in.Args) > 0 {
+		x = a.fact(in.Args[0])
+	}
+	if len(in.Args) > 1 {
+		y = a.fact(in.Args[1])
+	}
+	if !isInt || len(in.Results) != 1 {
+		if least == ir.Affine {
+			r.kind = ir.Varying
+		}
+		return r
+	}
+	bitsOf := in.Results[0].Type.Bits()
+	a.ranges(in, &r, x, y, bitsOf)
+	r.align = alignOf(in, x, y)
+	if least >= ir.WarpUniform {
+		return r
+	}
+	r.kind = ir.Varying
+	p, ok, exact := a.patternOf(in, x, y)
+	if ok && exact {
+		r.kind, r.pat = ir.Affine, p.norm(a.width)
+		if r.pat.zero() {
+			r.kind = ir.WarpUniform
+		}
+		return r
+	}
+	if ok && bitsOf == 64 {
+		r.guess, r.pat = true, p.norm(a.width)
+		if !r.pat.zero() {
+			return r
+		}
+		r.guess, r.pat = false, pattern{}
+	}
+	r.align = 1
+	a.segments(in, &r, x, y)
+	return r
+}
+
+// patternOf is how the result differs over the lanes, if all lanes of the arguments are known relative to lane 0. exact is
+// false when that holds only if no 32-bit value wraps inside the warp.
+func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
+	known := func(f fact) bool { return f.kind >= ir.Affine || f.guess }
+	hard := func(fs ...fact) bool {
+		for _, f := range fs {
+			if f.guess {
+				return false
+			}
+		}
+		return true
+	}
+	c, isConst := int64(0), false
+	if len(in.Args) > 1 && in.Args[1].Const {
+		c, isConst = in.Args[1].Int(), true
+	}
+	w := in.Results[0].Type.Bits()
+	switch in.Op {
+	case ir.Add, ir.Sub:
+		if known(x) && known(y) {
+			sign := int64(1)
+			if in.Op == ir.Sub {
+				sign = -1
+			}
+			p, ok = x.pat.add(y.pat, sign)
+			return p, ok, hard(x, y)
+		}
+	case ir.Mul:
+		if known(x) && isConst {
+			return x.pat.scale(c), true, hard(x)
+		}
+		if known(y) && in.Args[0].Const {
+			return y.pat.scale(in.Args[0].Int()), true, hard(y)
+		}
+	case ir.Shl:
+		if known(x) && isConst && c >= 0 && c < int64(w) && c < 62 {
+			return x.pat.scale(1 << c), true, hard(x)
+		}
+	case ir.Neg:
+		return x.pat.scale(-1), known(x), hard(x)
+	case ir.Not:
+		return x.pat.scale(-1), known(x) && w > 1, hard(x)
+	case ir.Or, ir.Xor:
+		// Disjoint bits add: one side a multiple of what the other side stays below.
+		if x.kind >= ir.Affine && y.kind >= ir.Affine && (a.below(x, y) || a.below(y, x)) {
+			p, ok = x.pat.add(y.pat, 1)
+			return p, ok, true
+		}
+	case ir.And:
+		if isConst && x.kind == ir.Affine {
+			return a.andPattern(x, uint64(c), w)
+		}
+	case ir.ShrU, ir.ShrS:
+		if isConst && x.kind == ir.Affine && c >= 0 && c < int64(w) {
+			return a.shrPattern(x, int(c))
+		}
+	case ir.Trunc:
+		return x.pat, x.kind == ir.Affine, true
+	case ir.SExt, ir.ZExt:
+		s, u := a.noWrap(x, in.Args[0].Type.Bits())
+		no := s
+		if in.Op == ir.ZExt {
+			no = u
+		}
+		return x.pat, x.kind == ir.Affine && in.Args[0].Type != ir.I1, no
+	case ir.Select:
+		t, f := a.fact(in.Args[1]), a.fact(in.Args[2])
+		if x.kind >= ir.WarpUniform && known(t) && known(f) && t.pat == f.pat {
+			return t.pat, true, hard(t, f)
+		}
+	case ir.Bitcast, ir.Copy:
+		if !in.Args[0].Type.IsFloat() {
+			return x.pat, known(x), hard(x)
+		}
+	}
+	return pattern{}, false, false
+}
+
+// below reports that every lane of small is at least 0 and less than what all lanes of big are multiples of.
+func (a *analysis) below(small, big fact) bool {
+	g := int64(big.align)
+	for _, s := range []int64{big.pat.s, big.pat.ss} {
+		if s != 0 {
+			g = min(g, s&-s)
+		}
+	}
+	return small.lo >= 0 && small.hi < g
+}
+
+// andPattern: x and a mask of low bits, or of all but low bits, where lane 0 starts an aligned stretch and the step is
+// a power of two.
+func (a *analysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact bool) {
+	s := x.pat.s
+	if x.pat.seg != 0 || s <= 0 || s&(s-1) != 0 {
+		return
+	}
+	if w < 64 {
+		mask &= 1<<w - 1
+	}
+	j := bits.TrailingZeros64(uint64(s))
+	if low := mask + 1; mask != 0 && low&mask == 0 { // mask is 2^k - 1
+		k := bits.TrailingZeros64(low)
+		if uint64(x.align) < low || k < j {
+			return
+		}
+		if seg := 1 << (k - j); seg < a.width {
+			return pattern{s: s, seg: seg}, true, uint64(x.align) >= uint64(s)*uint64(a.width)
+		}
+		return pattern{s: s}, true, true
+	}
+	inv := ^mask
+	if w < 64 {
+		inv &= 1<<w - 1
+	}
+	if low := inv + 1; low&inv == 0 { // mask clears the low k bits
+		k := bits.TrailingZeros64(low)
+		if uint64(x.align) < low || k < j || uint64(x.align) < uint64(s)*uint64(a.width) && k-j < 5 {
+			return
+		}
+		if seg := 1 << (k - j); seg < a.width {
+			return pattern{seg: seg, ss: int64(low)}, true, true
+		}
+		return pattern{}, true, true
+	}
+	return
+}
+
+func (a *analysis) shrPattern(x fact, k int) (p pattern, ok, exact bool) {
+	s := x.pat.s
+	if s <= 0 || s&(s-1) != 0 || k >= 31 {
+		return
+	}
+	j := bits.TrailingZeros64(uint64(s))
+	if x.pat.seg != 0 {
+		// Inside a segment only the low bits differ; the segments' step must survive the shift.
+		if x.align >= 1<<k && x.pat.ss == 0 && k >= j && x.pat.seg <= 1<<(k-j) {
+			return pattern{}, true, true
+		}
+		return
+	}
+	if uint32(1)<<k > x.align || k < j || uint64(x.align) < uint64(s)*uint64(a.width) && k-j < 5 {
+		return
+	}
+	if seg := 1 << (k - j); seg < a.width {
+		return pattern{seg: seg, ss: 1}, true, true
+	}
+	return pattern{}, true, true
+}
+
+// segments keeps track of values that are affine inside segments though the segments lie anywhere: the rows of a block
+// that is 16 wide, times a pitch known only at run time.
+func (a *analysis) segments(in *ir.Inst, r *fact, x, y fact) {
+	sx, sy := segOf(x, a.width), segOf(y, a.width)
+	plain := func(f fact, seg int) (int64, bool) { // stride inside segments
+		switch {
+		case f.kind >= ir.WarpUniform:
+			return 0, true
+		case f.kind == ir.Affine && f.pat.seg == 0:
+			return f.pat.s, true
+		case segOf(f, a.width).seg == seg:
+			return segOf(f, a.width).s, true
+		}
+		return 0, false
+	}
+	seg := max(sx.seg, sy.seg)
+	if seg < 8 {
+		return
+	}
+	set := func(s int64, ok bool) {
+		if ok {
+			r.seg, r.pat = seg, pattern{s: s, seg: seg}
+		}
+	}
+	px, okx := plain(x, seg)
+	py, oky := plain(y, seg)
+	switch in.Op {
+	case ir.Add:
+		set(px+py, okx && oky)
+	case ir.Sub:
+		set(px-py, okx && oky)
+	case ir.Mul:
+		switch {
+		case okx && oky && px == 0 && py == 0:
+			set(0, true)
+		case okx && in.Args[1].Const:
+			set(px*in.Args[1].Int(), true)
+		}
+	case ir.Shl:
+		if okx && in.Args[1].Const && in.Args[1].Bits < 62 {
+			set(px<<in.Args[1].Bits, true)
+		} else {
+			set(0, okx && oky && px == 0 && py == 0)
+		}
+	case ir.SExt, ir.ZExt:
+		// A wrap inside a segment is as unlikely as for a whole warp and treated alike: addresses may rely on it.
+		set(px, okx)
+	case ir.Trunc, ir.Bitcast, ir.Copy:
+		set(px, okx)
+	default:
+		if len(in.Args) == 2 {
+			set(0, okx && oky && px == 0 && py == 0)
+		}
+	}
+}
+
+// alignOf is what power of two lane 0 of the result is a multiple of.
+func alignOf(in *ir.Inst, x, y fact) uint32 {
+	switch in.Op {
+	case ir.Add, ir.Sub, ir.Or, ir.Xor:
+		return min(x.align, y.align)
+	case ir.And:
+		return max(x.align, y.align)
+	case ir.Mul:
+		return uint32(min(uint64(x.align)*uint64(y.align), maxAlign))
+	case ir.Shl:
+		if c := in.Args[1]; c.Const && c.Bits < 30 {
+			return uint32(min(uint64(x.align)<<c.Bits, maxAlign))
+		}
+		return x.align
+	case ir.ShrU:
+		if c := in.Args[1]; c.Const && c.Bits < 30 {
+			return max(x.align>>c.Bits, 1)
+		}
+	case ir.Neg, ir.SExt, ir.ZExt, ir.Trunc, ir.Copy:
+		return x.align
+	}
+	return 1
+}
+
+// ranges bounds the result of the operations that indices are made of.
+func (a *analysis) ranges(in *ir.Inst, r *fact, x, y fact, w int) {
+	tlo, thi := typeRange(in.Results[0].Type)
+	set := func(lo, hi int64) {
+		if lo >= tlo && hi <= thi && lo <= hi && lo > -1<<60 && hi < 1<<60 {
+			r.lo, r.hi = lo, hi
+		}
+	}
+	small := func(f fact) bool { return f.lo > -1<<40 && f.hi < 1<<40 }
+	switch in.Op {
+	case ir.Add:
+		if small(x) && small(y) {
+			set(x.lo+y.lo, x.hi+y.hi)
+		}
+	case ir.Sub:
+		if small(x) && small(y) {
+			set(x.lo-y.hi, x.hi-y.lo)
+		}
+	case ir.Mul:
+		if x.lo >= 0 && y.lo >= 0 && x.hi < 1<<31 && y.hi < 1<<31 {
+			set(x.lo*y.lo, x.hi*y.hi)
+		}
+	case ir.Shl:
+		if c := in.Args[1]; c.Const && c.Bits < 30 && x.lo >= 0 && x.hi < 1<<31 {
+			set(x.lo<<c.Bits, x.hi<<c.Bits)
+		}
+	case ir.ShrU, ir.ShrS:
+		if c := in.Args[1]; c.Const && c.Bits < 63 && x.lo >= 0 {
+			set(x.lo>>c.Bits, x.hi>>c.Bits)
+		}
+	case ir.And:
+		if y.lo >= 0 {
+			set(0, y.hi)
+		} else if x.lo >= 0 {
+			set(0, x.hi)
+		}
+	case ir.Or, ir.Xor:
+		if x.lo >= 0 && y.lo >= 0 && small(x) && small(y) {
+			set(0, int64(1)<<bits.Len64(uint64(x.hi|y.hi))-1)
+		}
+	case ir.SExt:
+		set(x.lo, x.hi)
+	case ir.ZExt:
+		if in.Args[0].Type == ir.I1 {
+			set(0, 1)
+		} else if x.lo >= 0 {
+			set(x.lo, x.hi)
+		} else if n := in.Args[0].Type.Bits(); n < 60 {
+			set(0, 1<<n-1)
+		}
+	case ir.Trunc:
+		set(x.lo, x.hi)
+	case ir.RemU:
+		if y.lo > 0 {
+			set(0, y.hi-1)
+		}
+	case ir.DivU:
+		if x.lo >= 0 && y.lo > 0 {
+			set(0, x.hi)
+		}
+	case ir.Popc, ir.Clz:
+		set(0, 64)
+	case ir.Select:
+		f, t := a.fact(in.Args[1]), a.fact(in.Args[2])
+		set(min(f.lo, t.lo), max(f.hi, t.hi))
+	case ir.MinS:
+		set(min(x.lo, y.lo), min(x.hi, y.hi))
+	case ir.MaxS:
+		set(max(x.lo, y.lo), max(x.hi, y.hi))
+	case ir.MinU:
+		if x.lo >= 0 && y.lo >= 0 {
+			set(0, min(x.hi, y.hi))
+		}
+	}
+}
