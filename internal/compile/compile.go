@@ -1,0 +1,194 @@
+// Package compile is the client of the compiler: it turns a kernel's PTX into a native image, from the cache when it is
+// there and otherwise through the compiler process, which it starts at the first miss and keeps. The process is
+// invisible to the program we live in (spawn_unsafe.go), and nothing that happens in it, a crash of LLVM included, is more
+// than an error here.
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"kudzu/internal/cache"
+	"kudzu/internal/image"
+)
+
+// Request is one kernel to compile.
+type Request struct {
+	PTX     string // the kernel and what it reaches, as PTX text of its own
+	Kernel  string
+	Target  Target
+	Block   [3]uint32 // the block shape to specialise to; zero: any
+	Options Options
+	Emit    []string // also give these texts: "ptx", "ir", "ll", "opt", "asm"
+	Dump    string   // also give the IR after this pass, as Emitted["dump"]
+}
+
+// Target is the machine that the image is for; the zero value is the one we run on.
+type Target struct {
+	Triple, CPU, Features string
+}
+
+// Options change the code and are part of the key.
+type Options struct {
+	Level  int    // 0 is the default; 1 compiles faster, 2 and 3 harder
+	Passes string // LLVM passes instead of the level's
+	AMX    bool   // tile registers may be used
+}
+
+// Stage is one step of a compilation and its time.
+type Stage struct {
+	Name  string
+	Nanos int64
+}
+
+// Result is a compiled kernel.
+type Result struct {
+	Image     []byte
+	Parsed    *image.Image // of Image
+	Emitted   map[string]string
+	FromCache bool
+	Nanos     int64   // of the whole call
+	Stages    []Stage // of the compiler process; none from the cache
+	LLVM      string  // version of the library that compiled it, "" from the cache
+}
+
+// Config makes a client.
+type Config struct {
+	Command []string      // the compiler process: program (a path) and arguments
+	Cache   *cache.Cache  // nil: none
+	Version string        // of the compiler, for keys; "" reads the program's build id
+	Jobs    int           // compilations at a time; 0 chooses
+	Timeout time.Duration // of one compilation before its process is killed; 0 is 5 minutes
+	Log     func(string)  // hears of process starts, deaths and cache hits; may be nil
+	Env     []string      // for the compiler process; nil is our environment, scrubbed
+}
+
+// Client asks for images. Its methods may be called from any goroutine.
+type Client struct {
+	cfg     Config
+	version string
+
+	mu      sync.Mutex
+	calls   map[cache.Key]*call // compilations under way; guarded by mu
+	proc    *process            // guarded by mu
+	missing *NoCompiler         // why there is no compiler process and will be none; guarded by mu
+	closed  bool                // guarded by mu
+}
+
+// call is one compilation that several callers may wait for.
+type call struct {
+	done   chan struct{}
+	result *Result
+	err    error
+}
+
+// defaultTimeout is far beyond any kernel seen: the largest real ones take seconds.
+const defaultTimeout = 5 * time.Minute
+
+// New makes a client. Nothing is started.
+func New(cfg Config) *Client {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = func(string) {}
+	}
+	c := &Client{cfg: cfg, version: cfg.Version, calls: map[cache.Key]*call{}}
+	if c.version == "" && len(cfg.Command) > 0 {
+		c.version = buildID(cfg.Command[0])
+	}
+	return c
+}
+
+// Key names the image that req gives.
+func (c *Client) Key(req *Request) cache.Key { return keyOf(req, c.version) }
+
+// Cached gives the image if the cache has it; it never starts anything.
+func (c *Client) Cached(req *Request) (*Result, bool) {
+	start := time.Now()
+	if r, ok := c.fromCache(c.Key(req)); ok {
+		r.Nanos = time.Since(start).Nanoseconds()
+		return r, true
+	}
+	return nil, false
+}
+
+func (c *Client) fromCache(k cache.Key) (*Result, bool) {
+	b, ok := c.cfg.Cache.Get(k)
+	if !ok {
+		return nil, false
+	}
+	im, err := image.Parse(b)
+	if err != nil { // written by another version of us
+		_ = c.cfg.Cache.Remove(k) // it will be written over anyway
+		return nil, false
+	}
+	return &Result{Image: b, Parsed: im, FromCache: true}, true
+}
+
+// Compile gives the image of a kernel. Callers that ask for the same image at the same time share one compilation.
+// Errors are *PTXError, *Unsupported, *Crash, *NoCompiler or *Failed.
+func (c *Client) Compile(req *Request) (*Result, error) {
+	start := time.Now()
+	key := c.Key(req)
+	plain := len(req.Emit) == 0 && req.Dump == ""
+	var r *Result
+	var err error
+	if plain {
+		r, err = c.shared(key, req)
+	} else {
+		r, err = c.run(key, req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := *r // the caller's own, for its time
+	out.Nanos = time.Since(start).Nanoseconds()
+	if r.FromCache {
+		c.cfg.Log(fmt.Sprintf("kernel %s: cached, %d µs", req.Kernel, out.Nanos/1000))
+	} else {
+		c.cfg.Log(fmt.Sprintf("kernel %s: compiled in %d ms", req.Kernel, out.Nanos/1e6))
+	}
+	return &out, nil
+}
+
+// shared looks in the cache and joins a compilation of the same key if there is one.
+func (c *Client) shared(key cache.Key, req *Request) (*Result, error) {
+	if r, ok := c.fromCache(key); ok {
+		return r, nil
+	}
+	c.mu.Lock()
+	if other := c.calls[key]; other != nil {
+		c.mu.Unlock()
+		<-other.done
+		return other.result, other.err
+	}
+	mine := &call{done: make(chan struct{}), err: errors.New("BUG: compilation without a result")}
+	c.calls[key] = mine
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.calls, key)
+		c.mu.Unlock()
+		close(mine.done)
+	}()
+	mine.result, mine.err = c.run(key, req)
+	return mine.result, mine.err
+}
+
+// run compiles and stores.
+func (c *Client) run(key cache.Key, req *Request) (*Result, error) {
+	r, err := c.ask(req)
+	if err != nil {
+		return nil, err
+	}
+	if r.Parsed, err = image.Parse(r.Image); err != nil {
+		return nil, &Failed{Stage: "image", Text: err.Error()}
+	}
+	if err := c.cfg.Cache.Put(key, r.Image); err != nil {
+		c.cfg.Log(fmt.Sprintf("kernel %s: %v", req.Kernel, err))
+	}
+	return r, nil
+}

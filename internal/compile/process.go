@@ -1,0 +1,242 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is a running compiler process: requests go in, answers come back in any order.
+type process struct {
+	pid  int
+	in   *os.File // we write requests
+	out  *os.File // we read answers
+	died chan struct{}
+
+	write sync.Mutex // frames go in whole
+
+	mu      sync.Mutex
+	next    uint32                  // guarded by mu
+	pending map[uint32]chan<- Frame // guarded by mu; nil once the process is gone
+}
+
+// errDied is a request whose process went away before it answered.
+var errDied = errors.New("compiler process died")
+
+// helloTimeout bounds how long a process may take to say that it is there.
+const helloTimeout = 20 * time.Second
+
+// ask has a request compiled. A process that dies takes its requests with it; each is asked once more of a new one.
+func (c *Client) ask(req *Request) (*Result, error) {
+	for attempt := 0; ; attempt++ {
+		p, err := c.process()
+		if err != nil {
+			return nil, err
+		}
+		f, err := p.ask(req, c.cfg.Timeout)
+		if err == nil {
+			r, failure, broken := DecodeAnswer(f)
+			if broken == nil {
+				c.note(failure)
+				return r, failure
+			}
+			err = broken
+		}
+		if !errors.Is(err, errDied) && !errors.Is(err, ErrGarbage) {
+			return nil, &Failed{Stage: "request", Text: err.Error()}
+		}
+		p.close()
+		c.forget(p)
+		c.cfg.Log(fmt.Sprintf("kernel %s: %v (process %d, attempt %d)", req.Kernel, err, p.pid, attempt+1))
+		if attempt > 0 {
+			return nil, &Crash{Kernel: req.Kernel, Signal: "a closed pipe", Detail: err.Error()}
+		}
+	}
+}
+
+// note remembers that there is no compiler: a machine without libLLVM does not grow one.
+func (c *Client) note(err error) {
+	var no *NoCompiler
+	if errors.As(err, &no) {
+		c.mu.Lock()
+		c.missing = no
+		c.mu.Unlock()
+	}
+}
+
+// process gives the running compiler process, or starts it.
+func (c *Client) process() (*process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return nil, &NoCompiler{Why: "the client is closed"}
+	case c.missing != nil:
+		return nil, c.missing
+	case c.proc != nil:
+		return c.proc, nil
+	case len(c.cfg.Command) == 0:
+		return nil, &NoCompiler{Why: "no compiler program is configured"}
+	}
+	p, err := c.start()
+	if err != nil {
+		c.missing = &NoCompiler{Why: fmt.Sprintf("%s: %v", c.cfg.Command[0], err)}
+		return nil, c.missing
+	}
+	c.proc = p
+	c.cfg.Log(fmt.Sprintf("compiler process %d: %s", p.pid, strings.Join(c.cfg.Command, " ")))
+	return p, nil
+}
+
+// forget drops a dead process, unless another took its place.
+func (c *Client) forget(p *process) {
+	c.mu.Lock()
+	if c.proc == p {
+		c.proc = nil
+	}
+	c.mu.Unlock()
+}
+
+// Start starts the compiler process ahead of its first request, in the background: a module was loaded whose kernels
+// are not all cached.
+func (c *Client) Start() {
+	go func() { _, _ = c.process() }() // who compiles hears the error
+}
+
+// Close ends the compiler process. Requests under way fail.
+func (c *Client) Close() {
+	c.mu.Lock()
+	p := c.proc
+	c.proc, c.closed = nil, true
+	c.mu.Unlock()
+	if p != nil {
+		p.close()
+	}
+}
+
+// start spawns the process and waits for its hello. Preconditions: c.mu is held.
+func (c *Client) start() (*process, error) {
+	env := c.cfg.Env
+	if env == nil {
+		env = Scrub(os.Environ())
+	}
+	if c.cfg.Jobs > 0 {
+		env = append(env[:len(env):len(env)], fmt.Sprintf("KUDZU_COMPILER_JOBS=%d", c.cfg.Jobs))
+	}
+	pid, in, out, err := spawn(c.cfg.Command, env)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{pid: pid, in: in, out: out, died: make(chan struct{}), pending: map[uint32]chan<- Frame{}}
+	if err := p.hello(); err != nil {
+		p.in.Close()
+		p.out.Close()
+		return nil, err
+	}
+	go p.read()
+	return p, nil
+}
+
+func (p *process) hello() error {
+	if err := p.out.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
+		return err
+	}
+	f, err := ReadFrame(p.out)
+	if err != nil {
+		return fmt.Errorf("no greeting from the compiler process: %w", err)
+	}
+	h, err := DecodeHello(f)
+	if err != nil {
+		return err
+	}
+	if h.NoCompiler != nil {
+		return errors.New(h.NoCompiler.Why)
+	}
+	return p.out.SetReadDeadline(time.Time{})
+}
+
+// read hands answers to those who wait, until the pipe ends or speaks nonsense.
+func (p *process) read() {
+	for {
+		f, err := ReadFrame(p.out)
+		if err != nil {
+			break
+		}
+		p.mu.Lock()
+		ch := p.pending[f.ID]
+		delete(p.pending, f.ID)
+		p.mu.Unlock()
+		if ch != nil {
+			ch <- f // has room for the one answer
+		}
+	}
+	p.mu.Lock()
+	p.pending = nil
+	p.mu.Unlock()
+	close(p.died)
+	p.in.Close()
+	p.out.Close()
+}
+
+// ask sends one request and waits for its answer. The compiler process enforces the time limit itself, twice for two
+// attempts; here it only bounds a process that answers nothing at all.
+func (p *process) ask(req *Request, timeout time.Duration) (Frame, error) {
+	answer := make(chan Frame, 1)
+	p.mu.Lock()
+	if p.pending == nil {
+		p.mu.Unlock()
+		return Frame{}, errDied
+	}
+	p.next++
+	id := p.next
+	p.pending[id] = answer
+	p.mu.Unlock()
+	f, err := EncodeRequest(id, req, timeout.Milliseconds())
+	if err != nil {
+		return Frame{}, err
+	}
+	p.write.Lock()
+	err = WriteFrame(p.in, f)
+	p.write.Unlock()
+	if err != nil {
+		return Frame{}, fmt.Errorf("%w: %w", errDied, err)
+	}
+	limit := time.NewTimer(3*timeout + helloTimeout)
+	defer limit.Stop()
+	select {
+	case f := <-answer:
+		return f, nil
+	case <-p.died:
+		select {
+		case f := <-answer: // it came before the end
+			return f, nil
+		default:
+			return Frame{}, errDied
+		}
+	case <-limit.C:
+		return Frame{}, fmt.Errorf("%w: no answer in %v", errDied, 3*timeout)
+	}
+}
+
+// close ends the process: it exits when its pipe does.
+func (p *process) close() {
+	p.in.Close()
+	_ = p.out.SetReadDeadline(time.Now()) // wakes read, which closes the rest
+}
+
+// Scrub drops from an environment what is meant for the program we live in: what its dynamic loader, its allocator
+// and its Go runtime read would act on the compiler too.
+func Scrub(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "GO") || strings.HasPrefix(name, "MALLOC_") || name == "GLIBC_TUNABLES" {
+			continue
+		}
+		out = append(out, kv)
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// spawnArgs is what rawSpawn reads and writes; the offsets are in the assembly files.
+type spawnArgs struct {
+	path *byte      //   0
+	argv **byte     //   8
+	envp **byte     //  16
+	fd   [3]int64   //  24  become 0, 1 and 2
+	pid  int64      //  48  out: the process, or -errno of its clone
+	err  int64      //  56  out: -errno of its execve
+	mask uint64     //  64  out: our signal mask before
+	all  uint64     //  72  all signals
+	dfl  [4]uint64  //  80  the default action
+	none uint64     // 112  no signals
+	mid  int64      // 120  out: the process between, or -errno of its clone
+	_    [2]uintptr // room
+}
+
+// rawSpawn starts a program as a grandchild: clone, clone again in the child, execve in the grandchild. It is assembly
+// because between clone and execve three processes share our memory and none of them may run Go.
+//
+// The process between never executes a program, so it keeps the exit signal it was cloned with: none. The host gets no
+// SIGCHLD, and its waitpid(-1) does not see such a child (only __WCLONE and __WALL do; we reap it with the former,
+// by number). The compiler itself is nobody's child any more when it ends. A child that executes a program cannot be
+// hidden that way, because execve sets its exit signal back to SIGCHLD: hence two steps.
+//
+//go:noescape
+func rawSpawn(a *spawnArgs)
+
+// spawn starts a program with pipes as its standard input and output, in a session of its own, with no other file of
+// ours open. Its standard error is nowhere.
+func spawn(argv, env []string) (pid int, in, out *os.File, err error) {
+	var fds [5]int // child's input, our end of it, our end of its output, child's output, null
+	for i := range fds {
+		fds[i] = -1
+	}
+	defer func() {
+		for i, fd := range fds {
+			if fd >= 0 && (err != nil || i != 1 && i != 2) {
+				unix.Close(fd)
+			}
+		}
+	}()
+	if err := openEnds(&fds); err != nil {
+		return 0, nil, nil, err
+	}
+	pid, err = rawStart(argv, env, [3]int{fds[0], fds[3], fds[4]})
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	for _, fd := range fds[1:3] {
+		if err := unix.SetNonblock(fd, true); err != nil { // for deadlines; each end of a pipe has its own flag
+			return 0, nil, nil, err
+		}
+	}
+	return pid, os.NewFile(uintptr(fds[1]), "requests"), os.NewFile(uintptr(fds[2]), "answers"), nil
+}
+
+// openEnds makes the pipes. The child's ends are numbered 10 and up, so that making them 0, 1 and 2 overwrites none.
+func openEnds(fds *[5]int) error {
+	for i := 0; i < 4; i += 2 {
+		var p [2]int
+		if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+			return fmt.Errorf("pipe: %w", err)
+		}
+		fds[i], fds[i+1] = p[0], p[1]
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("/dev/null: %w", err)
+	}
+	fds[4] = null
+	for _, i := range []int{0, 3, 4} {
+		high, err := unix.FcntlInt(uintptr(fds[i]), unix.F_DUPFD_CLOEXEC, 10)
+		if err != nil {
+			return fmt.Errorf("dup: %w", err)
+		}
+		unix.Close(fds[i])
+		fds[i] = high
+	}
+	return nil
+}
+
+func rawStart(argv, env []string, fds [3]int) (int, error) {
+	path, err := unix.BytePtrFromString(argv[0])
+	if err != nil {
+		return 0, err
+	}
+	argvp, err := syscall.SlicePtrFromStrings(argv)
+	if err != nil {
+		return 0, err
+	}
+	envp, err := syscall.SlicePtrFromStrings(env)
+	if err != nil {
+		return 0, err
+	}
+	a := &spawnArgs{path: path, argv: &argvp[0], envp: &envp[0], all: ^uint64(0)}
+	for i, fd := range fds {
+		a.fd[i] = int64(fd)
+	}
+	runtime.LockOSThread()
+	rawSpawn(a)
+	runtime.UnlockOSThread()
+	runtime.KeepAlive(argvp)
+	runtime.KeepAlive(envp)
+	if a.mid < 0 {
+		return 0, fmt.Errorf("clone: %w", syscall.Errno(-a.mid))
+	}
+	for {
+		if _, err := unix.Wait4(int(a.mid), nil, unix.WCLONE, nil); !errors.Is(err, unix.EINTR) {
+			break // ECHILD: a host that waits with __WALL was faster
+		}
+	}
+	if a.pid < 0 {
+		return 0, fmt.Errorf("clone: %w", syscall.Errno(-a.pid))
+	}
+	if a.err < 0 {
+		return 0, fmt.Errorf("exec: %w", syscall.Errno(-a.err))
+	}
+	return int(a.pid), nil
+}
+
+var _ [120]struct{} = [unsafe.Offsetof(spawnArgs{}.mid)]struct{}{} // the assembly knows it

@@ -1,0 +1,203 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"kudzu/internal/compile"
+)
+
+// child is a worker as its supervisor sees it.
+type child struct {
+	cmd     *exec.Cmd
+	in, out *os.File
+	printed *tail
+	used    time.Time
+}
+
+// startTimeout bounds loading libLLVM, which a slow disk can make long.
+const startTimeout = time.Minute
+
+// errTimeout is a worker that took too long and was killed.
+var errTimeout = errors.New("timeout")
+
+// startChild starts a worker and waits until it is ready. The error is *compile.NoCompiler if it never will be.
+func startChild(command []string) (*child, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		inR.Close()
+		inW.Close()
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(command[0], command[1:]...), in: inW, out: outR, printed: &tail{}}
+	c.cmd.ExtraFiles = []*os.File{inR, outW} // 3 and 4
+	c.cmd.Stdout, c.cmd.Stderr = c.printed, c.printed
+	err = c.cmd.Start()
+	inR.Close()
+	outW.Close()
+	if err != nil {
+		inW.Close()
+		outR.Close()
+		return nil, &compile.NoCompiler{Why: err.Error()}
+	}
+	_ = c.out.SetReadDeadline(time.Now().Add(startTimeout)) // a pipe has deadlines
+	if err := greeting(c.out); err != nil {
+		var no *compile.NoCompiler
+		if errors.As(err, &no) {
+			c.end()
+			return nil, no
+		}
+		death := c.autopsy(err)
+		return nil, &compile.NoCompiler{Why: strings.TrimSuffix(fmt.Sprintf("the worker ended with %s: %s", death.Signal, death.Detail), ": ")}
+	}
+	return c, nil
+}
+
+// ask has one request compiled. After an error the worker is of no more use.
+func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, error) {
+	deadline := time.Now().Add(timeout)
+	_ = c.in.SetWriteDeadline(deadline) // pipes have deadlines
+	_ = c.out.SetReadDeadline(deadline)
+	if err := compile.WriteFrame(c.in, f); err != nil {
+		return compile.Frame{}, inTime(err)
+	}
+	a, err := compile.ReadFrame(c.out)
+	switch {
+	case err != nil:
+		return compile.Frame{}, inTime(err)
+	case a.Kind != compile.FrameAnswer || a.ID != f.ID:
+		return compile.Frame{}, compile.ErrGarbage
+	}
+	return a, nil
+}
+
+func inTime(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errTimeout
+	}
+	return err
+}
+
+// end lets a healthy worker go.
+func (c *child) end() {
+	c.in.Close()
+	c.out.Close()
+	go func() { _ = c.cmd.Wait() }() // its status says nothing
+}
+
+// autopsy makes sure that a worker is dead and says how it died. why is what was noticed first.
+func (c *child) autopsy(why error) *compile.Crash {
+	c.in.Close()
+	exited := make(chan struct{})
+	go func() {
+		_ = c.cmd.Wait() // the state is read below
+		close(exited)
+	}()
+	grace := 2 * time.Second // a process whose pipe closed is about to be gone
+	if errors.Is(why, errTimeout) || errors.Is(why, compile.ErrGarbage) {
+		grace = 0
+	}
+	select {
+	case <-exited:
+	case <-time.After(grace):
+		_ = c.cmd.Process.Kill() // it may just have ended
+		<-exited
+	}
+	c.out.Close()
+	crash := &compile.Crash{Signal: cause(c.cmd.ProcessState, c.printed.String()), Detail: c.printed.reason()}
+	switch {
+	case errors.Is(why, errTimeout):
+		crash.Signal = "timeout"
+	case errors.Is(why, compile.ErrGarbage):
+		crash.Signal = why.Error()
+	}
+	return crash
+}
+
+var goSignal = regexp.MustCompile(`(?m)^(?:\[signal )?(SIG[A-Z]+): `)
+
+// cause names the signal that ended a process. Go's runtime catches those of faults in C code, prints them and exits
+// with status 2, so what it printed is consulted.
+func cause(st *os.ProcessState, printed string) string {
+	if st == nil {
+		return "an unknown state"
+	}
+	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return ws.Signal().String()
+	}
+	if m := goSignal.FindStringSubmatch(printed); m != nil && st.ExitCode() == 2 {
+		for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP} {
+			if signalNames[s] == m[1] {
+				return s.String()
+			}
+		}
+		return m[1]
+	}
+	return fmt.Sprintf("exit status %d", st.ExitCode())
+}
+
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGSEGV: "SIGSEGV", syscall.SIGBUS: "SIGBUS", syscall.SIGABRT: "SIGABRT", syscall.SIGILL: "SIGILL", syscall.SIGFPE: "SIGFPE", syscall.SIGTRAP: "SIGTRAP",
+}
+
+// tail keeps the beginning and the end of what a worker prints: the beginning of a Go traceback says why, and so does
+// the end of LLVM's.
+type tail struct {
+	mu   sync.Mutex
+	head []byte
+	rest []byte
+}
+
+const tailSize = 4096
+
+// Write never fails and never blocks the worker.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := p
+	if room := tailSize - len(t.head); room > 0 {
+		n := min(room, len(q))
+		t.head, q = append(t.head, q[:n]...), q[n:]
+	}
+	t.rest = append(t.rest, q...)
+	if len(t.rest) > tailSize {
+		t.rest = append([]byte(nil), t.rest[len(t.rest)-tailSize:]...)
+	}
+	return len(p), nil
+}
+
+// String is what was kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.head) + string(t.rest)
+}
+
+// reason picks the line that says why, or the last one.
+func (t *tail) reason() string {
+	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
+	for _, mark := range []string{"LLVM ERROR", "Assertion", "runtime: goroutine stack exceeds", "panic:", "kudzu compiler:"} {
+		for _, l := range lines {
+			if strings.Contains(l, mark) {
+				return strings.TrimSpace(l)
+			}
+		}
+	}
+	for _, l := range lines {
+		if goSignal.MatchString(l) {
+			return strings.TrimSpace(l)
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
+}

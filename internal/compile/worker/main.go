@@ -1,0 +1,117 @@
+// Package worker is the compiler process: a supervisor that the client starts (package compile), and the workers that
+// the supervisor starts and that load libLLVM. Two processes, because a worker's death must be told apart (which
+// signal, what it printed) and only its parent can, and because the program we serve must have no children.
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+
+	"kudzu/internal/compile"
+)
+
+// compiler compiles one request; tests put others in its place.
+type compiler func(*compile.Request) (*compile.Result, error)
+
+// The worker's files, beside the standard ones that anything in libLLVM may print to.
+const (
+	workerIn  = 3
+	workerOut = 4
+)
+
+// Main runs `kudzu compiler`: without arguments the supervisor, with "worker" a worker, until standard input ends. args
+// are the arguments after the verb; what stands before them in os.Args starts this program again.
+func Main(args []string) int {
+	open := func() (compiler, compile.Hello) {
+		p, err := New("")
+		if err != nil {
+			return nil, compile.Hello{NoCompiler: &compile.NoCompiler{Why: err.Error()}}
+		}
+		return p.Run, compile.Hello{LLVM: p.LLVM()}
+	}
+	return mainWith(args, open)
+}
+
+func mainWith(args []string, open func() (compiler, compile.Hello)) int {
+	switch {
+	case len(args) == 0:
+		self, err := os.Executable()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
+			return 1
+		}
+		command := append([]string{self}, os.Args[1:len(os.Args)-len(args)]...)
+		return newSupervisor(append(command, "worker"), os.Stdout).run(os.Stdin)
+	case len(args) == 1 && args[0] == "worker":
+		// The kernel's choice when memory is short is to be us, not the program we work for.
+		_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o600) // only advice
+		debug.SetGCPercent(400)                                            // short work on small data: fewer collections
+		return serve(os.NewFile(workerIn, "requests"), os.NewFile(workerOut, "answers"), open)
+	default:
+		fmt.Fprintln(os.Stderr, "kudzu compiler: started by libkudzu.so, not by hand; to compile a file use kudzu compile")
+		return 2
+	}
+}
+
+// serve answers requests one after the other. The end of the input ends the process at once, in the middle of a
+// compilation too: nobody waits for it.
+func serve(in io.Reader, out io.Writer, open func() (compiler, compile.Hello)) int {
+	requests := make(chan compile.Frame)
+	var first sync.Once
+	go func() {
+		for {
+			f, err := compile.ReadFrame(in)
+			if err != nil {
+				code := 0
+				if !errors.Is(err, io.EOF) {
+					fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
+					code = 1
+				}
+				first.Do(func() { os.Exit(code) })
+			}
+			requests <- f
+		}
+	}()
+	run, hello := open()
+	f, err := compile.EncodeHello(hello)
+	if err == nil {
+		err = compile.WriteFrame(out, f)
+	}
+	for err == nil {
+		err = answer(<-requests, out, run)
+	}
+	fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
+	return 1
+}
+
+func answer(f compile.Frame, out io.Writer, run compiler) error {
+	req, _, err := compile.DecodeRequest(f)
+	if err != nil {
+		return err
+	}
+	r, failure := protect(run, req)
+	a, err := compile.EncodeAnswer(f.ID, r, failure)
+	if err != nil {
+		return err
+	}
+	return compile.WriteFrame(out, a)
+}
+
+// protect turns a panic, which is a BUG of ours, into an answer: the next kernel may be fine.
+func protect(run compiler, req *compile.Request) (r *compile.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			buf := make([]byte, 4096)
+			r, err = nil, &compile.Failed{Stage: "panic", Text: fmt.Sprintf("%v\n%s", p, buf[:runtime.Stack(buf, false)])}
+		}
+	}()
+	if run == nil {
+		return nil, &compile.NoCompiler{Why: "libLLVM is not loaded"}
+	}
+	return run(req)
+}

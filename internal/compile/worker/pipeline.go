@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"kudzu/internal/compile"
+	"kudzu/internal/image"
+	"kudzu/internal/llvm"
+)
+
+// Pipeline compiles kernels: PTX, syntax tree, checked, IR, passes, LLVM text, object, image.
+type Pipeline struct {
+	backend backend
+	front   front
+}
+
+// front is the first half: a request to LLVM text. It notes the time of its stages and what req.Emit asks for.
+type front func(req *compile.Request, o llvm.Options, t *clock, emitted map[string]string) (*source, error)
+
+// source is a kernel in LLVM's language.
+type source struct {
+	text  string
+	entry string // name of the kernel's function in text
+	meta  image.Meta
+}
+
+// New loads libLLVM (path, or the machine's) and makes a pipeline of it.
+func New(path string) (*Pipeline, error) {
+	lib, err := llvm.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Pipeline{backend: backend{lib: lib}, front: fromPTX}, nil
+}
+
+// LLVM is the library's version.
+func (p *Pipeline) LLVM() string { return p.backend.lib.Version() }
+
+// Run compiles one request.
+func (p *Pipeline) Run(req *compile.Request) (*compile.Result, error) {
+	t := newClock()
+	emitted := map[string]string{}
+	o := p.backend.options(req)
+	src, err := p.front(req, o, t, emitted)
+	if err != nil {
+		return nil, err
+	}
+	r := &compile.Result{LLVM: p.LLVM(), Emitted: emitted}
+	if r.Image, err = p.backend.FromLLVM(src.text, src.entry, src.meta, req, t); err != nil {
+		return nil, err
+	}
+	r.Stages = t.stages
+	return r, p.backend.texts(src.text, o, req.Emit, emitted)
+}
+
+// texts adds what LLVM can show of the kernel.
+func (b *backend) texts(text string, o llvm.Options, emit []string, emitted map[string]string) error {
+	for _, e := range emit {
+		var out string
+		var err error
+		switch e {
+		case "ll":
+			out = text
+		case "opt":
+			out, err = b.lib.Optimised(text, o)
+		case "asm":
+			out, err = b.lib.Assembly(text, o)
+		default: // the front half's, or unknown: the caller sees what is missing
+			continue
+		}
+		if err != nil {
+			return &compile.Failed{Stage: e, Text: err.Error()}
+		}
+		emitted[e] = out
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"kudzu/internal/compile"
+)
+
+// How long things stay that nobody uses: a worker has about 100 MB.
+const (
+	workerIdle     = time.Minute
+	supervisorIdle = 10 * time.Minute
+)
+
+// supervisor hands requests to workers and their answers back.
+type supervisor struct {
+	command []string
+	slots   chan struct{} // a token for each compilation at a time
+
+	write sync.Mutex
+	out   io.Writer // guarded by write
+
+	mu   sync.Mutex
+	idle []*child  // the most recently used last; guarded by mu
+	busy int       // guarded by mu
+	last time.Time // when something happened last; guarded by mu
+}
+
+func newSupervisor(command []string, out io.Writer) *supervisor {
+	return &supervisor{command: command, out: out, slots: make(chan struct{}, jobs()), last: time.Now()}
+}
+
+// jobs is how many compilations may run at a time.
+func jobs() int {
+	if n, err := strconv.Atoi(os.Getenv("KUDZU_COMPILER_JOBS")); err == nil && n > 0 {
+		return min(n, 64)
+	}
+	return min(max(runtime.NumCPU(), 1), 8)
+}
+
+// run serves until the input ends. Workers end when we do, because their pipes do.
+func (s *supervisor) run(in io.Reader) int {
+	leaveDirectory()
+	hello, err := compile.EncodeHello(compile.Hello{})
+	if err == nil {
+		err = compile.WriteFrame(s.out, hello)
+	}
+	if err != nil {
+		return 1
+	}
+	go s.warm()
+	go s.tidy()
+	for {
+		f, err := compile.ReadFrame(in)
+		if errors.Is(err, io.EOF) {
+			return 0
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
+			return 1
+		}
+		go s.handle(f)
+	}
+}
+
+// leaveDirectory keeps no file system of the host's busy.
+func leaveDirectory() {
+	if p := os.Getenv("KUDZU_LLVM"); p != "" && filepath.Base(p) != p {
+		if abs, err := filepath.Abs(p); err == nil {
+			_ = os.Setenv("KUDZU_LLVM", abs) // the name is valid
+		}
+	}
+	_ = os.Chdir("/") // if not, not
+}
+
+// warm has a worker ready when the first request has arrived.
+func (s *supervisor) warm() {
+	if c, err := s.take(); err == nil {
+		s.give(c)
+	}
+}
+
+// tidy retires workers, and in the end ourselves.
+func (s *supervisor) tidy() {
+	for range time.Tick(workerIdle / 4) {
+		s.mu.Lock()
+		var keep, retire []*child
+		for _, c := range s.idle {
+			if time.Since(c.used) > workerIdle {
+				retire = append(retire, c)
+			} else {
+				keep = append(keep, c)
+			}
+		}
+		s.idle = keep
+		finished := s.busy == 0 && time.Since(s.last) > supervisorIdle
+		s.mu.Unlock()
+		for _, c := range retire {
+			c.end()
+		}
+		if finished {
+			os.Exit(0)
+		}
+	}
+}
+
+// take gives an idle worker or a new one.
+func (s *supervisor) take() (*child, error) {
+	s.mu.Lock()
+	s.busy++
+	s.last = time.Now()
+	if n := len(s.idle); n > 0 {
+		c := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.mu.Unlock()
+		return c, nil
+	}
+	s.mu.Unlock()
+	c, err := startChild(s.command)
+	if err != nil {
+		s.release()
+	}
+	return c, err
+}
+
+func (s *supervisor) release() {
+	s.mu.Lock()
+	s.busy--
+	s.last = time.Now()
+	s.mu.Unlock()
+}
+
+// give takes a worker back.
+func (s *supervisor) give(c *child) {
+	s.mu.Lock()
+	s.busy--
+	s.last = time.Now()
+	c.used = s.last
+	s.idle = append(s.idle, c)
+	s.mu.Unlock()
+}
+
+// handle answers one request: by a worker, by a second one if the first dies, by an error.
+func (s *supervisor) handle(f compile.Frame) {
+	s.slots <- struct{}{}
+	a := s.compile(f)
+	<-s.slots
+	s.write.Lock()
+	err := compile.WriteFrame(s.out, a)
+	s.write.Unlock()
+	if err != nil {
+		os.Exit(0) // the client is gone
+	}
+}
+
+func (s *supervisor) compile(f compile.Frame) compile.Frame {
+	req, timeoutMS, err := compile.DecodeRequest(compile.Frame{Kind: f.Kind, Head: f.Head})
+	if err != nil {
+		return failure(f.ID, err)
+	}
+	timeout := time.Duration(timeoutMS) * time.Millisecond
+	if timeout <= 0 {
+		timeout = time.Hour
+	}
+	var death *compile.Crash
+	for range 2 {
+		c, err := s.take()
+		if err != nil {
+			return failure(f.ID, err)
+		}
+		a, err := c.ask(f, timeout)
+		if err == nil {
+			s.give(c)
+			return a
+		}
+		death = c.autopsy(err)
+		death.Kernel = req.Kernel
+		s.release()
+	}
+	return failure(f.ID, death)
+}
+
+// failure is the answer that says err.
+func failure(id uint32, err error) compile.Frame {
+	f, e := compile.EncodeAnswer(id, nil, err)
+	if e != nil {
+		// Strings and numbers always encode.
+		panic("BUG: " + e.Error())
+	}
+	return f
+}
+
+// greeting reads a worker's hello.
+func greeting(r io.Reader) error {
+	f, err := compile.ReadFrame(r)
+	if err != nil {
+		return err
+	}
+	h, err := compile.DecodeHello(f)
+	if err != nil {
+		return err
+	}
+	if h.NoCompiler != nil {
+		return h.NoCompiler
+	}
+	return nil
+}

@@ -1,0 +1,398 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"kudzu/internal/cache"
+	"kudzu/internal/compile"
+	"kudzu/internal/image"
+	"kudzu/internal/llvm"
+)
+
+// The test binary is also the compiler process: the client's command is itself with "compiler", and the host of
+// TestInvisible is itself with "host".
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "compiler":
+			os.Exit(mainWith(os.Args[2:], openDouble))
+		case "host":
+			os.Exit(host())
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// openDouble is a compiler whose kernels' names say what goes wrong; the others are LLVM text in place of PTX.
+func openDouble() (compiler, compile.Hello) {
+	if os.Getenv("KUDZU_TEST_NOLLVM") != "" {
+		_, err := llvm.Open("/no/such/libLLVM.so")
+		return nil, compile.Hello{NoCompiler: &compile.NoCompiler{Why: err.Error()}}
+	}
+	p, err := New("")
+	if err != nil {
+		return nil, compile.Hello{NoCompiler: &compile.NoCompiler{Why: err.Error()}}
+	}
+	p.front = fromText
+	return func(req *compile.Request) (*compile.Result, error) {
+		misbehave(req.Kernel)
+		return p.Run(req)
+	}, compile.Hello{LLVM: p.LLVM()}
+}
+
+func fromText(req *compile.Request, _ llvm.Options, t *clock, _ map[string]string) (*source, error) {
+	t.done("front")
+	if strings.HasPrefix(req.Kernel, "unsupported") {
+		return nil, &compile.Unsupported{What: "tcgen05.mma", Line: 7}
+	}
+	return &source{text: req.PTX, entry: req.Kernel, meta: image.Meta{Kernel: req.Kernel, Block: req.Block}}, nil
+}
+
+func misbehave(kernel string) {
+	die := func(s syscall.Signal) {
+		_ = syscall.Kill(os.Getpid(), s)
+		select {}
+	}
+	switch kernel {
+	case "kill":
+		die(syscall.SIGKILL)
+	case "abort":
+		die(syscall.SIGABRT)
+	case "killsupervisor":
+		_ = syscall.Kill(os.Getppid(), syscall.SIGKILL)
+		select {}
+	case "killonce", "killsupervisoronce":
+		mark := os.Getenv("KUDZU_TEST_MARK")
+		if _, err := os.Stat(mark); err != nil {
+			_ = os.WriteFile(mark, nil, 0o600)
+			if kernel == "killsupervisoronce" {
+				_ = syscall.Kill(os.Getppid(), syscall.SIGKILL)
+				select {}
+			}
+			die(syscall.SIGKILL)
+		}
+	case "hang":
+		select {}
+	case "panic":
+		panic("BUG: on purpose")
+	case "exit":
+		fmt.Fprintln(os.Stderr, "LLVM ERROR: Cannot select: t7")
+		os.Exit(1)
+	case "garbage":
+		_, _ = os.NewFile(workerOut, "out").Write(bytes.Repeat([]byte("garbage "), 100))
+	case "noise":
+		fmt.Println(strings.Repeat("on standard output\n", 10000))
+		fmt.Fprintln(os.Stderr, strings.Repeat("on standard error\n", 10000))
+	case "slow":
+		time.Sleep(300 * time.Millisecond)
+	}
+}
+
+// trivial is a kernel of any name.
+func trivial(name string) string {
+	return fmt.Sprintf("define i32 @%s(ptr %%l, ptr %%w, i64 %%f, i64 %%c) {\n ret i32 0\n}", name)
+}
+
+func request(name string) *compile.Request {
+	return &compile.Request{PTX: trivial(name), Kernel: name, Block: [3]uint32{256, 1, 1}}
+}
+
+func self(t testing.TB) []string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{exe, "compiler"}
+}
+
+// client starts nothing yet; a machine without libLLVM skips.
+func client(t testing.TB, cfg compile.Config) *compile.Client {
+	t.Helper()
+	if _, err := llvm.Open(""); err != nil {
+		t.Skip(err)
+	}
+	if cfg.Command == nil {
+		cfg.Command = self(t)
+	}
+	c := compile.New(cfg)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestEndToEnd(t *testing.T) {
+	var said []string
+	store := cache.Open(cache.Config{Dir: filepath.Join(t.TempDir(), "c")})
+	c := client(t, compile.Config{Cache: store, Log: func(s string) { said = append(said, s) }})
+	text, err := os.ReadFile("../../image/testdata/saxpy.ll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &compile.Request{PTX: string(text), Kernel: "saxpy", Block: [3]uint32{256, 1, 1}}
+	first, err := c.Compile(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.FromCache || first.Parsed.Meta.Kernel != "saxpy" || len(first.Parsed.Meta.Lines) == 0 || first.LLVM == "" || len(first.Stages) < 3 {
+		t.Errorf("%+v", first)
+	}
+	second, err := c.Compile(req)
+	if err != nil || !second.FromCache || !bytes.Equal(first.Image, second.Image) {
+		t.Errorf("second time: %v, from cache %v", err, second.FromCache)
+	}
+	if other, ok := c.Cached(&compile.Request{PTX: req.PTX, Kernel: "saxpy", Block: [3]uint32{128, 1, 1}}); ok {
+		t.Errorf("another block shape is cached: %v", other.Parsed.Meta)
+	}
+	// A new client, as in a new process, starts nothing.
+	again := compile.New(compile.Config{Command: []string{self(t)[0], "nothing"}, Cache: store})
+	if r, err := again.Compile(req); err != nil || !r.FromCache {
+		t.Errorf("new client: %v", err)
+	}
+	// A damaged entry is compiled again.
+	damage(t, store.Dir())
+	third, err := c.Compile(req)
+	if err != nil || third.FromCache || !bytes.Equal(first.Image, third.Image) {
+		t.Errorf("after damage: %v", err)
+	}
+	emit := *req
+	emit.Emit = []string{"ll", "opt", "asm"}
+	shown, err := c.Compile(&emit)
+	if err != nil || len(shown.Emitted) != 3 || !strings.Contains(shown.Emitted["asm"], "saxpy:") || !strings.Contains(shown.Emitted["opt"], "define i32 @saxpy") {
+		t.Errorf("emit: %v %v", err, shown)
+	}
+	if len(said) == 0 {
+		t.Error("nothing was logged")
+	}
+}
+
+// damage flips a byte of every cache entry.
+func damage(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cache file")
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 0x40
+		if err := os.WriteFile(f, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCrashes(t *testing.T) {
+	c := client(t, compile.Config{Timeout: 3 * time.Second, Jobs: 2})
+	for kernel, want := range map[string]struct{ signal, detail string }{
+		"kill": {"killed", ""}, "abort": {"aborted", "SIGABRT"}, "exit": {"exit status 1", "Cannot select"}, "garbage": {"garbage", ""}, "hang": {"timeout", ""},
+	} {
+		_, err := c.Compile(request(kernel))
+		var crash *compile.Crash
+		if !errors.As(err, &crash) || crash.Kernel != kernel || !strings.Contains(crash.Signal, want.signal) || !strings.Contains(crash.Detail, want.detail) {
+			t.Errorf("%s: %v (%+v)", kernel, err, crash)
+		}
+		if _, err := c.Compile(request("fine")); err != nil {
+			t.Errorf("after %s: %v", kernel, err)
+		}
+	}
+	if _, err := c.Compile(request("noise")); err != nil {
+		t.Errorf("printing is not answering: %v", err)
+	}
+	var failed *compile.Failed
+	if _, err := c.Compile(request("panic")); !errors.As(err, &failed) || !strings.Contains(failed.Text, "on purpose") {
+		t.Errorf("panic: %v", err)
+	}
+	var crash *compile.Crash
+	if _, err := c.Compile(request("killsupervisor")); !errors.As(err, &crash) {
+		t.Errorf("killed supervisor: %v", err)
+	}
+	if _, err := c.Compile(request("fine")); err != nil {
+		t.Errorf("after the supervisor's death: %v", err)
+	}
+}
+
+// A process that dies once is not noticed.
+func TestRetry(t *testing.T) {
+	for _, kernel := range []string{"killonce", "killsupervisoronce"} {
+		mark := filepath.Join(t.TempDir(), "mark")
+		c := client(t, compile.Config{Env: append(compile.Scrub(os.Environ()), "KUDZU_TEST_MARK="+mark)})
+		if _, err := c.Compile(request(kernel)); err != nil {
+			t.Errorf("%s: %v", kernel, err)
+		}
+		if _, err := os.Stat(mark); err != nil {
+			t.Errorf("%s: nothing was killed", kernel)
+		}
+	}
+}
+
+func TestTypedErrors(t *testing.T) {
+	c := client(t, compile.Config{})
+	var u *compile.Unsupported
+	if _, err := c.Compile(request("unsupported")); !errors.As(err, &u) || u.What != "tcgen05.mma" || u.Line != 7 {
+		t.Errorf("unsupported: %v", err)
+	}
+	for text, want := range map[string]string{
+		"no LLVM text": "llvm",
+		"declare i32 @mystery()\ndefine i32 @k() {\n %r = call i32 @mystery()\n ret i32 %r\n}": "mystery",
+		"@v = global i32 1\ndefine ptr @k() {\n ret ptr @v\n}":                                 "writable",
+		"define i32 @other() {\n ret i32 1\n}":                                                 "no function k",
+		"":                                                                                     "no text",
+	} {
+		var f *compile.Failed
+		if _, err := c.Compile(&compile.Request{PTX: text, Kernel: "k"}); !errors.As(err, &f) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestNoLLVM(t *testing.T) {
+	c := compile.New(compile.Config{Command: self(t), Env: append(compile.Scrub(os.Environ()), "KUDZU_TEST_NOLLVM=1")})
+	defer c.Close()
+	for range 2 {
+		_, err := c.Compile(request("k"))
+		var no *compile.NoCompiler
+		if !errors.As(err, &no) || !strings.Contains(no.Why, "apt install") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Many callers, few images: each is compiled once, and several at a time.
+func TestMerged(t *testing.T) {
+	store := cache.Open(cache.Config{Dir: filepath.Join(t.TempDir(), "c")})
+	c := client(t, compile.Config{Cache: store, Jobs: 2})
+	var wg sync.WaitGroup
+	start := time.Now()
+	for i := range 12 {
+		wg.Go(func() {
+			req := request("slow")
+			req.Block[0] = uint32(32 * (i%2 + 1))
+			if _, err := c.Compile(req); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if s := store.Stat(); s.Entries != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Helper functions are linked in when the code generator calls them.
+func TestHelpersLinked(t *testing.T) {
+	c := client(t, compile.Config{})
+	r, err := c.Compile(&compile.Request{Kernel: "k", PTX: "define double @k(double %a, double %b) {\n %r = frem double %a, %b\n ret double %r\n}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Parsed.Text < 200 {
+		t.Errorf("%d bytes of text cannot hold fmod", r.Parsed.Text)
+	}
+}
+
+// hostReport is what the host of TestInvisible saw.
+type hostReport struct {
+	Err      string
+	Signals  int    // SIGCHLDs
+	Reaped   int    // by waitpid(-1)
+	Children string // /proc's list
+	Compiler int    // pid
+	Fds      int    // host's files that the compiler has open
+	Env      string // forbidden variables of the compiler
+}
+
+// TestInvisible runs a host process that compiles while it waits for any child and counts SIGCHLD.
+func TestInvisible(t *testing.T) {
+	if _, err := llvm.Open(""); err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(self(t)[0], "host")
+	cmd.Env = append(os.Environ(), "LD_BIND_NOW=1", "GOGC=50")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var r hostReport
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if r.Err != "" || r.Signals != 0 || r.Reaped != 0 || r.Children != "" || r.Fds != 0 || r.Env != "" {
+		t.Errorf("%+v", r)
+	}
+	// The host is gone; so must be its compiler.
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(r.Compiler) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("compiler %d outlives its host", r.Compiler)
+		}
+	}
+}
+
+// BenchmarkCompile is the round trip through the compiler process for a small kernel.
+func BenchmarkCompile(b *testing.B) {
+	text, err := os.ReadFile("../../image/testdata/saxpy.ll")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := client(b, compile.Config{})
+	req := &compile.Request{PTX: string(text), Kernel: "saxpy"}
+	if _, err := c.Compile(req); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := c.Compile(req); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirstCompile includes starting the processes and loading libLLVM.
+func BenchmarkFirstCompile(b *testing.B) {
+	for b.Loop() {
+		c := client(b, compile.Config{})
+		if _, err := c.Compile(request("k")); err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
+// BenchmarkCached is a cache hit, parsed and ready to map.
+func BenchmarkCached(b *testing.B) {
+	text, err := os.ReadFile("../../image/testdata/saxpy.ll")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := client(b, compile.Config{Cache: cache.Open(cache.Config{Dir: filepath.Join(b.TempDir(), "c")})})
+	req := &compile.Request{PTX: string(text), Kernel: "saxpy"}
+	if _, err := c.Compile(req); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if r, err := c.Compile(req); err != nil || !r.FromCache {
+			b.Fatal(err)
+		}
+	}
+}
