@@ -201,3 +201,13 @@ type Matrix struct {
 	Bit        string // "xor.popc", "and.popc"
 	Fragment   string // wmma: "a", "b", "c", "d"
 }
+
+// What FTest tests, in Imm.
+const (
+	TestFinite    = iota // neither infinite nor NaN
+	TestInfinite         //
+	TestNumber           // not a NaN
+	TestNaN              //
+	TestNormal           // not zero, subnormal, infinite or NaN
+	TestSubnormal        //
+)

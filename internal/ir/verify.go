@@ -154,7 +154,8 @@ func (v *verifier) structure(b *Block) bool {
 	return ok
 }
 
-var termTargets = [NumOps]struct{ min, max int }{Br: {1, 1}, CondBr: {2, 2}, Switch: {1, 1 << 30}}
+// A trap may name the block where control would go on, so that it does not count as an end of its loop.
+var termTargets = [NumOps]struct{ min, max int }{Br: {1, 1}, CondBr: {2, 2}, Switch: {1, 1 << 30}, Trap: {0, 1}}
 
 func (v *verifier) inst(b *Block, in *Inst) {
 	if in.Op == Phi {

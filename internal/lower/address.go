@@ -1,0 +1,115 @@
+package lower
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/isa"
+)
+
+// spaceOfVar is the IR space a variable's address is in. Parameters of functions live in local memory where they live in
+// memory at all.
+func spaceOfVar(v *ptx.Var) ir.Space {
+	switch v.Space {
+	case ptx.SpaceShared:
+		return ir.Shared
+	case ptx.SpaceLocal:
+		return ir.Local
+	case ptx.SpaceConst:
+		return ir.Const
+	case ptx.SpaceParam:
+		if v.Role == ptx.KernelParam {
+			return ir.ParamSpace
+		}
+		return ir.Local
+	}
+	return ir.Global
+}
+
+// variableAddr is the address of a variable in its own space, plus the operand's offset.
+func (x *inst) variableAddr(o *ptx.Operand) *ir.Value {
+	off := int64(o.Imm)
+	v := o.Var
+	if v == nil {
+		return x.b.Emit(ir.VarAddr, ir.I64, ir.Attr{Sym: x.module(o.Name), Off: off})
+	}
+	switch spaceOfVar(v) {
+	case ir.Shared:
+		return x.b.Emit(ir.SharedAddr, ir.I64, ir.Attr{Sym: x.sharedName(v), Off: off})
+	case ir.Local:
+		return x.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{Sym: x.slot(v), Off: off})
+	case ir.ParamSpace:
+		return x.b.Emit(ir.ParamAddr, ir.I64, ir.Attr{Off: off + int64(v.Offset)})
+	}
+	return x.b.Emit(ir.VarAddr, ir.I64, ir.Attr{Sym: x.module(v.Name), Off: off})
+}
+
+// address is the i64 address an [operand] names, in space sp.
+func (x *inst) address(o *ptx.Operand, sp ir.Space) *ir.Value {
+	switch o.Base {
+	case ptx.OpVar:
+		a := x.variableAddr(o)
+		if o.Var != nil && sp == ir.Generic {
+			a = x.toGeneric(a, spaceOfVar(o.Var))
+		}
+		return a
+	case ptx.OpImm:
+		return ir.ConstInt(ir.I64, o.Imm)
+	case ptx.OpReg:
+		r := ptx.Operand{Kind: ptx.OpReg, Reg: o.Reg, Elem: o.Elem}
+		a := x.read(x.regVar(&r))
+		if a.Type.IsFloat() {
+			a = x.cast(a, intOf(a.Type.Bits()))
+		}
+		if a.Type.Bits() < 64 && (sp == ir.Generic || sp == ir.Global || sp == ir.Const) {
+			x.fail("a 32-bit address of %s memory", sp)
+		}
+		if o.Imm != 0 {
+			// The sum wraps at the register's width, as the hardware's does.
+			a = x.op(ir.Add, a, ir.ConstInt(a.Type, o.Imm))
+		}
+		return x.resize(a, 64, false)
+	}
+	x.fail("this address of %s", x.spelling())
+	return nil
+}
+
+// toGeneric turns an address of sp into a generic one. Global and constant addresses are generic already.
+func (l *lowerer) toGeneric(a *ir.Value, sp ir.Space) *ir.Value {
+	switch sp {
+	case ir.Shared, ir.Local, ir.ParamSpace:
+		return l.b.Emit(ir.ToGeneric, ir.I64, ir.Attr{Space: sp}, a)
+	}
+	return a
+}
+
+func (l *lowerer) fromGeneric(a *ir.Value, sp ir.Space) *ir.Value {
+	switch sp {
+	case ir.Shared, ir.Local, ir.ParamSpace:
+		return l.b.Emit(ir.FromGeneric, ir.I64, ir.Attr{Space: sp}, a)
+	}
+	return a
+}
+
+// space is what a .space word means here: .param is the kernel's parameter block, or local memory inside a function.
+func (x *inst) space(m isa.Mod) ir.Space {
+	switch m {
+	case isa.ModGlobal:
+		return ir.Global
+	case isa.ModShared, isa.ModSharedCta, isa.ModSharedCluster:
+		return ir.Shared
+	case isa.ModLocal:
+		return ir.Local
+	case isa.ModConst:
+		return ir.Const
+	case isa.ModParamEntry:
+		return ir.ParamSpace
+	case isa.ModParamFunc:
+		return ir.Local
+	case isa.ModParam:
+		if x.fr.fn.Kind == ptx.Entry {
+			return ir.ParamSpace
+		}
+		return ir.Local
+	}
+	return ir.Generic
+}

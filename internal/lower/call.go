@@ -1,0 +1,364 @@
+package lower
+
+import (
+	"sort"
+
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/isa"
+)
+
+// paramVar is a .param variable of a function or of a call. If nothing takes its address it is cut into cells, at every
+// boundary of an access, and each cell is an SSA variable; otherwise it is a slot of local memory.
+type paramVar struct {
+	v     *ptx.Var
+	mem   bool
+	cells []cell
+}
+
+type cell struct {
+	off, size int
+	v         variable
+}
+
+// prepareParams finds how the body uses its .param variables.
+func (l *lowerer) prepareParams(fr *frame) {
+	marks := map[*ptx.Var]map[int]bool{} // where cells begin and end
+	types := map[*ptx.Var]map[[2]int]ir.Type{}
+	get := func(v *ptx.Var) *paramVar {
+		pv := fr.params[v]
+		if pv == nil {
+			pv = &paramVar{v: v}
+			fr.params[v] = pv
+			marks[v], types[v] = map[int]bool{}, map[[2]int]ir.Type{}
+		}
+		return pv
+	}
+	regs := l.regTypes(fr.fn)
+	for i := range fr.body.Insts {
+		in := &fr.body.Insts[i]
+		for a := range in.Args {
+			o := &in.Args[a]
+			switch {
+			case in.Op() == isa.Call:
+				for e := range o.Elems {
+					if isCallParam(o.Elems[e].Var) {
+						get(o.Elems[e].Var)
+					}
+				}
+			case o.Kind == ptx.OpVar && isCallParam(o.Var):
+				get(o.Var).mem = true
+			case o.Kind == ptx.OpAddr && o.Base == ptx.OpVar && isCallParam(o.Var):
+				pv := get(o.Var)
+				t := in.Type("type")
+				w := irTypes[t]
+				size := w.Bits() / 8
+				off := int(int64(o.Imm))
+				if (in.Op() != isa.Ld && in.Op() != isa.St) || size == 0 || off < 0 || size > 8 {
+					pv.mem = true
+					continue
+				}
+				vals := valueOperand(in)
+				for e, el := range vals {
+					if el.Kind == ptx.OpReg && t.Class() == isa.ClassBits && regs[el.Reg].Bits() == w.Bits() {
+						w = regs[el.Reg]
+					}
+					at := off + e*size
+					if uint64(at+size) > o.Var.Size {
+						pv.mem = true // out of bounds: memory keeps it honest
+						continue
+					}
+					marks[o.Var][at], marks[o.Var][at+size] = true, true
+					types[o.Var][[2]int{at, size}] = w
+				}
+			}
+		}
+	}
+	for _, pv := range sortedParams(fr.params) {
+		if !pv.mem {
+			pv.cut(l, marks[pv.v], types[pv.v])
+		}
+	}
+}
+
+func isCallParam(v *ptx.Var) bool {
+	return v != nil && v.Space == ptx.SpaceParam && v.Role != ptx.KernelParam
+}
+
+// valueOperand is what ld.param or st.param moves, element by element.
+func valueOperand(in *ptx.Inst) []ptx.Operand {
+	o := &in.Args[0]
+	if in.Op() == isa.St {
+		o = &in.Args[1]
+	}
+	if o.Kind == ptx.OpVec {
+		return o.Elems
+	}
+	return []ptx.Operand{*o}
+}
+
+// sortedParams gives a stable order: variables must not be numbered by a map's whim.
+func sortedParams(m map[*ptx.Var]*paramVar) []*paramVar {
+	var all []*paramVar
+	for _, pv := range m {
+		all = append(all, pv)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].v.Pos < all[j].v.Pos })
+	return all
+}
+
+func (pv *paramVar) cut(l *lowerer, marks map[int]bool, types map[[2]int]ir.Type) {
+	var at []int
+	for m := range marks {
+		at = append(at, m)
+	}
+	sort.Ints(at)
+	for i := 1; i < len(at); i++ {
+		// Pieces of 1, 2, 4 or 8 bytes at multiples of their size.
+		for off := at[i-1]; off < at[i]; {
+			size := 8
+			for off%size != 0 || off+size > at[i] {
+				size /= 2
+			}
+			t, ok := types[[2]int{off, size}]
+			if !ok {
+				t = intOf(size * 8)
+			}
+			pv.cells = append(pv.cells, cell{off, size, l.newVar(t)})
+			off += size
+		}
+	}
+}
+
+// readParam reads bytes off… of pv as type t.
+func (x *inst) readParam(pv *paramVar, off int, t ir.Type) *ir.Value {
+	size := t.Bits() / 8
+	if pv.mem {
+		a := x.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{Sym: x.slot(pv.v), Off: int64(off)})
+		return x.b.Emit(ir.Load, t, ir.Attr{Space: ir.Local, Align: uint8(min(size, 16))}, a)
+	}
+	var sum *ir.Value
+	w := intOf(size * 8)
+	for _, c := range pv.cells {
+		if c.off+c.size <= off || c.off >= off+size {
+			continue
+		}
+		v := x.read(c.v)
+		if c.off == off && c.size == size {
+			return x.cast(v, t)
+		}
+		v = x.cast(v, intOf(c.size*8))
+		if c.off < off {
+			v = x.op(ir.ShrU, v, i32(int64(8*(off-c.off))))
+		}
+		v = x.resize(v, size*8, false)
+		if c.off > off {
+			v = x.op(ir.Shl, v, i32(int64(8*(c.off-off))))
+		}
+		if sum != nil {
+			v = x.op(ir.Or, sum, v)
+		}
+		sum = v
+	}
+	if sum == nil {
+		return x.undef(t)
+	}
+	return x.cast(x.cast(sum, w), t)
+}
+
+// writeParam writes v to bytes off… of pv. Cells never straddle an access, so each is written whole.
+func (x *inst) writeParam(pv *paramVar, off int, v *ir.Value) {
+	size := v.Type.Bits() / 8
+	if pv.mem {
+		a := x.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{Sym: x.slot(pv.v), Off: int64(off)})
+		x.b.EmitN(ir.Store, nil, ir.Attr{Space: ir.Local, Align: uint8(min(size, 16))}, a, v)
+		return
+	}
+	for _, c := range pv.cells {
+		if c.off < off || c.off >= off+size {
+			continue
+		}
+		part := v
+		if c.size != size {
+			part = x.cast(v, intOf(size*8))
+			if c.off > off {
+				part = x.op(ir.ShrU, part, i32(int64(8*(c.off-off))))
+			}
+			part = x.resize(part, c.size*8, false)
+		}
+		x.write(c.v, x.cast(part, x.vars[c.v]))
+	}
+}
+
+// copyParam passes what from gives to the variable to. from(off, t) reads.
+func (x *inst) copyParam(to *paramVar, from func(off int, t ir.Type) *ir.Value) {
+	if !to.mem {
+		for _, c := range to.cells {
+			x.write(c.v, from(c.off, x.vars[c.v]))
+		}
+		return
+	}
+	for off := 0; off < int(to.v.Size); {
+		size := 8
+		for off%size != 0 || off+size > int(to.v.Size) {
+			size /= 2
+		}
+		x.writeParam(to, off, from(off, intOf(size*8)))
+		off += size
+	}
+}
+
+func lowerCall(x *inst) {
+	callee := &x.Args[1]
+	if callee.Kind != ptx.OpFunc {
+		x.fail("an indirect call")
+	}
+	name := callee.Name
+	for _, a := range x.m.Aliases {
+		if a.Name == name {
+			name = a.Of
+		}
+	}
+	fn := x.m.Func(name)
+	if fn == nil || fn.Body == nil {
+		x.callRuntime(name)
+		return
+	}
+	for _, f := range x.inline {
+		if f == fn {
+			x.fail("the recursive call of %s", name)
+		}
+	}
+	if len(x.inline) >= 200 {
+		x.fail("calls nested deeper than 200")
+	}
+	if len(x.Args[2].Elems) != len(fn.Params) || len(x.Args[0].Elems) != len(fn.Results) {
+		x.fail("the call of %s with a different number of parameters", name)
+	}
+	x.inlineCall(fn)
+}
+
+// inlineCall lowers fn's body here, with the arguments in its parameters, and fetches the results.
+func (x *inst) inlineCall(fn *ptx.Func) {
+	line := x.b.Line
+	fr := x.newFrame(fn, x.fr)
+	for i, p := range fn.Params {
+		x.passIn(fr, p, &x.Args[2].Elems[i])
+	}
+	fr.ret = x.newBlock("")
+	x.inline = append(x.inline, fn)
+	choose := x.choose
+	x.choose = nil
+	x.body(fr)
+	x.choose = choose
+	x.inline = x.inline[:len(x.inline)-1]
+	x.seal(fr.ret)
+	x.b.Line = line
+	if len(fr.ret.Preds) == 0 {
+		return // it never returns
+	}
+	x.b.Block = fr.ret
+	for i, r := range fn.Results {
+		x.passOut(fr, r, &x.Args[0].Elems[i])
+	}
+}
+
+// reader gives the bytes of an actual argument.
+func (x *inst) reader(o *ptx.Operand, t isa.Type) func(off int, t ir.Type) *ir.Value {
+	if o.Kind == ptx.OpVar && isCallParam(o.Var) {
+		pv := x.fr.params[o.Var]
+		return func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) }
+	}
+	return func(off int, w ir.Type) *ir.Value {
+		v := x.value(o, t)
+		if off != 0 {
+			v = x.op(ir.ShrU, x.cast(v, intOf(v.Type.Bits())), i32(int64(8*off)))
+		}
+		return x.cast(x.resize(v, w.Bits(), false), w)
+	}
+}
+
+func (x *inst) passIn(fr *frame, p *ptx.Var, o *ptx.Operand) {
+	from := x.reader(o, p.Type)
+	if p.Space == ptx.SpaceReg {
+		r := fr.regNamed(p.Name)
+		x.write(r, from(0, x.vars[r]))
+		return
+	}
+	if pv := fr.params[p]; pv != nil {
+		x.copyParam(pv, from)
+	}
+}
+
+// regNamed finds a .reg parameter, which the parser enters among the body's registers first.
+func (fr *frame) regNamed(name string) variable {
+	for i, r := range fr.body.Regs {
+		if r.Num < 0 && r.Name == name {
+			return fr.regs[i]
+		}
+	}
+	panic("BUG: register parameter " + name + " is not in the body")
+}
+
+func (x *inst) passOut(fr *frame, r *ptx.Var, o *ptx.Operand) {
+	var from func(off int, t ir.Type) *ir.Value
+	if r.Space == ptx.SpaceReg {
+		v := fr.regNamed(r.Name)
+		from = func(_ int, t ir.Type) *ir.Value { return x.cast(x.resize(x.read(v), t.Bits(), false), t) }
+	} else if pv := fr.params[r]; pv != nil {
+		from = func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) }
+	} else {
+		return // never written: undefined
+	}
+	if o.Kind == ptx.OpVar && isCallParam(o.Var) {
+		x.copyParam(x.fr.params[o.Var], from)
+		return
+	}
+	x.setOperand(o, r.Type, from(0, irTypes[r.Type]))
+}
+
+// runtimeCalls are the functions that the engine provides, with the types of their arguments and result.
+var runtimeCalls = map[string]struct {
+	entry  uint64
+	args   []isa.Type
+	result isa.Type
+}{
+	"vprintf":      {image.RtVprintf, []isa.Type{isa.B64, isa.B64}, isa.B32},
+	"malloc":       {image.RtMalloc, []isa.Type{isa.B64}, isa.B64},
+	"free":         {image.RtFree, []isa.Type{isa.B64}, isa.TypeNone},
+	"__assertfail": {image.RtAssert, []isa.Type{isa.B64, isa.B64, isa.B32, isa.B64}, isa.TypeNone},
+}
+
+func (x *inst) callRuntime(name string) {
+	rt, ok := runtimeCalls[name]
+	if !ok {
+		x.fail("the call of external function %s", name)
+	}
+	actual := x.Args[2].Elems
+	if len(actual) < len(rt.args) {
+		x.fail("a call of %s with %d arguments", name, len(actual))
+	}
+	var args []*ir.Value
+	for i, t := range rt.args {
+		args = append(args, x.reader(&actual[i], t)(0, irTypes[t]))
+	}
+	attr := ir.Attr{Imm: rt.entry, Sym: name}
+	if rt.result == isa.TypeNone {
+		x.b.EmitN(ir.CallRt, nil, attr, args...)
+	} else {
+		v := x.b.Emit(ir.CallRt, irTypes[rt.result], attr, args...)
+		if res := x.Args[0].Elems; len(res) > 0 {
+			if o := &res[0]; o.Kind == ptx.OpVar && isCallParam(o.Var) {
+				x.copyParam(x.fr.params[o.Var], func(off int, t ir.Type) *ir.Value {
+					return x.cast(x.resize(v, t.Bits(), false), t)
+				})
+			} else {
+				x.setOperand(o, rt.result, v)
+			}
+		}
+	}
+	if rt.entry == image.RtAssert {
+		x.stop(ir.Trap, ir.Attr{Imm: image.StopAssert})
+	}
+}

@@ -1,0 +1,303 @@
+package lower
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx/isa"
+)
+
+// kindOf is the type an arithmetic instruction computes in.
+func (x *inst) kindOf() isa.Type {
+	if t := x.Type("type"); t != isa.TypeNone {
+		return t
+	}
+	return x.Type("dtype")
+}
+
+// lanes applies fn to the 16-bit halves of packed integers.
+func (x *inst) lanes16(fn func(args []*ir.Value) *ir.Value, args ...*ir.Value) *ir.Value {
+	var lo, hi []*ir.Value
+	for _, a := range args {
+		u := x.b.EmitN(ir.Unpack, []ir.Type{ir.I16, ir.I16}, ir.Attr{}, a)
+		lo, hi = append(lo, u.Results[0]), append(hi, u.Results[1])
+	}
+	l, h := fn(lo), fn(hi)
+	return x.b.Emit(ir.Pack, ir.I32, ir.Attr{}, l, h)
+}
+
+func isPacked16(t isa.Type) bool { return t == isa.S16x2 || t == isa.U16x2 }
+
+func isFloatKind(t isa.Type) bool { return irTypes[t].IsFloat() || t == isa.F32x2 }
+
+// intOrFloat dispatches the mnemonics that both chapters have.
+func intOrFloat(integer, float func(*inst)) func(*inst) {
+	return func(x *inst) {
+		if isFloatKind(x.kindOf()) {
+			float(x)
+		} else {
+			integer(x)
+		}
+	}
+}
+
+// binary lowers an integer d = a op b, on packed halves too.
+func (x *inst) binary(t isa.Type, fn func(a, b *ir.Value) *ir.Value) {
+	a, b := x.arg("a"), x.arg("b")
+	if isPacked16(t) {
+		x.result(x.lanes16(func(v []*ir.Value) *ir.Value { return fn(v[0], v[1]) }, a, b))
+		return
+	}
+	x.result(fn(a, b))
+}
+
+func lowerIntAdd(x *inst) {
+	op := ir.Add
+	if x.Has(isa.ModSat) {
+		op = ir.AddSatS
+	}
+	x.binary(x.kindOf(), func(a, b *ir.Value) *ir.Value { return x.op(op, a, b) })
+}
+
+func lowerIntSub(x *inst) {
+	op := ir.Sub
+	if x.Has(isa.ModSat) {
+		op = ir.SubSatS
+	}
+	x.binary(x.kindOf(), func(a, b *ir.Value) *ir.Value { return x.op(op, a, b) })
+}
+
+// product is a×b: the low half, the high half, or all of it.
+func (x *inst) product(t isa.Type, a, b *ir.Value) *ir.Value {
+	switch {
+	case x.Has(isa.ModWide):
+		w := 2 * t.Bits()
+		return x.op(ir.Mul, x.resize(a, w, t.IsSigned()), x.resize(b, w, t.IsSigned()))
+	case x.Has(isa.ModHi) && t.IsSigned():
+		return x.op(ir.MulHiS, a, b)
+	case x.Has(isa.ModHi):
+		return x.op(ir.MulHiU, a, b)
+	}
+	return x.op(ir.Mul, a, b)
+}
+
+func lowerIntMul(x *inst) { x.result(x.product(x.kindOf(), x.arg("a"), x.arg("b"))) }
+
+func lowerIntMad(x *inst) {
+	p := x.product(x.kindOf(), x.arg("a"), x.arg("b"))
+	op := ir.Add
+	if x.Has(isa.ModSat) {
+		op = ir.AddSatS
+	}
+	x.result(x.op(op, p, x.arg("c")))
+}
+
+// product24 is the low or high 32 bits of the 48-bit product of the low 24 bits.
+func (x *inst) product24(t isa.Type) *ir.Value {
+	op := ir.BfeU
+	if t.IsSigned() {
+		op = ir.BfeS
+	}
+	a := x.op(op, x.arg("a"), i32(0), i32(24))
+	b := x.op(op, x.arg("b"), i32(0), i32(24))
+	if x.Mod("mode") != isa.ModHi && !x.Has(isa.ModHi) {
+		return x.op(ir.Mul, a, b)
+	}
+	p := x.op(ir.Mul, x.resize(a, 64, t.IsSigned()), x.resize(b, 64, t.IsSigned()))
+	return x.resize(x.op(ir.ShrU, p, i32(16)), 32, false)
+}
+
+func lowerMul24(x *inst) { x.result(x.product24(x.kindOf())) }
+
+func lowerMad24(x *inst) {
+	op := ir.Add
+	if x.Has(isa.ModSat) {
+		op = ir.AddSatS
+	}
+	x.result(x.op(op, x.product24(x.kindOf()), x.arg("c")))
+}
+
+// absDiff is |a-b|, right for every pair because the larger is subtracted from.
+func (x *inst) absDiff(signed bool, a, b *ir.Value) *ir.Value {
+	lo, hi := ir.MinU, ir.MaxU
+	if signed {
+		lo, hi = ir.MinS, ir.MaxS
+	}
+	return x.op(ir.Sub, x.op(hi, a, b), x.op(lo, a, b))
+}
+
+func lowerSad(x *inst) {
+	d := x.absDiff(x.kindOf().IsSigned(), x.arg("a"), x.arg("b"))
+	x.result(x.op(ir.Add, x.arg("c"), d))
+}
+
+func lowerIntDiv(x *inst) {
+	op := ir.DivU
+	if x.kindOf().IsSigned() {
+		op = ir.DivS
+	}
+	x.result(x.op(op, x.arg("a"), x.arg("b")))
+}
+
+func lowerRem(x *inst) {
+	op := ir.RemU
+	if x.kindOf().IsSigned() {
+		op = ir.RemS
+	}
+	x.result(x.op(op, x.arg("a"), x.arg("b")))
+}
+
+func lowerIntAbs(x *inst) { x.result(x.op(ir.AbsS, x.arg("a"))) }
+
+func lowerIntNeg(x *inst) { x.result(x.op(ir.Neg, x.arg("a"))) }
+
+func isSignedKind(t isa.Type) bool { return t.IsSigned() || t == isa.S16x2 }
+
+func intMinMax(signed, unsigned ir.Op) func(*inst) {
+	return func(x *inst) {
+		t := x.kindOf()
+		op := unsigned
+		if isSignedKind(t) {
+			op = signed
+		}
+		x.binary(t, func(a, b *ir.Value) *ir.Value {
+			v := x.op(op, a, b)
+			if x.Has(isa.ModRelu) {
+				v = x.op(ir.MaxS, v, constOf(v.Type, 0))
+			}
+			return v
+		})
+	}
+}
+
+func lowerPopc(x *inst) { x.result(x.b.Emit(ir.Popc, ir.I32, ir.Attr{}, x.arg("a"))) }
+
+func lowerClz(x *inst) { x.result(x.b.Emit(ir.Clz, ir.I32, ir.Attr{}, x.arg("a"))) }
+
+func lowerBrev(x *inst) { x.result(x.op(ir.Brev, x.arg("a"))) }
+
+func lowerBfind(x *inst) {
+	a := x.arg("a")
+	op := ir.BfindU
+	if x.kindOf().IsSigned() {
+		op = ir.BfindS
+	}
+	r := x.b.Emit(op, ir.I32, ir.Attr{}, a)
+	if x.Has(isa.ModShiftamt) {
+		none := x.icmp(ir.EQ, r, i32(-1))
+		r = x.sel(none, r, x.op(ir.Sub, i32(int64(a.Type.Bits()-1)), r))
+	}
+	x.result(r)
+}
+
+func lowerFns(x *inst) {
+	x.result(x.b.Emit(ir.Fns, ir.I32, ir.Attr{}, x.arg("mask"), x.arg("base"), x.arg("offset")))
+}
+
+func lowerBfe(x *inst) {
+	op := ir.BfeU
+	if x.kindOf().IsSigned() {
+		op = ir.BfeS
+	}
+	x.result(x.op(op, x.arg("a"), x.arg("b"), x.arg("c")))
+}
+
+func lowerBfi(x *inst) {
+	x.result(x.op(ir.Bfi, x.arg("a"), x.arg("b"), x.arg("c"), x.arg("d")))
+}
+
+// lowerSzext extends the low b bits of a: a bit field at 0. Width 0 gives 0, 32 or more gives a.
+func lowerSzext(x *inst) {
+	n := x.arg("b")
+	if x.Mod("mode") == isa.ModWrap {
+		n = x.op(ir.And, n, i32(31))
+	} else {
+		n = x.op(ir.MinU, n, i32(32))
+	}
+	op := ir.BfeU
+	if x.kindOf().IsSigned() {
+		op = ir.BfeS
+	}
+	x.result(x.op(op, x.arg("a"), i32(0), n))
+}
+
+func lowerBmsk(x *inst) {
+	x.result(x.opWith(ir.Bmsk, ir.Attr{Flag: x.Mod("mode") == isa.ModWrap}, x.arg("a"), x.arg("b")))
+}
+
+// dot gives dp4a's and dp2a's Imm: who is signed.
+func (x *inst) dot() (imm uint64) {
+	if x.Type("atype").IsSigned() {
+		imm |= 1
+	}
+	if x.Type("btype").IsSigned() {
+		imm |= 2
+	}
+	return imm
+}
+
+func lowerDp4a(x *inst) {
+	x.result(x.opWith(ir.Dp4a, ir.Attr{Imm: x.dot()}, x.arg("a"), x.arg("b"), x.arg("c")))
+}
+
+func lowerDp2a(x *inst) {
+	imm := x.dot()
+	if x.Mod("mode") == isa.ModHi {
+		imm |= 4
+	}
+	x.result(x.opWith(ir.Dp2a, ir.Attr{Imm: imm}, x.arg("a"), x.arg("b"), x.arg("c")))
+}
+
+// Extended precision: the carry flag is an i1 variable of the frame.
+
+func (x *inst) carry() *ir.Value {
+	if x.fr.cc < 0 {
+		return ir.ConstInt(ir.I1, 0)
+	}
+	return x.read(x.fr.cc)
+}
+
+func (x *inst) setCarry(v *ir.Value) {
+	if x.fr.cc < 0 {
+		x.fr.cc = x.newVar(ir.I1)
+	}
+	x.setVar(x.fr.cc, isa.Pred, v)
+}
+
+// extended is a ± b ± carry. in: reads the flag; out: writes it.
+func (x *inst) extended(add bool, a, b *ir.Value, in, out bool) {
+	c := ir.ConstInt(ir.I1, 0)
+	if in {
+		c = x.carry()
+	}
+	op, flag := ir.Sub, ir.BorrowSub
+	if add {
+		op, flag = ir.Add, ir.CarryAdd
+	}
+	r := x.op(op, a, b)
+	if in {
+		r = x.op(op, r, x.resize(c, r.Type.Bits(), false))
+	}
+	var f *ir.Value
+	if out {
+		f = x.b.Emit(flag, ir.I1, ir.Attr{}, a, b, c)
+	}
+	x.result(r)
+	if out {
+		x.setCarry(f)
+	}
+}
+
+func lowerAddCC(x *inst) { x.extended(true, x.arg("a"), x.arg("b"), false, true) }
+
+func lowerAddc(x *inst) { x.extended(true, x.arg("a"), x.arg("b"), true, x.Has(isa.ModCc)) }
+
+func lowerSubCC(x *inst) { x.extended(false, x.arg("a"), x.arg("b"), false, true) }
+
+func lowerSubc(x *inst) { x.extended(false, x.arg("a"), x.arg("b"), true, x.Has(isa.ModCc)) }
+
+func lowerMadCC(x *inst) {
+	x.extended(true, x.product(x.kindOf(), x.arg("a"), x.arg("b")), x.arg("c"), false, true)
+}
+
+func lowerMadc(x *inst) {
+	x.extended(true, x.product(x.kindOf(), x.arg("a"), x.arg("b")), x.arg("c"), true, x.Has(isa.ModCc))
+}

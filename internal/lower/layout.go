@@ -1,0 +1,82 @@
+package lower
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
+)
+
+// unique makes a name that no other shared variable or slot has.
+func (l *lowerer) unique(name string) string {
+	u := name
+	for i := 1; l.taken[u]; i++ {
+		u = fmt.Sprintf("%s.%d", name, i)
+	}
+	l.taken[u] = true
+	return u
+}
+
+// sharedName is the symbol of a shared variable; "" is the dynamic area, which all unsized externs are.
+func (l *lowerer) sharedName(v *ptx.Var) string {
+	if v.Size == 0 && v.Linkage == ptx.Extern {
+		l.out.DynamicAlign = max(l.out.DynamicAlign, v.Align, 1)
+		return ""
+	}
+	n, ok := l.names[v]
+	if !ok {
+		n = l.unique(v.Name)
+		l.names[v] = n
+		l.shared = append(l.shared, v)
+	}
+	return n
+}
+
+// layoutShared gives the static shared variables that the kernel uses their places, the strictest alignment first so that
+// no space is lost between them.
+func (l *lowerer) layoutShared() {
+	vars := append([]*ptx.Var(nil), l.shared...)
+	for i := 1; i < len(vars); i++ { // stable: first use decides among equals
+		for j := i; j > 0 && vars[j-1].Align < vars[j].Align; j-- {
+			vars[j-1], vars[j] = vars[j], vars[j-1]
+		}
+	}
+	off := 0
+	for _, v := range vars {
+		off = alignUp(off, v.Align)
+		l.out.Shared = append(l.out.Shared, ir.SharedVar{Name: l.names[v], Offset: off, Size: int(v.Size)})
+		off += int(v.Size)
+	}
+	l.out.SharedBytes = off
+}
+
+// slot is the local slot of a variable. A function is never active twice (recursion is not inlined), so one slot a variable
+// serves every inlined copy.
+func (l *lowerer) slot(v *ptx.Var) string {
+	n, ok := l.names[v]
+	if !ok {
+		n = l.unique(v.Name)
+		l.names[v] = n
+		align := max(v.Align, 1)
+		off := alignUp(l.f.LocalBytes, align)
+		l.f.Slots = append(l.f.Slots, ir.Slot{Name: n, Offset: off, Size: int(v.Size), Align: align})
+		l.f.LocalBytes = off + int(v.Size)
+	}
+	return n
+}
+
+// module notes a use of a module variable.
+func (l *lowerer) module(name string) string {
+	if !l.known[name] {
+		l.known[name] = true
+		l.out.Vars = append(l.out.Vars, name)
+	}
+	return name
+}
+
+func alignUp(n, a int) int {
+	if a < 1 {
+		a = 1
+	}
+	return (n + a - 1) / a * a
+}

@@ -1,0 +1,182 @@
+// Package lower translates checked PTX into the compiler's IR.
+//
+// One kernel and the functions it reaches become one ir.Module. Registers become SSA values as the body is walked
+// (ssa.go); guards become selects or branches (control.go); every implicit conversion of PTX becomes an instruction
+// (operand.go); direct calls are inlined (call.go). What an instruction means is in the file of its chapter, named as in
+// ptx/isa; the table below says which function that is.
+package lower
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/isa"
+)
+
+// Unsupported is a valid instruction (or use of one) that the compiler cannot translate; the kernel then runs on the
+// interpreter.
+type Unsupported = ir.Unsupported
+
+// Options change how a kernel is lowered.
+type Options struct {
+	// MaxInsts bounds the PTX instructions lowered for one kernel, inlined calls counted each time; 0: a million.
+	// Hostile or very deep call trees end in Unsupported instead of in memory.
+	MaxInsts int
+}
+
+// Kernel lowers the kernel called name. The module must have passed ptx/check.
+func Kernel(m *ptx.Module, name string, opts Options) (out *ir.Module, err error) {
+	fn := m.Func(name)
+	if fn == nil || fn.Kind != ptx.Entry || fn.Body == nil {
+		return nil, fmt.Errorf("module has no kernel %q", name)
+	}
+	l := newLowerer(m, fn, opts)
+	defer func() {
+		if p := recover(); p != nil {
+			u, ok := p.(*Unsupported)
+			if !ok {
+				panic(p)
+			}
+			out, err = nil, u
+		}
+	}()
+	l.kernel(fn)
+	return l.out, nil
+}
+
+// guardKind says what a guarded instruction becomes.
+type guardKind uint8
+
+const (
+	// branch: it runs in a block of its own. For whatever has effects, depends on which lanes are there, may fault, or
+	// costs more than the branch.
+	branch guardKind = iota
+	// choose: it always runs and a select keeps the old value.
+	choose
+	// own: it deals with its guard itself.
+	own
+)
+
+// row is how one mnemonic is lowered.
+type row struct {
+	fn    func(*inst)
+	guard guardKind
+}
+
+// inst is an instruction being lowered.
+type inst struct {
+	*lowerer
+	fr *frame
+	*ptx.Inst
+	ops []isa.Operand
+}
+
+// fail gives up on the kernel, naming the instruction.
+func (x *inst) fail(format string, args ...any) {
+	panic(&Unsupported{What: fmt.Sprintf(format, args...), Line: int(x.b.Line)})
+}
+
+// spelling is the instruction as written, without operands, for messages.
+func (x *inst) spelling() string {
+	s := x.Op().String()
+	for i, sl := range x.Form.Slots() {
+		if i < len(x.Mods) && x.Mods[i] != 0 {
+			s += x.Mods[i].String()
+		} else if sl.Literal && !sl.Optional {
+			s += sl.Words[0].String()
+		}
+	}
+	return s
+}
+
+// instruction lowers one instruction without its guard.
+func (l *lowerer) instruction(fr *frame, in *ptx.Inst) {
+	x := &inst{l, fr, in, in.Form.Operands()}
+	if l.budget--; l.budget < 0 {
+		x.fail("a kernel of more than %d instructions, calls inlined,", l.opts.MaxInsts)
+	}
+	r := &table[in.Op()]
+	if r.fn == nil {
+		why := unsupported[in.Op()]
+		if why == "" {
+			panic(fmt.Sprintf("BUG: no lowering of %v", in.Op()))
+		}
+		x.fail("%s (%s)", x.spelling(), why)
+	}
+	r.fn(x)
+}
+
+// lowerer lowers one kernel.
+type lowerer struct {
+	ssa
+	m            *ptx.Module
+	opts         Options
+	budget       int
+	out          *ir.Module
+	names        map[*ptx.Var]string // shared variables and local slots: their unique names
+	taken        map[string]bool
+	shared       []*ptx.Var // in first-use order
+	known        map[string]bool
+	regTypeCache map[*ptx.Func][]ir.Type
+	inline       []*ptx.Func // functions being inlined, outermost first
+	line         lineFinder
+	choose       *ir.Value // guard of the instruction being lowered, if its results are to be selected
+}
+
+func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
+	if opts.MaxInsts == 0 {
+		opts.MaxInsts = 1_000_000
+	}
+	l := &lowerer{m: m, opts: opts, budget: opts.MaxInsts, names: map[*ptx.Var]string{}, taken: map[string]bool{}, known: map[string]bool{}}
+	l.line.text = m.Text
+	f := &ir.Func{Name: fn.Name, Kernel: true}
+	l.out = &ir.Module{Kernel: fn.Name, Funcs: []*ir.Func{f}, SM: m.Target.SM}
+	l.ssa.init(f)
+	for _, p := range fn.Params {
+		l.out.ParamBytes = max(l.out.ParamBytes, int(p.Offset+p.Size))
+	}
+	for _, d := range fn.Perf {
+		dims := [3]uint32{1, 1, 1}
+		for i, n := range d.Nums {
+			if i < 3 {
+				dims[i] = uint32(n)
+			}
+		}
+		switch d.Name {
+		case "maxntid":
+			l.out.MaxBlock = dims
+		case "reqntid":
+			l.out.ReqBlock = dims
+		}
+	}
+	return l
+}
+
+// kernel lowers the body, then finishes the graph and the layout of shared memory.
+func (l *lowerer) kernel(fn *ptx.Func) {
+	entry := l.newBlock("")
+	l.seal(entry)
+	l.b.Block = entry
+	fr := l.newFrame(fn, nil)
+	l.body(fr)
+	l.finish()
+	l.layoutShared()
+}
+
+// lineFinder turns rising positions into lines without a table of the whole module.
+type lineFinder struct {
+	text string
+	pos  int
+	line int32
+}
+
+func (f *lineFinder) at(p ptx.Pos) int32 {
+	pos := min(int(p), len(f.text))
+	if pos < f.pos || f.line == 0 {
+		f.pos, f.line = 0, 1
+	}
+	f.line += countLines(f.text[f.pos:pos])
+	f.pos = pos
+	return f.line
+}

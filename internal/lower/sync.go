@@ -1,0 +1,60 @@
+package lower
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx/isa"
+)
+
+// lowerBar lowers bar and barrier in all forms. A missing count is 0: all threads of the block.
+func lowerBar(x *inst) {
+	id, n := x.arg("a"), i32(0)
+	if x.has("b") {
+		n = x.arg("b")
+	}
+	switch {
+	case x.Has(isa.ModArrive):
+		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarArrive}, id, n)
+	case x.Has(isa.ModRed):
+		kind, t := ir.BarRedPopc, ir.I32
+		switch x.Mod("op") {
+		case isa.ModAnd:
+			kind, t = ir.BarRedAnd, ir.I1
+		case isa.ModOr:
+			kind, t = ir.BarRedOr, ir.I1
+		}
+		x.result(x.b.Emit(ir.Bar, t, ir.Attr{BarKind: kind}, id, n, x.arg("c")))
+	default:
+		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync}, id, n)
+	}
+}
+
+func lowerBarWarpSync(x *inst) { x.b.EmitN(ir.WarpSync, nil, ir.Attr{}, x.arg("membermask")) }
+
+// lowerBarrierCluster: a block is a cluster of its own, so arriving is nothing and waiting is a barrier of the block.
+func lowerBarrierCluster(x *inst) {
+	x.aloneInCluster()
+	if x.Has(isa.ModWait) {
+		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync}, i32(0), i32(0))
+	}
+}
+
+func lowerMembar(x *inst) {
+	if x.Has(isa.ModProxy) {
+		return // one kind of memory, no proxies
+	}
+	x.b.EmitN(ir.Fence, nil, ir.Attr{Order: ir.SeqCst, Scope: memScopes[x.Mod("level")]})
+}
+
+func lowerFence(x *inst) {
+	if x.Has(isa.ModProxy) {
+		return
+	}
+	attr := ir.Attr{Order: ir.AcqRel, Scope: memScopes[x.Mod("scope")]}
+	if o, ok := orders[x.Mod("sem")]; ok {
+		attr.Order = o
+	}
+	if attr.Scope == ir.ScopeNone {
+		attr.Scope = ir.ScopeCluster // the forms that spell .cluster themselves
+	}
+	x.b.EmitN(ir.Fence, nil, attr)
+}

@@ -1,0 +1,101 @@
+package lower
+
+import (
+	"kudzu/internal/approx"
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx/isa"
+)
+
+// table says how each mnemonic is lowered and what a guard makes of it. Division, square roots and whatever touches memory or
+// depends on the lanes present is branched around; everything else is computed and selected. It is filled by a function
+// because the handlers refer to the table.
+var table [isa.NumOps]row
+
+func init() {
+	table = [isa.NumOps]row{
+		isa.Add: {intOrFloat(lowerIntAdd, lowerFloatAdd), choose}, isa.Sub: {intOrFloat(lowerIntSub, lowerFloatSub), choose},
+		isa.Mul: {intOrFloat(lowerIntMul, lowerFloatMul), choose}, isa.Mad: {intOrFloat(lowerIntMad, lowerFma), choose},
+		isa.Mul24: {lowerMul24, choose}, isa.Mad24: {lowerMad24, choose}, isa.Sad: {lowerSad, choose},
+		isa.Div: {intOrFloat(lowerIntDiv, lowerFloatDiv), branch}, isa.Rem: {lowerRem, branch},
+		isa.Abs: {intOrFloat(lowerIntAbs, lowerFloatAbs), choose}, isa.Neg: {intOrFloat(lowerIntNeg, lowerFloatNeg), choose},
+		isa.Min:  {intOrFloat(intMinMax(ir.MinS, ir.MinU), floatMinMax(ir.FMin)), choose},
+		isa.Max:  {intOrFloat(intMinMax(ir.MaxS, ir.MaxU), floatMinMax(ir.FMax)), choose},
+		isa.Popc: {lowerPopc, choose}, isa.Clz: {lowerClz, choose}, isa.Bfind: {lowerBfind, choose}, isa.Fns: {lowerFns, choose},
+		isa.Brev: {lowerBrev, choose}, isa.Bfe: {lowerBfe, choose}, isa.Bfi: {lowerBfi, choose}, isa.Szext: {lowerSzext, choose},
+		isa.Bmsk: {lowerBmsk, choose}, isa.Dp4a: {lowerDp4a, choose}, isa.Dp2a: {lowerDp2a, choose},
+		isa.AddCC: {lowerAddCC, choose}, isa.Addc: {lowerAddc, choose}, isa.SubCC: {lowerSubCC, choose}, isa.Subc: {lowerSubc, choose},
+		isa.MadCC: {lowerMadCC, choose}, isa.Madc: {lowerMadc, choose},
+
+		isa.Testp: {lowerTestp, choose}, isa.Copysign: {lowerCopysign, choose}, isa.Fma: {lowerFma, choose},
+		isa.Rcp: {lowerRcp, branch}, isa.Sqrt: {lowerSqrt, branch}, isa.Rsqrt: {lowerRsqrt, branch},
+		isa.Sin: {unaryApprox(approx.Sin[*ir.Value]), branch}, isa.Cos: {unaryApprox(approx.Cos[*ir.Value]), branch},
+		isa.Lg2: {unaryApprox(approx.Lg2[*ir.Value]), branch}, isa.Ex2: {lowerEx2, branch}, isa.Tanh: {lowerTanh, branch},
+
+		isa.Set: {lowerSet, choose}, isa.Setp: {lowerSetp, choose}, isa.Selp: {lowerSelp, choose}, isa.Slct: {lowerSlct, choose},
+
+		isa.And: {bitwise(ir.And), choose}, isa.Or: {bitwise(ir.Or), choose}, isa.Xor: {bitwise(ir.Xor), choose}, isa.Not: {lowerNot, choose},
+		isa.Cnot: {lowerCnot, choose}, isa.Lop3: {lowerLop3, choose}, isa.Shf: {lowerShf, choose}, isa.Shl: {lowerShl, choose},
+		isa.Shr: {lowerShr, choose}, isa.Prmt: {lowerPrmt, choose},
+
+		isa.Mov: {lowerMov, choose}, isa.Shfl: {lowerShfl, branch}, isa.Isspacep: {lowerIsspacep, choose}, isa.Cvta: {lowerCvta, choose},
+		isa.CvtaTo: {lowerCvtaTo, choose}, isa.Mapa: {lowerMapa, choose}, isa.Getctarank: {lowerGetctarank, choose},
+		isa.Cvt: {lowerCvt, choose}, isa.CvtPack: {lowerCvtPack, choose},
+
+		isa.Ld: {lowerLd, branch}, isa.Ldu: {lowerLd, branch}, isa.St: {lowerSt, branch},
+		isa.Prefetch: {lowerPrefetch, branch}, isa.Prefetchu: {lowerPrefetch, branch}, isa.Applypriority: {lowerNothing, choose},
+		isa.Discard: {lowerNothing, choose}, isa.Createpolicy: {lowerCreatepolicy, choose},
+
+		isa.Bra: {lowerBra, own}, isa.Brx: {lowerBrx, branch}, isa.Call: {lowerCall, branch}, isa.Ret: {lowerRet, branch}, isa.Exit: {lowerExit, branch},
+
+		isa.Bar: {lowerBar, branch}, isa.Barrier: {lowerBar, branch}, isa.BarWarpSync: {lowerBarWarpSync, branch},
+		isa.BarrierCluster: {lowerBarrierCluster, branch}, isa.Membar: {lowerMembar, branch}, isa.Fence: {lowerFence, branch},
+		isa.Griddepcontrol: {lowerNothing, choose},
+
+		isa.Atom: {lowerAtom, branch}, isa.Red: {lowerRed, branch},
+
+		isa.Vote: {lowerVote, branch}, isa.Match: {lowerMatch, branch}, isa.Activemask: {lowerActivemask, branch},
+		isa.Redux: {lowerRedux, branch}, isa.Elect: {lowerElect, branch},
+
+		isa.Brkpt: {lowerTrap, branch}, isa.Nanosleep: {lowerNanosleep, branch}, isa.Pmevent: {lowerNothing, choose},
+		isa.Trap: {lowerTrap, branch}, isa.Setmaxnreg: {lowerNothing, choose},
+	}
+}
+
+const (
+	whyTexture = "textures and surfaces wait for the driver's texture objects"
+	whyBulk    = "bulk asynchronous copies are not compiled yet"
+	whyMbar    = "memory barrier objects are not compiled yet"
+	whyWgmma   = "warpgroup matrix operations are not compiled yet"
+	whyTcgen   = "fifth-generation tensor core operations are not compiled yet"
+	whyMulti   = "multimem addresses need several devices"
+	whyCluster = "launch control of clusters is not compiled yet"
+	whyStack   = "dynamic stack allocation is not compiled yet"
+	whyVideo   = "video instructions are not compiled yet"
+	whyMatrix  = "this matrix instruction is not compiled yet"
+)
+
+// unsupported gives the reason for every mnemonic that the table leaves out.
+var unsupported = [isa.NumOps]string{
+	isa.StAsync: whyBulk, isa.StBulk: whyBulk, isa.RedAsync: whyBulk,
+	isa.MultimemLdReduce: whyMulti, isa.MultimemSt: whyMulti, isa.MultimemRed: whyMulti, isa.MultimemCpAsyncBulk: whyMulti, isa.MultimemCpReduceAsyncBulk: whyMulti,
+	isa.CpAsyncBulk: whyBulk, isa.CpReduceAsyncBulk: whyBulk, isa.CpAsyncBulkPrefetch: whyBulk, isa.CpAsyncBulkTensor: whyBulk,
+	isa.CpReduceAsyncBulkTensor: whyBulk, isa.CpAsyncBulkPrefetchTensor: whyBulk, isa.CpAsyncBulkCommitGroup: whyBulk, isa.CpAsyncBulkWaitGroup: whyBulk,
+	isa.CpAsyncMbarrierArrive: whyMbar, isa.TensormapReplace: whyBulk, isa.TensormapCpFenceproxy: whyBulk,
+	isa.MbarrierInit: whyMbar, isa.MbarrierInval: whyMbar, isa.MbarrierExpectTx: whyMbar, isa.MbarrierCompleteTx: whyMbar, isa.MbarrierArrive: whyMbar,
+	isa.MbarrierArriveDrop: whyMbar, isa.MbarrierTestWait: whyMbar, isa.MbarrierTryWait: whyMbar, isa.MbarrierPendingCount: whyMbar,
+	isa.ClusterlaunchcontrolTryCancel: whyCluster, isa.ClusterlaunchcontrolQueryCancel: whyCluster,
+	isa.Tex: whyTexture, isa.Tld4: whyTexture, isa.Txq: whyTexture, isa.Istypep: whyTexture, isa.Suld: whyTexture, isa.Sust: whyTexture, isa.Sured: whyTexture, isa.Suq: whyTexture,
+	isa.WgmmaMmaAsync: whyWgmma, isa.WgmmaMmaAsyncSp: whyWgmma, isa.WgmmaFence: whyWgmma, isa.WgmmaCommitGroup: whyWgmma, isa.WgmmaWaitGroup: whyWgmma,
+	isa.Tcgen05Alloc: whyTcgen, isa.Tcgen05Dealloc: whyTcgen, isa.Tcgen05RelinquishAllocPermit: whyTcgen, isa.Tcgen05Ld: whyTcgen, isa.Tcgen05LdRed: whyTcgen,
+	isa.Tcgen05St: whyTcgen, isa.Tcgen05Wait: whyTcgen, isa.Tcgen05Cp: whyTcgen, isa.Tcgen05Shift: whyTcgen, isa.Tcgen05Mma: whyTcgen, isa.Tcgen05MmaSp: whyTcgen,
+	isa.Tcgen05MmaWs: whyTcgen, isa.Tcgen05MmaWsSp: whyTcgen, isa.Tcgen05Fence: whyTcgen, isa.Tcgen05Commit: whyTcgen,
+	isa.Stacksave: whyStack, isa.Stackrestore: whyStack, isa.Alloca: whyStack,
+
+	isa.CpAsync: whyBulk, isa.CpAsyncCommitGroup: whyBulk, isa.CpAsyncWaitGroup: whyBulk, isa.CpAsyncWaitAll: whyBulk,
+	isa.WmmaLoad: whyMatrix, isa.WmmaStore: whyMatrix, isa.WmmaMma: whyMatrix, isa.Mma: whyMatrix, isa.MmaSp: whyMatrix,
+	isa.Ldmatrix: whyMatrix, isa.Stmatrix: whyMatrix, isa.Movmatrix: whyMatrix,
+	isa.Vadd: whyVideo, isa.Vsub: whyVideo, isa.Vabsdiff: whyVideo, isa.Vmin: whyVideo, isa.Vmax: whyVideo, isa.Vshl: whyVideo, isa.Vshr: whyVideo,
+	isa.Vmad: whyVideo, isa.Vset: whyVideo, isa.Vadd2: whyVideo, isa.Vsub2: whyVideo, isa.Vavrg2: whyVideo, isa.Vabsdiff2: whyVideo, isa.Vmin2: whyVideo,
+	isa.Vmax2: whyVideo, isa.Vset2: whyVideo, isa.Vadd4: whyVideo, isa.Vsub4: whyVideo, isa.Vavrg4: whyVideo, isa.Vabsdiff4: whyVideo, isa.Vmin4: whyVideo,
+	isa.Vmax4: whyVideo, isa.Vset4: whyVideo,
+}

@@ -1,0 +1,116 @@
+package lower
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/isa"
+)
+
+// irTypes maps PTX types to the IR's. Formats without arithmetic of their own (tf32, fp8, packed integers) are their bits.
+var irTypes = [isa.NumTypes]ir.Type{
+	isa.S8: ir.I8, isa.S16: ir.I16, isa.S32: ir.I32, isa.S64: ir.I64,
+	isa.U8: ir.I8, isa.U16: ir.I16, isa.U32: ir.I32, isa.U64: ir.I64,
+	isa.B8: ir.I8, isa.B16: ir.I16, isa.B32: ir.I32, isa.B64: ir.I64, isa.B128: ir.I128,
+	isa.F16: ir.F16, isa.F16x2: ir.F16x2, isa.BF16: ir.BF16, isa.BF16x2: ir.BF16x2, isa.F32: ir.F32, isa.F64: ir.F64,
+	isa.F32x2: ir.I64, isa.TF32: ir.I32,
+	isa.E4M3: ir.I8, isa.E5M2: ir.I8, isa.E2M3: ir.I8, isa.E3M2: ir.I8, isa.E2M1: ir.I8, isa.UE8M0: ir.I8, isa.UE4M3: ir.I8,
+	isa.E4M3x2: ir.I16, isa.E5M2x2: ir.I16, isa.E2M3x2: ir.I16, isa.E3M2x2: ir.I16, isa.UE8M0x2: ir.I16,
+	isa.E4M3x4: ir.I32, isa.E5M2x4: ir.I32, isa.E2M3x4: ir.I32, isa.E3M2x4: ir.I32, isa.E2M1x2: ir.I8, isa.E2M1x4: ir.I16,
+	isa.S16x2: ir.I32, isa.U16x2: ir.I32, isa.U8x4: ir.I32, isa.S8x4: ir.I32,
+	isa.Pred: ir.I1, isa.TexRef: ir.I64, isa.SamplerRef: ir.I64, isa.SurfRef: ir.I64,
+}
+
+// intOf is the integer type of so many bits.
+func intOf(bits int) ir.Type {
+	switch bits {
+	case 1:
+		return ir.I1
+	case 8:
+		return ir.I8
+	case 16:
+		return ir.I16
+	case 32:
+		return ir.I32
+	case 64:
+		return ir.I64
+	case 128:
+		return ir.I128
+	}
+	return ir.Void
+}
+
+// regTypes chooses the IR type each register's values have. A declared float stays one. A bit register (PTX since 9.0
+// declares nearly all so) is what its instructions make of it: a float if they mostly compute floats with it,
+// so that values need not be cast back and forth, which would cost a NaN canonicalisation each time.
+func (l *lowerer) regTypes(fn *ptx.Func) []ir.Type {
+	if t, ok := l.regTypeCache[fn]; ok {
+		return t
+	}
+	body := fn.Body
+	votes := make([][ir.NumTypes]int32, len(body.Regs))
+	for i := range body.Insts {
+		in := &body.Insts[i]
+		if table[in.Op()].fn == nil {
+			continue
+		}
+		for a := range in.Args {
+			if a >= len(in.Form.Operands()) {
+				break
+			}
+			t := in.Form.OperandType(a, in.Mods, l.m.AddressSize)
+			vote(votes, body, &in.Args[a], t, in.Op())
+		}
+	}
+	types := make([]ir.Type, len(body.Regs))
+	for i, r := range body.Regs {
+		types[i] = irTypes[r.Type]
+		if r.Type.Class() != isa.ClassBits {
+			continue
+		}
+		best, n := types[i], votes[i][types[i]]
+		for t := ir.F16; t < ir.NumTypes; t++ {
+			if votes[i][t] > 0 && votes[i][t] >= n {
+				best, n = t, votes[i][t]
+			}
+		}
+		types[i] = best
+	}
+	if l.regTypeCache == nil {
+		l.regTypeCache = map[*ptx.Func][]ir.Type{}
+	}
+	l.regTypeCache[fn] = types
+	return types
+}
+
+func vote(votes [][ir.NumTypes]int32, body *ptx.Body, o *ptx.Operand, t isa.Type, op isa.Op) {
+	switch o.Kind {
+	case ptx.OpReg:
+		c := t.Class()
+		if c == isa.ClassBits && neutral(op) {
+			return
+		}
+		if w := irTypes[t]; w.Bits() == body.Regs[o.Reg].Type.Bits() {
+			votes[o.Reg][w]++
+		}
+	case ptx.OpAddr:
+		if o.Base == ptx.OpReg {
+			votes[o.Reg][irTypes[body.Regs[o.Reg].Type]]++
+		}
+	case ptx.OpVec, ptx.OpPair:
+		if op == isa.Mov {
+			return // packing moves say nothing about what the parts are
+		}
+		for i := range o.Elems {
+			vote(votes, body, &o.Elems[i], t, op)
+		}
+	}
+}
+
+// neutral reports instructions that only carry .b bits from place to place.
+func neutral(op isa.Op) bool {
+	switch op {
+	case isa.Mov, isa.Ld, isa.Ldu, isa.St, isa.Selp, isa.Shfl:
+		return true
+	}
+	return false
+}
