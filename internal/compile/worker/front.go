@@ -2,23 +2,28 @@ package worker
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/ir"
 	"kudzu/internal/llvm"
+	"kudzu/internal/lower"
+	"kudzu/internal/pass"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
 )
 
 // fromPTX is the first half for CPUs.
-func fromPTX(req *compile.Request, _ llvm.Options, t *clock, _ map[string]string) (*source, error) {
-	if _, err := parse(req, t); err != nil {
+func fromPTX(req *compile.Request, _ llvm.Options, t *clock, emitted map[string]string) (*source, error) {
+	if _, err := toIR(req, t, emitted); err != nil {
 		return nil, err
 	}
 	return nil, &compile.Unsupported{What: "code generation"} // until emit/warp is there
 }
 
-// parse reads and checks the kernel's text.
-func parse(req *compile.Request, t *clock) (*ptx.Module, error) {
+// toIR gives the kernel's IR after all passes.
+func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module, error) {
 	m, err := ptx.ParseModule(req.PTX)
 	if err != nil {
 		return nil, ptxError(err)
@@ -28,7 +33,32 @@ func parse(req *compile.Request, t *clock) (*ptx.Module, error) {
 		return nil, ptxError(err)
 	}
 	t.done("check")
-	return m, nil
+	if f := m.Func(req.Kernel); f == nil || f.Kind != ptx.Entry || f.Body == nil {
+		return nil, &compile.PTXError{List: []string{"no kernel " + req.Kernel + " in the text"}}
+	}
+	if slices.Contains(req.Emit, "ptx") {
+		emitted["ptx"] = m.String()
+	}
+	k, err := lower.Kernel(m, req.Kernel, lower.Options{})
+	if err != nil {
+		return nil, stageError("lower", err)
+	}
+	t.done("lower")
+	if slices.Contains(req.Emit, "ir") {
+		emitted["ir"] = k.String()
+	}
+	var dump strings.Builder
+	if err := pass.Run(k, pass.Config{Block: req.Block, Dump: req.Dump, DumpTo: &dump}); err != nil {
+		return nil, stageError("passes", err)
+	}
+	t.done("passes")
+	if req.Dump != "" {
+		if dump.Len() == 0 {
+			return nil, &compile.Failed{Stage: "dump", Text: "no pass is called " + req.Dump + "; there are: " + strings.Join(pass.Names(), ", ")}
+		}
+		emitted["dump"] = dump.String()
+	}
+	return k, nil
 }
 
 // ptxError lists the faults of a module one by one.
@@ -42,4 +72,13 @@ func ptxError(err error) error {
 		e.List = append(e.List, one.Error())
 	}
 	return e
+}
+
+// stageError keeps what the compiler cannot do apart from what it did wrong.
+func stageError(stage string, err error) error {
+	var u *ir.Unsupported
+	if errors.As(err, &u) {
+		return &compile.Unsupported{What: u.What, Line: u.Line}
+	}
+	return &compile.Failed{Stage: stage, Text: err.Error()}
 }
