@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -25,6 +26,9 @@ func double(mode string) {
 	hello, _ := EncodeHello(Hello{}) // always encodes
 	switch mode {
 	case "silent":
+		return
+	case "sigpipe":
+		writeToNobody()
 		return
 	case "garbage":
 		_, _ = os.Stdout.Write(bytes.Repeat([]byte{0xa5}, 10_000))
@@ -222,5 +226,17 @@ func TestScrub(t *testing.T) {
 	got := Scrub([]string{"LD_PRELOAD=x", "LD_AUDIT=y", "GOGC=1", "GODEBUG=z", "HOME=/h", "KUDZU_LLVM=l", "GLIBC_TUNABLES=q", "MALLOC_ARENA_MAX=1", "PATH=p"})
 	if strings.Join(got, " ") != "HOME=/h KUDZU_LLVM=l PATH=p" {
 		t.Errorf("%v", got)
+	}
+}
+
+// A host that leaves SIGPIPE at its default, as C programs do, survives a compiler process that is gone.
+func TestNoSIGPIPE(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(exe, "double", "sigpipe").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "broken pipe, alive") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -12,8 +12,7 @@ import (
 // process is a running compiler process: requests go in, answers come back in any order.
 type process struct {
 	pid  int
-	in   *os.File // we write requests
-	out  *os.File // we read answers
+	conn *conn
 	died chan struct{}
 
 	write sync.Mutex // frames go in whole
@@ -126,14 +125,13 @@ func (c *Client) start() (*process, error) {
 	if c.cfg.Jobs > 0 {
 		env = append(env[:len(env):len(env)], fmt.Sprintf("KUDZU_COMPILER_JOBS=%d", c.cfg.Jobs))
 	}
-	pid, in, out, err := spawn(c.cfg.Command, env)
+	pid, conn, err := spawn(c.cfg.Command, env)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{pid: pid, in: in, out: out, died: make(chan struct{}), pending: map[uint32]chan<- Frame{}}
+	p := &process{pid: pid, conn: conn, died: make(chan struct{}), pending: map[uint32]chan<- Frame{}}
 	if err := p.hello(); err != nil {
-		p.in.Close()
-		p.out.Close()
+		p.conn.Close()
 		return nil, err
 	}
 	go p.read()
@@ -141,10 +139,10 @@ func (c *Client) start() (*process, error) {
 }
 
 func (p *process) hello() error {
-	if err := p.out.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
+	if err := p.conn.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
 		return err
 	}
-	f, err := ReadFrame(p.out)
+	f, err := ReadFrame(p.conn)
 	if err != nil {
 		return fmt.Errorf("no greeting from the compiler process: %w", err)
 	}
@@ -155,13 +153,13 @@ func (p *process) hello() error {
 	if h.NoCompiler != nil {
 		return errors.New(h.NoCompiler.Why)
 	}
-	return p.out.SetReadDeadline(time.Time{})
+	return p.conn.SetReadDeadline(time.Time{})
 }
 
 // read hands answers to those who wait, until the pipe ends or speaks nonsense.
 func (p *process) read() {
 	for {
-		f, err := ReadFrame(p.out)
+		f, err := ReadFrame(p.conn)
 		if err != nil {
 			break
 		}
@@ -177,8 +175,7 @@ func (p *process) read() {
 	p.pending = nil
 	p.mu.Unlock()
 	close(p.died)
-	p.in.Close()
-	p.out.Close()
+	p.conn.Close()
 }
 
 // ask sends one request and waits for its answer. The compiler process enforces the time limit itself, twice for two
@@ -199,7 +196,7 @@ func (p *process) ask(req *Request, timeout time.Duration) (Frame, error) {
 		return Frame{}, err
 	}
 	p.write.Lock()
-	err = WriteFrame(p.in, f)
+	err = WriteFrame(p.conn, f)
 	p.write.Unlock()
 	if err != nil {
 		return Frame{}, fmt.Errorf("%w: %w", errDied, err)
@@ -221,11 +218,8 @@ func (p *process) ask(req *Request, timeout time.Duration) (Frame, error) {
 	}
 }
 
-// close ends the process: it exits when its pipe does.
-func (p *process) close() {
-	p.in.Close()
-	_ = p.out.SetReadDeadline(time.Now()) // wakes read, which closes the rest
-}
+// close ends the process: it exits when its input does.
+func (p *process) close() { p.conn.Close() }
 
 // Scrub drops from an environment what is meant for the program we live in: what its dynamic loader, its allocator
 // and its Go runtime read would act on the compiler too.

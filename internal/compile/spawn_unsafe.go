@@ -3,7 +3,6 @@ package compile
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -38,58 +37,45 @@ type spawnArgs struct {
 //go:noescape
 func rawSpawn(a *spawnArgs)
 
-// spawn starts a program with pipes as its standard input and output, in a session of its own, with no other file of
-// ours open. Its standard error is nowhere.
-func spawn(argv, env []string) (pid int, in, out *os.File, err error) {
-	var fds [5]int // child's input, our end of it, our end of its output, child's output, null
-	for i := range fds {
-		fds[i] = -1
-	}
+// spawn starts a program with one socket as its standard input and output, in a session of its own, with no other file
+// of ours open. Its standard error is nowhere.
+func spawn(argv, env []string) (pid int, c *conn, err error) {
+	ours, theirs, null := -1, -1, -1
 	defer func() {
-		for i, fd := range fds {
-			if fd >= 0 && (err != nil || i != 1 && i != 2) {
+		for _, fd := range []int{theirs, null} {
+			if fd >= 0 {
 				unix.Close(fd)
 			}
 		}
+		if err != nil && ours >= 0 {
+			unix.Close(ours)
+		}
 	}()
-	if err := openEnds(&fds); err != nil {
-		return 0, nil, nil, err
-	}
-	pid, err = rawStart(argv, env, [3]int{fds[0], fds[3], fds[4]})
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return 0, nil, nil, err
+		return 0, nil, fmt.Errorf("socketpair: %w", err)
 	}
-	for _, fd := range fds[1:3] {
-		if err := unix.SetNonblock(fd, true); err != nil { // for deadlines; each end of a pipe has its own flag
-			return 0, nil, nil, err
-		}
+	ours, theirs = pair[0], pair[1]
+	if null, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return 0, nil, fmt.Errorf("/dev/null: %w", err)
 	}
-	return pid, os.NewFile(uintptr(fds[1]), "requests"), os.NewFile(uintptr(fds[2]), "answers"), nil
-}
-
-// openEnds makes the pipes. The child's ends are numbered 10 and up, so that making them 0, 1 and 2 overwrites none.
-func openEnds(fds *[5]int) error {
-	for i := 0; i < 4; i += 2 {
-		var p [2]int
-		if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-			return fmt.Errorf("pipe: %w", err)
-		}
-		fds[i], fds[i+1] = p[0], p[1]
-	}
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("/dev/null: %w", err)
-	}
-	fds[4] = null
-	for _, i := range []int{0, 3, 4} {
-		high, err := unix.FcntlInt(uintptr(fds[i]), unix.F_DUPFD_CLOEXEC, 10)
+	// The child's are numbered 10 and up, so that making them 0, 1 and 2 overwrites none.
+	for _, fd := range []*int{&theirs, &null} {
+		high, err := unix.FcntlInt(uintptr(*fd), unix.F_DUPFD_CLOEXEC, 10)
 		if err != nil {
-			return fmt.Errorf("dup: %w", err)
+			return 0, nil, fmt.Errorf("dup: %w", err)
 		}
-		unix.Close(fds[i])
-		fds[i] = high
+		unix.Close(*fd)
+		*fd = high
 	}
-	return nil
+	if err = unix.SetNonblock(ours, true); err != nil { // for deadlines; the other end has its own flag
+		return 0, nil, err
+	}
+	if pid, err = rawStart(argv, env, [3]int{theirs, theirs, null}); err != nil {
+		return 0, nil, err
+	}
+	c, err = newConn(ours)
+	return pid, c, err
 }
 
 func rawStart(argv, env []string, fds [3]int) (int, error) {
