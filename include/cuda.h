@@ -2935,14 +2935,6 @@ struct CUeglFrame_st {
 	CUarray_format cuFormat;
 };
 
-#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
-#define KUDZU_PTSZ(name) name##_ptsz
-#define KUDZU_PTDS(name) name##_ptds
-#else
-#define KUDZU_PTSZ(name) name
-#define KUDZU_PTDS(name) name
-#endif
-
 CUresult cuGetErrorString(CUresult error, const char **pStr);
 CUresult cuGetErrorName(CUresult error, const char **pStr);
 CUresult cuInit(unsigned int Flags);
@@ -3664,147 +3656,194 @@ CUresult cuLogicalEndpointImport(CUlogicalEndpointId leId, const void *handle, C
 CUresult cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const CUlogicalEndpointProp *prop);
 CUresult cuLogicalEndpointQuery(CUlogicalEndpointId leId, cuuint32_t count, int *queryStatus);
 
-// Plain names lead to the newest variant; -DKUDZU_NO_RENAME leaves them alone.
+// Plain names lead to newer variants; -DKUDZU_NO_RENAME leaves them alone.
 #ifndef KUDZU_NO_RENAME
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define KUDZU_PT(name, tail) name##tail
+#else
+#define KUDZU_PT(name, tail) name
+#endif
 #define cuArray3DCreate cuArray3DCreate_v2
 #define cuArray3DGetDescriptor cuArray3DGetDescriptor_v2
 #define cuArrayCreate cuArrayCreate_v2
 #define cuArrayGetDescriptor cuArrayGetDescriptor_v2
+#if CUDA_VERSION >= 13000
 #define cuCtxCreate cuCtxCreate_v4
+#endif
+#if CUDA_VERSION < 13000
+#define cuCtxCreate cuCtxCreate_v2
+#endif
 #define cuCtxDestroy cuCtxDestroy_v2
-#define cuCtxGetDevice cuCtxGetDevice_v2
 #define cuCtxPopCurrent cuCtxPopCurrent_v2
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
-#define cuCtxSynchronize cuCtxSynchronize_v2
+#if CUDA_VERSION >= 13000
 #define cuDeviceGetUuid cuDeviceGetUuid_v2
+#endif
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
 #define cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2
 #define cuDeviceTotalMem cuDeviceTotalMem_v2
 #define cuEventDestroy cuEventDestroy_v2
+#if CUDA_VERSION >= 13000
 #define cuEventElapsedTime cuEventElapsedTime_v2
-#define cuEventRecord KUDZU_PTSZ(cuEventRecord)
-#define cuEventRecordWithFlags KUDZU_PTSZ(cuEventRecordWithFlags)
+#endif
 #define cuGLCtxCreate cuGLCtxCreate_v2
 #define cuGLGetDevices cuGLGetDevices_v2
-#define cuGLMapBufferObject KUDZU_PTDS(cuGLMapBufferObject_v2)
-#define cuGLMapBufferObjectAsync KUDZU_PTSZ(cuGLMapBufferObjectAsync_v2)
+#define cuGLMapBufferObject KUDZU_PT(cuGLMapBufferObject_v2, _ptds)
+#define cuGLMapBufferObjectAsync KUDZU_PT(cuGLMapBufferObjectAsync_v2, _ptsz)
 #define cuGetProcAddress cuGetProcAddress_v2
+#if CUDA_VERSION >= 13000
 #define cuGraphAddDependencies cuGraphAddDependencies_v2
+#endif
 #define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#if CUDA_VERSION >= 13000
 #define cuGraphAddNode cuGraphAddNode_v2
+#endif
 #define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
 #define cuGraphExecUpdate cuGraphExecUpdate_v2
+#if CUDA_VERSION >= 13000
 #define cuGraphGetEdges cuGraphGetEdges_v2
-#define cuGraphInstantiate cuGraphInstantiate_v2
-#define cuGraphInstantiateWithParams KUDZU_PTSZ(cuGraphInstantiateWithParams)
+#endif
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
 #define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
 #define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
-#define cuGraphLaunch KUDZU_PTSZ(cuGraphLaunch)
+#if CUDA_VERSION >= 13000
 #define cuGraphNodeGetDependencies cuGraphNodeGetDependencies_v2
+#endif
+#if CUDA_VERSION >= 13000
 #define cuGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes_v2
+#endif
+#if CUDA_VERSION >= 13000
 #define cuGraphRemoveDependencies cuGraphRemoveDependencies_v2
-#define cuGraphUpload KUDZU_PTSZ(cuGraphUpload)
-#define cuGraphicsMapResources KUDZU_PTSZ(cuGraphicsMapResources)
+#endif
 #define cuGraphicsResourceGetMappedPointer cuGraphicsResourceGetMappedPointer_v2
 #define cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2
-#define cuGraphicsUnmapResources KUDZU_PTSZ(cuGraphicsUnmapResources)
 #define cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
-#define cuLaunchCooperativeKernel KUDZU_PTSZ(cuLaunchCooperativeKernel)
-#define cuLaunchHostFunc KUDZU_PTSZ(cuLaunchHostFunc)
-#define cuLaunchKernel KUDZU_PTSZ(cuLaunchKernel)
-#define cuLaunchKernelEx KUDZU_PTSZ(cuLaunchKernelEx)
 #define cuLinkAddData cuLinkAddData_v2
 #define cuLinkAddFile cuLinkAddFile_v2
 #define cuLinkCreate cuLinkCreate_v2
+#if CUDA_VERSION >= 13000
 #define cuMemAdvise cuMemAdvise_v2
+#endif
 #define cuMemAlloc cuMemAlloc_v2
-#define cuMemAllocAsync KUDZU_PTSZ(cuMemAllocAsync)
-#define cuMemAllocFromPoolAsync KUDZU_PTSZ(cuMemAllocFromPoolAsync)
 #define cuMemAllocHost cuMemAllocHost_v2
 #define cuMemAllocPitch cuMemAllocPitch_v2
-#define cuMemBatchDecompressAsync KUDZU_PTSZ(cuMemBatchDecompressAsync)
-#define cuMemDiscardAndPrefetchBatchAsync KUDZU_PTSZ(cuMemDiscardAndPrefetchBatchAsync)
-#define cuMemDiscardBatchAsync KUDZU_PTSZ(cuMemDiscardBatchAsync)
 #define cuMemFree cuMemFree_v2
-#define cuMemFreeAsync KUDZU_PTSZ(cuMemFreeAsync)
 #define cuMemGetAddressRange cuMemGetAddressRange_v2
 #define cuMemGetInfo cuMemGetInfo_v2
 #define cuMemHostGetDevicePointer cuMemHostGetDevicePointer_v2
 #define cuMemHostRegister cuMemHostRegister_v2
-#define cuMemMapArrayAsync KUDZU_PTSZ(cuMemMapArrayAsync)
-#define cuMemPrefetchAsync KUDZU_PTSZ(cuMemPrefetchAsync_v2)
-#define cuMemPrefetchBatchAsync KUDZU_PTSZ(cuMemPrefetchBatchAsync)
-#define cuMemcpy KUDZU_PTDS(cuMemcpy)
-#define cuMemcpy2D KUDZU_PTDS(cuMemcpy2D_v2)
-#define cuMemcpy2DAsync KUDZU_PTSZ(cuMemcpy2DAsync_v2)
-#define cuMemcpy2DUnaligned KUDZU_PTDS(cuMemcpy2DUnaligned_v2)
-#define cuMemcpy3D KUDZU_PTDS(cuMemcpy3D_v2)
-#define cuMemcpy3DAsync KUDZU_PTSZ(cuMemcpy3DAsync_v2)
-#define cuMemcpy3DBatchAsync KUDZU_PTSZ(cuMemcpy3DBatchAsync_v2)
-#define cuMemcpy3DPeer KUDZU_PTDS(cuMemcpy3DPeer)
-#define cuMemcpy3DPeerAsync KUDZU_PTSZ(cuMemcpy3DPeerAsync)
-#define cuMemcpyAsync KUDZU_PTSZ(cuMemcpyAsync)
-#define cuMemcpyAtoA KUDZU_PTDS(cuMemcpyAtoA_v2)
-#define cuMemcpyAtoD KUDZU_PTDS(cuMemcpyAtoD_v2)
-#define cuMemcpyAtoH KUDZU_PTDS(cuMemcpyAtoH_v2)
-#define cuMemcpyAtoHAsync KUDZU_PTSZ(cuMemcpyAtoHAsync_v2)
-#define cuMemcpyBatchAsync KUDZU_PTSZ(cuMemcpyBatchAsync_v2)
-#define cuMemcpyDtoA KUDZU_PTDS(cuMemcpyDtoA_v2)
-#define cuMemcpyDtoD KUDZU_PTDS(cuMemcpyDtoD_v2)
-#define cuMemcpyDtoDAsync KUDZU_PTSZ(cuMemcpyDtoDAsync_v2)
-#define cuMemcpyDtoH KUDZU_PTDS(cuMemcpyDtoH_v2)
-#define cuMemcpyDtoHAsync KUDZU_PTSZ(cuMemcpyDtoHAsync_v2)
-#define cuMemcpyHtoA KUDZU_PTDS(cuMemcpyHtoA_v2)
-#define cuMemcpyHtoAAsync KUDZU_PTSZ(cuMemcpyHtoAAsync_v2)
-#define cuMemcpyHtoD KUDZU_PTDS(cuMemcpyHtoD_v2)
-#define cuMemcpyHtoDAsync KUDZU_PTSZ(cuMemcpyHtoDAsync_v2)
-#define cuMemcpyPeer KUDZU_PTDS(cuMemcpyPeer)
-#define cuMemcpyPeerAsync KUDZU_PTSZ(cuMemcpyPeerAsync)
-#define cuMemsetD16 KUDZU_PTDS(cuMemsetD16_v2)
-#define cuMemsetD16Async KUDZU_PTSZ(cuMemsetD16Async)
-#define cuMemsetD2D16 KUDZU_PTDS(cuMemsetD2D16_v2)
-#define cuMemsetD2D16Async KUDZU_PTSZ(cuMemsetD2D16Async)
-#define cuMemsetD2D32 KUDZU_PTDS(cuMemsetD2D32_v2)
-#define cuMemsetD2D32Async KUDZU_PTSZ(cuMemsetD2D32Async)
-#define cuMemsetD2D8 KUDZU_PTDS(cuMemsetD2D8_v2)
-#define cuMemsetD2D8Async KUDZU_PTSZ(cuMemsetD2D8Async)
-#define cuMemsetD32 KUDZU_PTDS(cuMemsetD32_v2)
-#define cuMemsetD32Async KUDZU_PTSZ(cuMemsetD32Async)
-#define cuMemsetD8 KUDZU_PTDS(cuMemsetD8_v2)
-#define cuMemsetD8Async KUDZU_PTSZ(cuMemsetD8Async)
+#if CUDA_VERSION >= 13000
+#define cuMemPrefetchAsync KUDZU_PT(cuMemPrefetchAsync_v2, _ptsz)
+#endif
+#define cuMemcpy2D KUDZU_PT(cuMemcpy2D_v2, _ptds)
+#define cuMemcpy2DAsync KUDZU_PT(cuMemcpy2DAsync_v2, _ptsz)
+#define cuMemcpy2DUnaligned KUDZU_PT(cuMemcpy2DUnaligned_v2, _ptds)
+#define cuMemcpy3D KUDZU_PT(cuMemcpy3D_v2, _ptds)
+#define cuMemcpy3DAsync KUDZU_PT(cuMemcpy3DAsync_v2, _ptsz)
+#if CUDA_VERSION >= 13000
+#define cuMemcpy3DBatchAsync KUDZU_PT(cuMemcpy3DBatchAsync_v2, _ptsz)
+#endif
+#define cuMemcpyAtoA KUDZU_PT(cuMemcpyAtoA_v2, _ptds)
+#define cuMemcpyAtoD KUDZU_PT(cuMemcpyAtoD_v2, _ptds)
+#define cuMemcpyAtoH KUDZU_PT(cuMemcpyAtoH_v2, _ptds)
+#define cuMemcpyAtoHAsync KUDZU_PT(cuMemcpyAtoHAsync_v2, _ptsz)
+#if CUDA_VERSION >= 13000
+#define cuMemcpyBatchAsync KUDZU_PT(cuMemcpyBatchAsync_v2, _ptsz)
+#endif
+#define cuMemcpyDtoA KUDZU_PT(cuMemcpyDtoA_v2, _ptds)
+#define cuMemcpyDtoD KUDZU_PT(cuMemcpyDtoD_v2, _ptds)
+#define cuMemcpyDtoDAsync KUDZU_PT(cuMemcpyDtoDAsync_v2, _ptsz)
+#define cuMemcpyDtoH KUDZU_PT(cuMemcpyDtoH_v2, _ptds)
+#define cuMemcpyDtoHAsync KUDZU_PT(cuMemcpyDtoHAsync_v2, _ptsz)
+#define cuMemcpyHtoA KUDZU_PT(cuMemcpyHtoA_v2, _ptds)
+#define cuMemcpyHtoAAsync KUDZU_PT(cuMemcpyHtoAAsync_v2, _ptsz)
+#define cuMemcpyHtoD KUDZU_PT(cuMemcpyHtoD_v2, _ptds)
+#define cuMemcpyHtoDAsync KUDZU_PT(cuMemcpyHtoDAsync_v2, _ptsz)
+#define cuMemsetD16 KUDZU_PT(cuMemsetD16_v2, _ptds)
+#define cuMemsetD2D16 KUDZU_PT(cuMemsetD2D16_v2, _ptds)
+#define cuMemsetD2D32 KUDZU_PT(cuMemsetD2D32_v2, _ptds)
+#define cuMemsetD2D8 KUDZU_PT(cuMemsetD2D8_v2, _ptds)
+#define cuMemsetD32 KUDZU_PT(cuMemsetD32_v2, _ptds)
+#define cuMemsetD8 KUDZU_PT(cuMemsetD8_v2, _ptds)
 #define cuModuleGetGlobal cuModuleGetGlobal_v2
-#define cuSignalExternalSemaphoresAsync KUDZU_PTSZ(cuSignalExternalSemaphoresAsync)
-#define cuStreamAddCallback KUDZU_PTSZ(cuStreamAddCallback)
-#define cuStreamAttachMemAsync KUDZU_PTSZ(cuStreamAttachMemAsync)
-#define cuStreamBatchMemOp KUDZU_PTSZ(cuStreamBatchMemOp_v2)
-#define cuStreamBeginCapture KUDZU_PTSZ(cuStreamBeginCapture_v2)
-#define cuStreamBeginCaptureToGraph KUDZU_PTSZ(cuStreamBeginCaptureToGraph)
-#define cuStreamCopyAttributes KUDZU_PTSZ(cuStreamCopyAttributes)
+#define cuStreamBatchMemOp KUDZU_PT(cuStreamBatchMemOp_v2, _ptsz)
+#define cuStreamBeginCapture KUDZU_PT(cuStreamBeginCapture_v2, _ptsz)
 #define cuStreamDestroy cuStreamDestroy_v2
-#define cuStreamEndCapture KUDZU_PTSZ(cuStreamEndCapture)
-#define cuStreamGetAttribute KUDZU_PTSZ(cuStreamGetAttribute)
-#define cuStreamGetCaptureInfo KUDZU_PTSZ(cuStreamGetCaptureInfo_v3)
-#define cuStreamGetCtx KUDZU_PTSZ(cuStreamGetCtx_v2)
-#define cuStreamGetDevice KUDZU_PTSZ(cuStreamGetDevice)
-#define cuStreamGetFlags KUDZU_PTSZ(cuStreamGetFlags)
-#define cuStreamGetId KUDZU_PTSZ(cuStreamGetId)
-#define cuStreamGetPriority KUDZU_PTSZ(cuStreamGetPriority)
-#define cuStreamIsCapturing KUDZU_PTSZ(cuStreamIsCapturing)
-#define cuStreamQuery KUDZU_PTSZ(cuStreamQuery)
-#define cuStreamSetAttribute KUDZU_PTSZ(cuStreamSetAttribute)
-#define cuStreamSynchronize KUDZU_PTSZ(cuStreamSynchronize)
-#define cuStreamUpdateCaptureDependencies KUDZU_PTSZ(cuStreamUpdateCaptureDependencies_v2)
-#define cuStreamWaitEvent KUDZU_PTSZ(cuStreamWaitEvent)
-#define cuStreamWaitValue32 KUDZU_PTSZ(cuStreamWaitValue32_v2)
-#define cuStreamWaitValue64 KUDZU_PTSZ(cuStreamWaitValue64_v2)
-#define cuStreamWriteValue32 KUDZU_PTSZ(cuStreamWriteValue32_v2)
-#define cuStreamWriteValue64 KUDZU_PTSZ(cuStreamWriteValue64_v2)
+#if CUDA_VERSION >= 13000
+#define cuStreamGetCaptureInfo KUDZU_PT(cuStreamGetCaptureInfo_v3, _ptsz)
+#endif
+#if CUDA_VERSION < 13000
+#define cuStreamGetCaptureInfo KUDZU_PT(cuStreamGetCaptureInfo_v2, _ptsz)
+#endif
+#if CUDA_VERSION >= 13000
+#define cuStreamUpdateCaptureDependencies KUDZU_PT(cuStreamUpdateCaptureDependencies_v2, _ptsz)
+#endif
+#define cuStreamWaitValue32 KUDZU_PT(cuStreamWaitValue32_v2, _ptsz)
+#define cuStreamWaitValue64 KUDZU_PT(cuStreamWaitValue64_v2, _ptsz)
+#define cuStreamWriteValue32 KUDZU_PT(cuStreamWriteValue32_v2, _ptsz)
+#define cuStreamWriteValue64 KUDZU_PT(cuStreamWriteValue64_v2, _ptsz)
 #define cuTexRefGetAddress cuTexRefGetAddress_v2
 #define cuTexRefSetAddress cuTexRefSetAddress_v2
 #define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3
 #define cuVDPAUCtxCreate cuVDPAUCtxCreate_v2
-#define cuWaitExternalSemaphoresAsync KUDZU_PTSZ(cuWaitExternalSemaphoresAsync)
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuMemcpy KUDZU_PT(cuMemcpy, _ptds)
+#define cuMemcpyAsync KUDZU_PT(cuMemcpyAsync, _ptsz)
+#define cuMemcpyPeer KUDZU_PT(cuMemcpyPeer, _ptds)
+#define cuMemcpyPeerAsync KUDZU_PT(cuMemcpyPeerAsync, _ptsz)
+#define cuMemcpy3DPeer KUDZU_PT(cuMemcpy3DPeer, _ptds)
+#define cuMemcpy3DPeerAsync KUDZU_PT(cuMemcpy3DPeerAsync, _ptsz)
+#define cuMemcpyWithAttributesAsync KUDZU_PT(cuMemcpyWithAttributesAsync, _ptsz)
+#define cuMemcpy3DWithAttributesAsync KUDZU_PT(cuMemcpy3DWithAttributesAsync, _ptsz)
+#define cuMemsetD8Async KUDZU_PT(cuMemsetD8Async, _ptsz)
+#define cuMemsetD16Async KUDZU_PT(cuMemsetD16Async, _ptsz)
+#define cuMemsetD32Async KUDZU_PT(cuMemsetD32Async, _ptsz)
+#define cuMemsetD2D8Async KUDZU_PT(cuMemsetD2D8Async, _ptsz)
+#define cuMemsetD2D16Async KUDZU_PT(cuMemsetD2D16Async, _ptsz)
+#define cuMemsetD2D32Async KUDZU_PT(cuMemsetD2D32Async, _ptsz)
+#define cuMemPrefetchBatchAsync KUDZU_PT(cuMemPrefetchBatchAsync, _ptsz)
+#define cuMemDiscardBatchAsync KUDZU_PT(cuMemDiscardBatchAsync, _ptsz)
+#define cuMemDiscardAndPrefetchBatchAsync KUDZU_PT(cuMemDiscardAndPrefetchBatchAsync, _ptsz)
+#define cuMemMapArrayAsync KUDZU_PT(cuMemMapArrayAsync, _ptsz)
+#define cuMemFreeAsync KUDZU_PT(cuMemFreeAsync, _ptsz)
+#define cuMemAllocAsync KUDZU_PT(cuMemAllocAsync, _ptsz)
+#define cuMemAllocFromPoolAsync KUDZU_PT(cuMemAllocFromPoolAsync, _ptsz)
+#define cuMemBatchDecompressAsync KUDZU_PT(cuMemBatchDecompressAsync, _ptsz)
+#define cuStreamGetPriority KUDZU_PT(cuStreamGetPriority, _ptsz)
+#define cuStreamGetId KUDZU_PT(cuStreamGetId, _ptsz)
+#define cuStreamGetFlags KUDZU_PT(cuStreamGetFlags, _ptsz)
+#define cuStreamGetDevice KUDZU_PT(cuStreamGetDevice, _ptsz)
+#define cuStreamGetDevResource KUDZU_PT(cuStreamGetDevResource, _ptsz)
+#define cuStreamGetCtx KUDZU_PT(cuStreamGetCtx, _ptsz)
+#define cuStreamWaitEvent KUDZU_PT(cuStreamWaitEvent, _ptsz)
+#define cuStreamAddCallback KUDZU_PT(cuStreamAddCallback, _ptsz)
+#define cuStreamAttachMemAsync KUDZU_PT(cuStreamAttachMemAsync, _ptsz)
+#define cuStreamQuery KUDZU_PT(cuStreamQuery, _ptsz)
+#define cuStreamSynchronize KUDZU_PT(cuStreamSynchronize, _ptsz)
+#define cuStreamBeginCaptureToGraph KUDZU_PT(cuStreamBeginCaptureToGraph, _ptsz)
+#define cuStreamBeginRecaptureToGraph KUDZU_PT(cuStreamBeginRecaptureToGraph, _ptsz)
+#define cuStreamEndCapture KUDZU_PT(cuStreamEndCapture, _ptsz)
+#define cuStreamIsCapturing KUDZU_PT(cuStreamIsCapturing, _ptsz)
+#define cuStreamCopyAttributes KUDZU_PT(cuStreamCopyAttributes, _ptsz)
+#define cuStreamGetAttribute KUDZU_PT(cuStreamGetAttribute, _ptsz)
+#define cuStreamSetAttribute KUDZU_PT(cuStreamSetAttribute, _ptsz)
+#define cuStreamBeginCaptureToCig KUDZU_PT(cuStreamBeginCaptureToCig, _ptsz)
+#define cuStreamEndCaptureToCig KUDZU_PT(cuStreamEndCaptureToCig, _ptsz)
+#define cuEventRecord KUDZU_PT(cuEventRecord, _ptsz)
+#define cuEventRecordWithFlags KUDZU_PT(cuEventRecordWithFlags, _ptsz)
+#define cuSignalExternalSemaphoresAsync KUDZU_PT(cuSignalExternalSemaphoresAsync, _ptsz)
+#define cuWaitExternalSemaphoresAsync KUDZU_PT(cuWaitExternalSemaphoresAsync, _ptsz)
+#define cuLaunchKernel KUDZU_PT(cuLaunchKernel, _ptsz)
+#define cuLaunchKernelEx KUDZU_PT(cuLaunchKernelEx, _ptsz)
+#define cuLaunchHostFunc KUDZU_PT(cuLaunchHostFunc, _ptsz)
+#define cuLaunchCooperativeKernel KUDZU_PT(cuLaunchCooperativeKernel, _ptsz)
+#define cuGraphInstantiateWithParams KUDZU_PT(cuGraphInstantiateWithParams, _ptsz)
+#define cuGraphUpload KUDZU_PT(cuGraphUpload, _ptsz)
+#define cuGraphLaunch KUDZU_PT(cuGraphLaunch, _ptsz)
+#define cuGraphicsMapResources KUDZU_PT(cuGraphicsMapResources, _ptsz)
+#define cuGraphicsUnmapResources KUDZU_PT(cuGraphicsUnmapResources, _ptsz)
+#endif
 #endif
 
 #ifdef __cplusplus

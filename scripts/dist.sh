@@ -1,10 +1,12 @@
 #!/bin/sh
 # Builds the shared libraries, and the command if there is one, into a folder:
-#   scripts/dist.sh [folder]      (default: dist)
+#   scripts/dist.sh [-l] [folder]      -l: libraries only; the folder is dist if not named
 # Several may run at the same time; what is up to date is left alone.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+only=
+[ "${1:-}" != -l ] || { only=libraries; shift; }
 dist=${1:-$root/dist}
 case $dist in /*) ;; *) dist=$PWD/$dist ;; esac
 lib=$dist/lib
@@ -67,6 +69,6 @@ CGO_ENABLED=1 go build -buildmode=c-shared -trimpath \
 	-ldflags="-s -w -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
 	-o "$lib/libkudzu.so" ./cmd/libkudzu
 rm -f "$lib/libkudzu.h"
-if ls cmd/kudzu/*.go >/dev/null 2>&1; then
+if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -trimpath -ldflags="-s -w" -o "$dist/bin/kudzu" ./cmd/kudzu
 fi

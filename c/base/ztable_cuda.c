@@ -107,16 +107,16 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 92 cuGreenCtxWaitEvent
 	kz_none_cuda, // 93 cuGreenCtxStreamCreate
 	kz_none_cuda, // 94 cuGreenCtxGetId
-	kz_none_cuda, // 95 cuModuleLoad
-	kz_none_cuda, // 96 cuModuleLoadData
-	kz_none_cuda, // 97 cuModuleLoadDataEx
-	kz_none_cuda, // 98 cuModuleLoadFatBinary
-	kz_none_cuda, // 99 cuModuleUnload
+	kz_lazy_cuda, // 95 cuModuleLoad
+	kz_lazy_cuda, // 96 cuModuleLoadData
+	kz_lazy_cuda, // 97 cuModuleLoadDataEx
+	kz_lazy_cuda, // 98 cuModuleLoadFatBinary
+	kz_lazy_cuda, // 99 cuModuleUnload
 	kz_lazy_cuda, // 100 cuModuleGetLoadingMode
-	kz_none_cuda, // 101 cuModuleGetFunction
-	kz_none_cuda, // 102 cuModuleGetFunctionCount
-	kz_none_cuda, // 103 cuModuleEnumerateFunctions
-	kz_none_cuda, // 104 cuModuleGetGlobal_v2
+	kz_lazy_cuda, // 101 cuModuleGetFunction
+	kz_lazy_cuda, // 102 cuModuleGetFunctionCount
+	kz_lazy_cuda, // 103 cuModuleEnumerateFunctions
+	kz_lazy_cuda, // 104 cuModuleGetGlobal_v2
 	kz_none_cuda, // 105 cuLinkCreate_v2
 	kz_none_cuda, // 106 cuLinkAddData_v2
 	kz_none_cuda, // 107 cuLinkAddFile_v2
@@ -128,24 +128,24 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 113 cuLinkAddData
 	kz_none_cuda, // 114 cuLinkAddFile
 	kz_none_cuda, // 115 cuModuleGetGlobal
-	kz_none_cuda, // 116 cuLibraryLoadData
-	kz_none_cuda, // 117 cuLibraryLoadFromFile
-	kz_none_cuda, // 118 cuLibraryUnload
-	kz_none_cuda, // 119 cuLibraryGetKernel
-	kz_none_cuda, // 120 cuLibraryGetKernelCount
-	kz_none_cuda, // 121 cuLibraryEnumerateKernels
-	kz_none_cuda, // 122 cuLibraryGetModule
-	kz_none_cuda, // 123 cuKernelGetFunction
-	kz_none_cuda, // 124 cuKernelGetLibrary
-	kz_none_cuda, // 125 cuLibraryGetGlobal
+	kz_lazy_cuda, // 116 cuLibraryLoadData
+	kz_lazy_cuda, // 117 cuLibraryLoadFromFile
+	kz_lazy_cuda, // 118 cuLibraryUnload
+	kz_lazy_cuda, // 119 cuLibraryGetKernel
+	kz_lazy_cuda, // 120 cuLibraryGetKernelCount
+	kz_lazy_cuda, // 121 cuLibraryEnumerateKernels
+	kz_lazy_cuda, // 122 cuLibraryGetModule
+	kz_lazy_cuda, // 123 cuKernelGetFunction
+	kz_lazy_cuda, // 124 cuKernelGetLibrary
+	kz_lazy_cuda, // 125 cuLibraryGetGlobal
 	kz_none_cuda, // 126 cuLibraryGetManaged
 	kz_none_cuda, // 127 cuLibraryGetUnifiedFunction
-	kz_none_cuda, // 128 cuKernelGetAttribute
-	kz_none_cuda, // 129 cuKernelSetAttribute
-	kz_none_cuda, // 130 cuKernelSetCacheConfig
-	kz_none_cuda, // 131 cuKernelGetName
-	kz_none_cuda, // 132 cuKernelGetParamInfo
-	kz_none_cuda, // 133 cuKernelGetParamCount
+	kz_lazy_cuda, // 128 cuKernelGetAttribute
+	kz_lazy_cuda, // 129 cuKernelSetAttribute
+	kz_lazy_cuda, // 130 cuKernelSetCacheConfig
+	kz_lazy_cuda, // 131 cuKernelGetName
+	kz_lazy_cuda, // 132 cuKernelGetParamInfo
+	kz_lazy_cuda, // 133 cuKernelGetParamCount
 	kz_lazy_cuda, // 134 cuMemGetInfo_v2
 	kz_lazy_cuda, // 135 cuMemAlloc_v2
 	kz_lazy_cuda, // 136 cuMemAllocPitch_v2
@@ -204,13 +204,13 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 189 cuMulticastBindAddr_v2
 	kz_none_cuda, // 190 cuMulticastUnbind
 	kz_none_cuda, // 191 cuMulticastGetGranularity
-	kz_none_cuda, // 192 cuPointerGetAttribute
+	kz_lazy_cuda, // 192 cuPointerGetAttribute
 	kz_none_cuda, // 193 cuMemAdvise_v2
 	kz_none_cuda, // 194 cuMemGetLocationInfo
 	kz_none_cuda, // 195 cuMemRangeGetAttribute
 	kz_none_cuda, // 196 cuMemRangeGetAttributes
-	kz_none_cuda, // 197 cuPointerSetAttribute
-	kz_none_cuda, // 198 cuPointerGetAttributes
+	kz_lazy_cuda, // 197 cuPointerSetAttribute
+	kz_lazy_cuda, // 198 cuPointerGetAttributes
 	kz_lazy_cuda, // 199 cuMemHostRegister
 	kz_none_cuda, // 200 cuMemGetInfo
 	kz_none_cuda, // 201 cuMemAlloc
@@ -244,12 +244,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 229 cuMemsetD2D16
 	kz_none_cuda, // 230 cuMemsetD2D32
 	kz_none_cuda, // 231 cuArrayGetDescriptor
-	kz_none_cuda, // 232 cuMemcpyHtoD_v2
-	kz_none_cuda, // 233 cuMemcpyHtoD_v2_ptds
-	kz_none_cuda, // 234 cuMemcpyDtoH_v2
-	kz_none_cuda, // 235 cuMemcpyDtoH_v2_ptds
-	kz_none_cuda, // 236 cuMemcpyDtoD_v2
-	kz_none_cuda, // 237 cuMemcpyDtoD_v2_ptds
+	kz_lazy_cuda, // 232 cuMemcpyHtoD_v2
+	kz_lazy_cuda, // 233 cuMemcpyHtoD_v2_ptds
+	kz_lazy_cuda, // 234 cuMemcpyDtoH_v2
+	kz_lazy_cuda, // 235 cuMemcpyDtoH_v2_ptds
+	kz_lazy_cuda, // 236 cuMemcpyDtoD_v2
+	kz_lazy_cuda, // 237 cuMemcpyDtoD_v2_ptds
 	kz_none_cuda, // 238 cuMemcpyDtoA_v2
 	kz_none_cuda, // 239 cuMemcpyDtoA_v2_ptds
 	kz_none_cuda, // 240 cuMemcpyAtoD_v2
@@ -264,42 +264,42 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 249 cuMemcpyHtoAAsync_v2_ptsz
 	kz_none_cuda, // 250 cuMemcpyAtoHAsync_v2
 	kz_none_cuda, // 251 cuMemcpyAtoHAsync_v2_ptsz
-	kz_none_cuda, // 252 cuMemcpy2D_v2
-	kz_none_cuda, // 253 cuMemcpy2D_v2_ptds
-	kz_none_cuda, // 254 cuMemcpy2DUnaligned_v2
-	kz_none_cuda, // 255 cuMemcpy2DUnaligned_v2_ptds
+	kz_lazy_cuda, // 252 cuMemcpy2D_v2
+	kz_lazy_cuda, // 253 cuMemcpy2D_v2_ptds
+	kz_lazy_cuda, // 254 cuMemcpy2DUnaligned_v2
+	kz_lazy_cuda, // 255 cuMemcpy2DUnaligned_v2_ptds
 	kz_none_cuda, // 256 cuMemcpy3D_v2
 	kz_none_cuda, // 257 cuMemcpy3D_v2_ptds
-	kz_none_cuda, // 258 cuMemcpyHtoDAsync_v2
-	kz_none_cuda, // 259 cuMemcpyHtoDAsync_v2_ptsz
-	kz_none_cuda, // 260 cuMemcpyDtoHAsync_v2
-	kz_none_cuda, // 261 cuMemcpyDtoHAsync_v2_ptsz
-	kz_none_cuda, // 262 cuMemcpyDtoDAsync_v2
-	kz_none_cuda, // 263 cuMemcpyDtoDAsync_v2_ptsz
-	kz_none_cuda, // 264 cuMemcpy2DAsync_v2
-	kz_none_cuda, // 265 cuMemcpy2DAsync_v2_ptsz
+	kz_lazy_cuda, // 258 cuMemcpyHtoDAsync_v2
+	kz_lazy_cuda, // 259 cuMemcpyHtoDAsync_v2_ptsz
+	kz_lazy_cuda, // 260 cuMemcpyDtoHAsync_v2
+	kz_lazy_cuda, // 261 cuMemcpyDtoHAsync_v2_ptsz
+	kz_lazy_cuda, // 262 cuMemcpyDtoDAsync_v2
+	kz_lazy_cuda, // 263 cuMemcpyDtoDAsync_v2_ptsz
+	kz_lazy_cuda, // 264 cuMemcpy2DAsync_v2
+	kz_lazy_cuda, // 265 cuMemcpy2DAsync_v2_ptsz
 	kz_none_cuda, // 266 cuMemcpy3DAsync_v2
 	kz_none_cuda, // 267 cuMemcpy3DAsync_v2_ptsz
-	kz_none_cuda, // 268 cuMemsetD8_v2
-	kz_none_cuda, // 269 cuMemsetD8_v2_ptds
-	kz_none_cuda, // 270 cuMemsetD16_v2
-	kz_none_cuda, // 271 cuMemsetD16_v2_ptds
-	kz_none_cuda, // 272 cuMemsetD32_v2
-	kz_none_cuda, // 273 cuMemsetD32_v2_ptds
-	kz_none_cuda, // 274 cuMemsetD2D8_v2
-	kz_none_cuda, // 275 cuMemsetD2D8_v2_ptds
-	kz_none_cuda, // 276 cuMemsetD2D16_v2
-	kz_none_cuda, // 277 cuMemsetD2D16_v2_ptds
-	kz_none_cuda, // 278 cuMemsetD2D32_v2
-	kz_none_cuda, // 279 cuMemsetD2D32_v2_ptds
-	kz_none_cuda, // 280 cuMemcpy
-	kz_none_cuda, // 281 cuMemcpy_ptds
-	kz_none_cuda, // 282 cuMemcpyAsync
-	kz_none_cuda, // 283 cuMemcpyAsync_ptsz
-	kz_none_cuda, // 284 cuMemcpyPeer
-	kz_none_cuda, // 285 cuMemcpyPeer_ptds
-	kz_none_cuda, // 286 cuMemcpyPeerAsync
-	kz_none_cuda, // 287 cuMemcpyPeerAsync_ptsz
+	kz_lazy_cuda, // 268 cuMemsetD8_v2
+	kz_lazy_cuda, // 269 cuMemsetD8_v2_ptds
+	kz_lazy_cuda, // 270 cuMemsetD16_v2
+	kz_lazy_cuda, // 271 cuMemsetD16_v2_ptds
+	kz_lazy_cuda, // 272 cuMemsetD32_v2
+	kz_lazy_cuda, // 273 cuMemsetD32_v2_ptds
+	kz_lazy_cuda, // 274 cuMemsetD2D8_v2
+	kz_lazy_cuda, // 275 cuMemsetD2D8_v2_ptds
+	kz_lazy_cuda, // 276 cuMemsetD2D16_v2
+	kz_lazy_cuda, // 277 cuMemsetD2D16_v2_ptds
+	kz_lazy_cuda, // 278 cuMemsetD2D32_v2
+	kz_lazy_cuda, // 279 cuMemsetD2D32_v2_ptds
+	kz_lazy_cuda, // 280 cuMemcpy
+	kz_lazy_cuda, // 281 cuMemcpy_ptds
+	kz_lazy_cuda, // 282 cuMemcpyAsync
+	kz_lazy_cuda, // 283 cuMemcpyAsync_ptsz
+	kz_lazy_cuda, // 284 cuMemcpyPeer
+	kz_lazy_cuda, // 285 cuMemcpyPeer_ptds
+	kz_lazy_cuda, // 286 cuMemcpyPeerAsync
+	kz_lazy_cuda, // 287 cuMemcpyPeerAsync_ptsz
 	kz_none_cuda, // 288 cuMemcpy3DPeer
 	kz_none_cuda, // 289 cuMemcpy3DPeer_ptds
 	kz_none_cuda, // 290 cuMemcpy3DPeerAsync
@@ -316,18 +316,18 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 301 cuMemcpyWithAttributesAsync_ptsz
 	kz_none_cuda, // 302 cuMemcpy3DWithAttributesAsync
 	kz_none_cuda, // 303 cuMemcpy3DWithAttributesAsync_ptsz
-	kz_none_cuda, // 304 cuMemsetD8Async
-	kz_none_cuda, // 305 cuMemsetD8Async_ptsz
-	kz_none_cuda, // 306 cuMemsetD16Async
-	kz_none_cuda, // 307 cuMemsetD16Async_ptsz
-	kz_none_cuda, // 308 cuMemsetD32Async
-	kz_none_cuda, // 309 cuMemsetD32Async_ptsz
-	kz_none_cuda, // 310 cuMemsetD2D8Async
-	kz_none_cuda, // 311 cuMemsetD2D8Async_ptsz
-	kz_none_cuda, // 312 cuMemsetD2D16Async
-	kz_none_cuda, // 313 cuMemsetD2D16Async_ptsz
-	kz_none_cuda, // 314 cuMemsetD2D32Async
-	kz_none_cuda, // 315 cuMemsetD2D32Async_ptsz
+	kz_lazy_cuda, // 304 cuMemsetD8Async
+	kz_lazy_cuda, // 305 cuMemsetD8Async_ptsz
+	kz_lazy_cuda, // 306 cuMemsetD16Async
+	kz_lazy_cuda, // 307 cuMemsetD16Async_ptsz
+	kz_lazy_cuda, // 308 cuMemsetD32Async
+	kz_lazy_cuda, // 309 cuMemsetD32Async_ptsz
+	kz_lazy_cuda, // 310 cuMemsetD2D8Async
+	kz_lazy_cuda, // 311 cuMemsetD2D8Async_ptsz
+	kz_lazy_cuda, // 312 cuMemsetD2D16Async
+	kz_lazy_cuda, // 313 cuMemsetD2D16Async_ptsz
+	kz_lazy_cuda, // 314 cuMemsetD2D32Async
+	kz_lazy_cuda, // 315 cuMemsetD2D32Async_ptsz
 	kz_none_cuda, // 316 cuMemPrefetchAsync
 	kz_none_cuda, // 317 cuMemPrefetchAsync_ptsz
 	kz_none_cuda, // 318 cuMemPrefetchAsync_v2
@@ -468,15 +468,15 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 453 cuSignalExternalSemaphoresAsync_ptsz
 	kz_none_cuda, // 454 cuWaitExternalSemaphoresAsync
 	kz_none_cuda, // 455 cuWaitExternalSemaphoresAsync_ptsz
-	kz_none_cuda, // 456 cuFuncGetAttribute
-	kz_none_cuda, // 457 cuFuncSetAttribute
-	kz_none_cuda, // 458 cuFuncSetCacheConfig
-	kz_none_cuda, // 459 cuFuncGetModule
-	kz_none_cuda, // 460 cuFuncGetName
-	kz_none_cuda, // 461 cuFuncGetParamInfo
-	kz_none_cuda, // 462 cuFuncGetParamCount
-	kz_none_cuda, // 463 cuFuncIsLoaded
-	kz_none_cuda, // 464 cuFuncLoad
+	kz_lazy_cuda, // 456 cuFuncGetAttribute
+	kz_lazy_cuda, // 457 cuFuncSetAttribute
+	kz_lazy_cuda, // 458 cuFuncSetCacheConfig
+	kz_lazy_cuda, // 459 cuFuncGetModule
+	kz_lazy_cuda, // 460 cuFuncGetName
+	kz_lazy_cuda, // 461 cuFuncGetParamInfo
+	kz_lazy_cuda, // 462 cuFuncGetParamCount
+	kz_lazy_cuda, // 463 cuFuncIsLoaded
+	kz_lazy_cuda, // 464 cuFuncLoad
 	kz_none_cuda, // 465 cuFuncSetBlockShape
 	kz_none_cuda, // 466 cuFuncSetSharedSize
 	kz_none_cuda, // 467 cuParamSetSize
@@ -488,24 +488,24 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 473 cuLaunchGridAsync
 	kz_none_cuda, // 474 cuLaunchCooperativeKernelMultiDevice
 	kz_none_cuda, // 475 cuParamSetTexRef
-	kz_none_cuda, // 476 cuFuncSetSharedMemConfig
-	kz_none_cuda, // 477 cuOccupancyMaxActiveBlocksPerMultiprocessor
-	kz_none_cuda, // 478 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
-	kz_none_cuda, // 479 cuOccupancyMaxPotentialBlockSize
-	kz_none_cuda, // 480 cuOccupancyMaxPotentialBlockSizeWithFlags
-	kz_none_cuda, // 481 cuOccupancyAvailableDynamicSMemPerBlock
+	kz_lazy_cuda, // 476 cuFuncSetSharedMemConfig
+	kz_lazy_cuda, // 477 cuOccupancyMaxActiveBlocksPerMultiprocessor
+	kz_lazy_cuda, // 478 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
+	kz_lazy_cuda, // 479 cuOccupancyMaxPotentialBlockSize
+	kz_lazy_cuda, // 480 cuOccupancyMaxPotentialBlockSizeWithFlags
+	kz_lazy_cuda, // 481 cuOccupancyAvailableDynamicSMemPerBlock
 	kz_none_cuda, // 482 cuOccupancyMaxPotentialClusterSize
 	kz_none_cuda, // 483 cuOccupancyMaxActiveClusters
-	kz_none_cuda, // 484 cuLaunchKernel
-	kz_none_cuda, // 485 cuLaunchKernel_ptsz
-	kz_none_cuda, // 486 cuLaunchKernelEx
-	kz_none_cuda, // 487 cuLaunchKernelEx_ptsz
+	kz_lazy_cuda, // 484 cuLaunchKernel
+	kz_lazy_cuda, // 485 cuLaunchKernel_ptsz
+	kz_lazy_cuda, // 486 cuLaunchKernelEx
+	kz_lazy_cuda, // 487 cuLaunchKernelEx_ptsz
 	kz_lazy_cuda, // 488 cuLaunchHostFunc
 	kz_lazy_cuda, // 489 cuLaunchHostFunc_ptsz
 	kz_none_cuda, // 490 cuLaunchHostFunc_v2
 	kz_none_cuda, // 491 cuLaunchHostFunc_v2_ptsz
-	kz_none_cuda, // 492 cuLaunchCooperativeKernel
-	kz_none_cuda, // 493 cuLaunchCooperativeKernel_ptsz
+	kz_lazy_cuda, // 492 cuLaunchCooperativeKernel
+	kz_lazy_cuda, // 493 cuLaunchCooperativeKernel_ptsz
 	kz_none_cuda, // 494 cuGraphCreate
 	kz_none_cuda, // 495 cuGraphAddKernelNode_v2
 	kz_none_cuda, // 496 cuGraphKernelNodeGetParams_v2
@@ -749,24 +749,24 @@ const uint8_t kz_kind_cuda[] = {
 	1,1,2,1,0,1,1,1,2,2,2,2,2,2,0,2,0,0,0,0,0,2,2,2,
 	2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,2,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,
-	2,2,2,2,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
+	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,0,2,2,2,2,2,2,
+	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
+	2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,0,2,0,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,0,0,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,0,0,2,2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -234,23 +234,8 @@ func proto(f *spec.Func, name string) string {
 	return f.Result.C(name + "(" + strings.Join(ps, ", ") + ")")
 }
 
-// headerRelease is the release whose plain names the header speaks: functions that came
-// later are declared, but no plain name leads to them.
-const headerRelease = 13000
-
+// funcs declares every function under its own name, then leads plain names to them.
 func (h *cHeader) funcs() {
-	best := map[string]*spec.Func{}
-	for _, f := range h.api.Funcs {
-		if f.Opaque || int(f.Since) > headerRelease {
-			continue
-		}
-		if b := best[f.Base()]; b == nil || f.Revision() > b.Revision() {
-			best[f.Base()] = f
-		}
-	}
-	if h.api.Name == "cuda" { // the runtime's header has no renamed functions
-		h.f("#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n#define KUDZU_PTSZ(name) name##_ptsz\n#define KUDZU_PTDS(name) name##_ptds\n#else\n#define KUDZU_PTSZ(name) name\n#define KUDZU_PTDS(name) name\n#endif\n\n")
-	}
 	for _, f := range h.api.Funcs {
 		if f.Opaque {
 			continue
@@ -267,22 +252,38 @@ func (h *cHeader) funcs() {
 		}
 		h.guarded(f.Span, o.String())
 	}
-	if h.api.Name != "cuda" {
+	if len(h.api.Renames) == 0 {
 		return
 	}
-	h.f("\n// Plain names lead to the newest variant; -DKUDZU_NO_RENAME leaves them alone.\n#ifndef KUDZU_NO_RENAME\n")
-	for _, base := range sortedKeys(best) {
-		f := best[base]
-		target := f.Name
-		switch {
-		case f.PTSZ != 0:
-			target = "KUDZU_PTSZ(" + f.Name + ")"
-		case f.PTDS != 0:
-			target = "KUDZU_PTDS(" + f.Name + ")"
-		case f.Name == base:
-			continue
-		}
-		h.f("#define %s %s\n", base, target)
+	h.f("\n// Plain names lead to newer variants; -DKUDZU_NO_RENAME leaves them alone.\n#ifndef KUDZU_NO_RENAME\n")
+	h.f("#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n#define KUDZU_PT(name, tail) name##tail\n#else\n#define KUDZU_PT(name, tail) name\n#endif\n")
+	byName := map[string]*spec.Func{}
+	renamed := map[string]bool{}
+	for _, f := range h.api.Funcs {
+		byName[f.Name] = f
 	}
-	h.f("#endif\n\n")
+	target := func(name string) string {
+		switch f := byName[name]; {
+		case f != nil && f.PTSZ != 0:
+			return "KUDZU_PT(" + name + ", _ptsz)"
+		case f != nil && f.PTDS != 0:
+			return "KUDZU_PT(" + name + ", _ptds)"
+		}
+		return name
+	}
+	for _, r := range h.api.Renames {
+		renamed[r.Name] = true
+		span := r.Span
+		if span.Since >= 13000 { // until then the plain name meant itself
+			span.Only = 13
+		}
+		h.guarded(span, fmt.Sprintf("#define %s %s\n", r.Name, target(r.To)))
+	}
+	h.f("#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n")
+	for _, f := range h.api.Funcs {
+		if (f.PTSZ != 0 || f.PTDS != 0) && f.Base() == f.Name && !renamed[f.Name] {
+			h.f("#define %s %s\n", f.Name, target(f.Name))
+		}
+	}
+	h.f("#endif\n#endif\n\n")
 }

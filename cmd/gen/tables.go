@@ -196,7 +196,7 @@ func (w *world) errorFile() {
 	var o out
 	o.header("//", apiFiles)
 	o.f("#include \"base.h\"\n\nstruct row {\n\tint code;\n\tconst char *name, *text;\n};\n")
-	for _, t := range []struct{ api, enum, array string }{{"cuda", "CUresult", "driver"}, {"cudart", "cudaError", "runtime"}} {
+	for _, t := range []struct{ api, enum, array string }{{"cuda", "CUresult", "driver"}, {"cudart", "cudaError_t", "runtime"}} {
 		o.f("\nstatic const struct row %s[] = {\n", t.array)
 		for _, e := range w.apis[t.api].Enums {
 			if e.Name != t.enum {

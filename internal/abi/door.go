@@ -12,12 +12,10 @@ package abi
 import "C"
 
 import (
-	"os"
+	"fmt"
 	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
-
-	"kudzu/internal/logx"
 )
 
 // Handler serves one row: it unpacks arguments, calls a method and answers with a result code.
@@ -34,14 +32,20 @@ const (
 	initializeError = 3
 )
 
-var (
-	handlers []Handler
-	start    func() error
-)
+// House is what the door opens to.
+type House struct {
+	Start    func() error // runs at the first call, on its thread
+	Handlers []Handler
+	// Report is told of a call that could not be served; stack is nil where the program
+	// gave us a bad address.
+	Report func(call string, cause any, stack []byte)
+}
+
+var house House
 
 // Serve says what the door opens to. The wiring calls it once, while the image is being
-// loaded and before any call can come in; begin runs at the first call, on its thread.
-func Serve(begin func() error, list []Handler) { start, handlers = begin, list }
+// loaded and before any call can come in.
+func Serve(h House) { house = h }
 
 // kzDoor is the one function C calls. The thread block and the arguments are C memory
 // that stays in place for the time of the call.
@@ -58,18 +62,15 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 	if id == C.KZ_START {
 		return C.int32_t(begin())
 	}
-	if int(id) >= len(handlers) {
+	if int(id) >= len(house.Handlers) {
 		return notSupported
 	}
-	return C.int32_t(handlers[id].Call(thread, args))
+	return C.int32_t(house.Handlers[id].Call(thread, args))
 }
 
 func begin() int32 {
-	if start == nil {
-		return initializeError
-	}
-	if err := start(); err != nil {
-		logx.Errorf("%v", err)
+	if err := house.Start(); err != nil {
+		house.Report("start", err, nil)
 		return initializeError
 	}
 	return 0
@@ -78,22 +79,18 @@ func begin() int32 {
 var panics atomic.Uint64
 
 // recovered turns a panic into an answer. One that carries an address comes from memory
-// the program gave us; anything else is a fault of ours, said once with its stack.
+// the program gave us; anything else is a fault of ours.
 func recovered(id uint32, r any) int32 {
 	name := "start"
-	if int(id) < len(handlers) {
-		name = handlers[id].Name
+	if int(id) < len(house.Handlers) {
+		name = house.Handlers[id].Name
 	}
 	if f, ok := r.(interface{ Addr() uintptr }); ok {
-		logx.Once("address "+name, "%s: bad address %#x", name, f.Addr())
+		house.Report(name, fmt.Sprintf("bad address %#x", f.Addr()), nil)
 		return invalidValue
 	}
-	if panics.Add(1) == 1 {
-		logx.Errorf("%s: %v (a mistake in Kudzu; KUDZU_LOG=debug shows where)", name, r)
-		if logx.On(logx.Debug) {
-			os.Stderr.Write(debug.Stack())
-		}
-	}
+	panics.Add(1)
+	house.Report(name, r, debug.Stack())
 	return unknown
 }
 

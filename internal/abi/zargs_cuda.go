@@ -372,10 +372,213 @@ type CuCtxPushCurrent struct {
 	Ctx uint64
 }
 
+type CuModuleLoad struct {
+	_ structs.HostLayout
+
+	Module uint64
+	Fname  uint64
+}
+
+type CuModuleLoadData struct {
+	_ structs.HostLayout
+
+	Module uint64
+	Image  uint64
+}
+
+type CuModuleLoadDataEx struct {
+	_ structs.HostLayout
+
+	Module       uint64
+	Image        uint64
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
+}
+
+type CuModuleLoadFatBinary struct {
+	_ structs.HostLayout
+
+	Module   uint64
+	FatCubin uint64
+}
+
+type CuModuleUnload struct {
+	_ structs.HostLayout
+
+	Hmod uint64
+}
+
 type CuModuleGetLoadingMode struct {
 	_ structs.HostLayout
 
 	Mode uint64
+}
+
+type CuModuleGetFunction struct {
+	_ structs.HostLayout
+
+	Hfunc uint64
+	Hmod  uint64
+	Name  uint64
+}
+
+type CuModuleGetFunctionCount struct {
+	_ structs.HostLayout
+
+	Count uint64
+	Mod   uint64
+}
+
+type CuModuleEnumerateFunctions struct {
+	_ structs.HostLayout
+
+	Functions    uint64
+	NumFunctions uint32
+	Mod          uint64
+}
+
+type CuModuleGetGlobal_v2 struct {
+	_ structs.HostLayout
+
+	Dptr  uint64
+	Bytes uint64
+	Hmod  uint64
+	Name  uint64
+}
+
+type CuLibraryLoadData struct {
+	_ structs.HostLayout
+
+	Library             uint64
+	Code                uint64
+	JitOptions          uint64
+	JitOptionsValues    uint64
+	NumJitOptions       uint32
+	LibraryOptions      uint64
+	LibraryOptionValues uint64
+	NumLibraryOptions   uint32
+}
+
+type CuLibraryLoadFromFile struct {
+	_ structs.HostLayout
+
+	Library             uint64
+	FileName            uint64
+	JitOptions          uint64
+	JitOptionsValues    uint64
+	NumJitOptions       uint32
+	LibraryOptions      uint64
+	LibraryOptionValues uint64
+	NumLibraryOptions   uint32
+}
+
+type CuLibraryUnload struct {
+	_ structs.HostLayout
+
+	Library uint64
+}
+
+type CuLibraryGetKernel struct {
+	_ structs.HostLayout
+
+	PKernel uint64
+	Library uint64
+	Name    uint64
+}
+
+type CuLibraryGetKernelCount struct {
+	_ structs.HostLayout
+
+	Count uint64
+	Lib   uint64
+}
+
+type CuLibraryEnumerateKernels struct {
+	_ structs.HostLayout
+
+	Kernels    uint64
+	NumKernels uint32
+	Lib        uint64
+}
+
+type CuLibraryGetModule struct {
+	_ structs.HostLayout
+
+	PMod    uint64
+	Library uint64
+}
+
+type CuKernelGetFunction struct {
+	_ structs.HostLayout
+
+	PFunc  uint64
+	Kernel uint64
+}
+
+type CuKernelGetLibrary struct {
+	_ structs.HostLayout
+
+	PLib   uint64
+	Kernel uint64
+}
+
+type CuLibraryGetGlobal struct {
+	_ structs.HostLayout
+
+	Dptr    uint64
+	Bytes   uint64
+	Library uint64
+	Name    uint64
+}
+
+type CuKernelGetAttribute struct {
+	_ structs.HostLayout
+
+	Pi     uint64
+	Attrib uint32
+	Kernel uint64
+	Dev    uint32
+}
+
+type CuKernelSetAttribute struct {
+	_ structs.HostLayout
+
+	Attrib uint32
+	Val    uint32
+	Kernel uint64
+	Dev    uint32
+}
+
+type CuKernelSetCacheConfig struct {
+	_ structs.HostLayout
+
+	Kernel uint64
+	Config uint32
+	Dev    uint32
+}
+
+type CuKernelGetName struct {
+	_ structs.HostLayout
+
+	Name  uint64
+	Hfunc uint64
+}
+
+type CuKernelGetParamInfo struct {
+	_ structs.HostLayout
+
+	Kernel      uint64
+	ParamIndex  uint64
+	ParamOffset uint64
+	ParamSize   uint64
+}
+
+type CuKernelGetParamCount struct {
+	_ structs.HostLayout
+
+	Kernel     uint64
+	ParamCount uint64
 }
 
 type CuMemGetInfo_v2 struct {
@@ -474,12 +677,259 @@ type CuMemHostUnregister struct {
 	P uint64
 }
 
+type CuPointerGetAttribute struct {
+	_ structs.HostLayout
+
+	Data      uint64
+	Attribute uint32
+	Ptr       uint64
+}
+
+type CuPointerSetAttribute struct {
+	_ structs.HostLayout
+
+	Value     uint64
+	Attribute uint32
+	Ptr       uint64
+}
+
+type CuPointerGetAttributes struct {
+	_ structs.HostLayout
+
+	NumAttributes uint32
+	Attributes    uint64
+	Data          uint64
+	Ptr           uint64
+}
+
 type CuMemHostRegister struct {
 	_ structs.HostLayout
 
 	P        uint64
 	Bytesize uint64
 	Flags    uint32
+}
+
+type CuMemcpyHtoD_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	SrcHost   uint64
+	ByteCount uint64
+}
+
+type CuMemcpyDtoH_v2 struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcDevice uint64
+	ByteCount uint64
+}
+
+type CuMemcpyDtoD_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	SrcDevice uint64
+	ByteCount uint64
+}
+
+type CuMemcpy2D_v2 struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
+type CuMemcpy2DUnaligned_v2 struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
+type CuMemcpyHtoDAsync_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	SrcHost   uint64
+	ByteCount uint64
+	HStream   uint64
+}
+
+type CuMemcpyDtoHAsync_v2 struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcDevice uint64
+	ByteCount uint64
+	HStream   uint64
+}
+
+type CuMemcpyDtoDAsync_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	SrcDevice uint64
+	ByteCount uint64
+	HStream   uint64
+}
+
+type CuMemcpy2DAsync_v2 struct {
+	_ structs.HostLayout
+
+	PCopy   uint64
+	HStream uint64
+}
+
+type CuMemsetD8_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	Uc        uint8
+	N         uint64
+}
+
+type CuMemsetD16_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	Us        uint16
+	N         uint64
+}
+
+type CuMemsetD32_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	Ui        uint32
+	N         uint64
+}
+
+type CuMemsetD2D8_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	DstPitch  uint64
+	Uc        uint8
+	Width     uint64
+	Height    uint64
+}
+
+type CuMemsetD2D16_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	DstPitch  uint64
+	Us        uint16
+	Width     uint64
+	Height    uint64
+}
+
+type CuMemsetD2D32_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	DstPitch  uint64
+	Ui        uint32
+	Width     uint64
+	Height    uint64
+}
+
+type CuMemcpy struct {
+	_ structs.HostLayout
+
+	Dst       uint64
+	Src       uint64
+	ByteCount uint64
+}
+
+type CuMemcpyAsync struct {
+	_ structs.HostLayout
+
+	Dst       uint64
+	Src       uint64
+	ByteCount uint64
+	HStream   uint64
+}
+
+type CuMemcpyPeer struct {
+	_ structs.HostLayout
+
+	DstDevice  uint64
+	DstContext uint64
+	SrcDevice  uint64
+	SrcContext uint64
+	ByteCount  uint64
+}
+
+type CuMemcpyPeerAsync struct {
+	_ structs.HostLayout
+
+	DstDevice  uint64
+	DstContext uint64
+	SrcDevice  uint64
+	SrcContext uint64
+	ByteCount  uint64
+	HStream    uint64
+}
+
+type CuMemsetD8Async struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	Uc        uint8
+	N         uint64
+	HStream   uint64
+}
+
+type CuMemsetD16Async struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	Us        uint16
+	N         uint64
+	HStream   uint64
+}
+
+type CuMemsetD32Async struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	Ui        uint32
+	N         uint64
+	HStream   uint64
+}
+
+type CuMemsetD2D8Async struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	DstPitch  uint64
+	Uc        uint8
+	Width     uint64
+	Height    uint64
+	HStream   uint64
+}
+
+type CuMemsetD2D16Async struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	DstPitch  uint64
+	Us        uint16
+	Width     uint64
+	Height    uint64
+	HStream   uint64
+}
+
+type CuMemsetD2D32Async struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	DstPitch  uint64
+	Ui        uint32
+	Width     uint64
+	Height    uint64
+	HStream   uint64
 }
 
 type CuStreamCreate struct {
@@ -635,12 +1085,176 @@ type CuEventRecordWithFlags struct {
 	Flags   uint32
 }
 
+type CuFuncGetAttribute struct {
+	_ structs.HostLayout
+
+	Pi     uint64
+	Attrib uint32
+	Hfunc  uint64
+}
+
+type CuFuncSetAttribute struct {
+	_ structs.HostLayout
+
+	Hfunc  uint64
+	Attrib uint32
+	Value  uint32
+}
+
+type CuFuncSetCacheConfig struct {
+	_ structs.HostLayout
+
+	Hfunc  uint64
+	Config uint32
+}
+
+type CuFuncGetModule struct {
+	_ structs.HostLayout
+
+	Hmod  uint64
+	Hfunc uint64
+}
+
+type CuFuncGetName struct {
+	_ structs.HostLayout
+
+	Name  uint64
+	Hfunc uint64
+}
+
+type CuFuncGetParamInfo struct {
+	_ structs.HostLayout
+
+	Func        uint64
+	ParamIndex  uint64
+	ParamOffset uint64
+	ParamSize   uint64
+}
+
+type CuFuncGetParamCount struct {
+	_ structs.HostLayout
+
+	Func       uint64
+	ParamCount uint64
+}
+
+type CuFuncIsLoaded struct {
+	_ structs.HostLayout
+
+	State    uint64
+	Function uint64
+}
+
+type CuFuncLoad struct {
+	_ structs.HostLayout
+
+	Function uint64
+}
+
+type CuFuncSetSharedMemConfig struct {
+	_ structs.HostLayout
+
+	Hfunc  uint64
+	Config uint32
+}
+
+type CuOccupancyMaxActiveBlocksPerMultiprocessor struct {
+	_ structs.HostLayout
+
+	NumBlocks       uint64
+	Func            uint64
+	BlockSize       uint32
+	DynamicSMemSize uint64
+}
+
+type CuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags struct {
+	_ structs.HostLayout
+
+	NumBlocks       uint64
+	Func            uint64
+	BlockSize       uint32
+	DynamicSMemSize uint64
+	Flags           uint32
+}
+
+type CuOccupancyMaxPotentialBlockSize struct {
+	_ structs.HostLayout
+
+	MinGridSize                uint64
+	BlockSize                  uint64
+	Func                       uint64
+	BlockSizeToDynamicSMemSize uint64
+	DynamicSMemSize            uint64
+	BlockSizeLimit             uint32
+}
+
+type CuOccupancyMaxPotentialBlockSizeWithFlags struct {
+	_ structs.HostLayout
+
+	MinGridSize                uint64
+	BlockSize                  uint64
+	Func                       uint64
+	BlockSizeToDynamicSMemSize uint64
+	DynamicSMemSize            uint64
+	BlockSizeLimit             uint32
+	Flags                      uint32
+}
+
+type CuOccupancyAvailableDynamicSMemPerBlock struct {
+	_ structs.HostLayout
+
+	DynamicSmemSize uint64
+	Func            uint64
+	NumBlocks       uint32
+	BlockSize       uint32
+}
+
+type CuLaunchKernel struct {
+	_ structs.HostLayout
+
+	F              uint64
+	GridDimX       uint32
+	GridDimY       uint32
+	GridDimZ       uint32
+	BlockDimX      uint32
+	BlockDimY      uint32
+	BlockDimZ      uint32
+	SharedMemBytes uint32
+	HStream        uint64
+	KernelParams   uint64
+	Extra          uint64
+}
+
+type CuLaunchKernelEx struct {
+	_ structs.HostLayout
+
+	Config       uint64
+	F            uint64
+	KernelParams uint64
+	Extra        uint64
+}
+
 type CuLaunchHostFunc struct {
 	_ structs.HostLayout
 
 	HStream  uint64
 	Fn       uint64
 	UserData uint64
+}
+
+type CuLaunchCooperativeKernel struct {
+	_ structs.HostLayout
+
+	F              uint64
+	GridDimX       uint32
+	GridDimY       uint32
+	GridDimZ       uint32
+	BlockDimX      uint32
+	BlockDimY      uint32
+	BlockDimZ      uint32
+	SharedMemBytes uint32
+	HStream        uint64
+	KernelParams   uint64
 }
 
 type CuProfilerStart struct {

@@ -273,286 +273,809 @@ static CUresult kz_stub_cuda_cuCtxPushCurrent(CUcontext ctx) {
 	return kz_door(53, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuModuleLoad(CUmodule *module, const char *fname) {
+	struct { CUmodule *module; const char *fname; } a = {module, fname};
+	return kz_door(54, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleLoadData(CUmodule *module, const void *image) {
+	struct { CUmodule *module; const void *image; } a = {module, image};
+	return kz_door(55, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues) {
+	struct { CUmodule *module; const void *image; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {module, image, numOptions, options, optionValues};
+	return kz_door(56, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
+	struct { CUmodule *module; const void *fatCubin; } a = {module, fatCubin};
+	return kz_door(57, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleUnload(CUmodule hmod) {
+	struct { CUmodule hmod; } a = {hmod};
+	return kz_door(58, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
 	struct { CUmoduleLoadingMode *mode; } a = {mode};
-	return kz_door(54, 0, &a);
+	return kz_door(59, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name) {
+	struct { CUfunction *hfunc; CUmodule hmod; const char *name; } a = {hfunc, hmod, name};
+	return kz_door(60, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod) {
+	struct { unsigned int *count; CUmodule mod; } a = {count, mod};
+	return kz_door(61, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod) {
+	struct { CUfunction *functions; unsigned int numFunctions; CUmodule mod; } a = {functions, numFunctions, mod};
+	return kz_door(62, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name) {
+	struct { CUdeviceptr *dptr; size_t *bytes; CUmodule hmod; const char *name; } a = {dptr, bytes, hmod, name};
+	return kz_door(63, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
+	struct { CUlibrary *library; const void *code; CUjit_option *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; CUlibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
+	return kz_door(64, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
+	struct { CUlibrary *library; const char *fileName; CUjit_option *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; CUlibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, fileName, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
+	return kz_door(65, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryUnload(CUlibrary library) {
+	struct { CUlibrary library; } a = {library};
+	return kz_door(66, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name) {
+	struct { CUkernel *pKernel; CUlibrary library; const char *name; } a = {pKernel, library, name};
+	return kz_door(67, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib) {
+	struct { unsigned int *count; CUlibrary lib; } a = {count, lib};
+	return kz_door(68, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib) {
+	struct { CUkernel *kernels; unsigned int numKernels; CUlibrary lib; } a = {kernels, numKernels, lib};
+	return kz_door(69, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryGetModule(CUmodule *pMod, CUlibrary library) {
+	struct { CUmodule *pMod; CUlibrary library; } a = {pMod, library};
+	return kz_door(70, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel) {
+	struct { CUfunction *pFunc; CUkernel kernel; } a = {pFunc, kernel};
+	return kz_door(71, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel) {
+	struct { CUlibrary *pLib; CUkernel kernel; } a = {pLib, kernel};
+	return kz_door(72, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) {
+	struct { CUdeviceptr *dptr; size_t *bytes; CUlibrary library; const char *name; } a = {dptr, bytes, library, name};
+	return kz_door(73, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
+	struct { int *pi; CUfunction_attribute attrib; CUkernel kernel; CUdevice dev; } a = {pi, attrib, kernel, dev};
+	return kz_door(74, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
+	struct { CUfunction_attribute attrib; int val; CUkernel kernel; CUdevice dev; } a = {attrib, val, kernel, dev};
+	return kz_door(75, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
+	struct { CUkernel kernel; CUfunc_cache config; CUdevice dev; } a = {kernel, config, dev};
+	return kz_door(76, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelGetName(const char **name, CUkernel hfunc) {
+	struct { const char **name; CUkernel hfunc; } a = {name, hfunc};
+	return kz_door(77, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
+	struct { CUkernel kernel; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {kernel, paramIndex, paramOffset, paramSize};
+	return kz_door(78, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuKernelGetParamCount(CUkernel kernel, size_t *paramCount) {
+	struct { CUkernel kernel; size_t *paramCount; } a = {kernel, paramCount};
+	return kz_door(79, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetInfo_v2(size_t *free, size_t *total) {
 	struct { size_t *free; size_t *total; } a = {free, total};
-	return kz_door(55, 0, &a);
+	return kz_door(80, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 	struct { CUdeviceptr *dptr; size_t bytesize; } a = {dptr, bytesize};
-	return kz_door(56, 0, &a);
+	return kz_door(81, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes) {
 	struct { CUdeviceptr *dptr; size_t *pPitch; size_t WidthInBytes; size_t Height; unsigned int ElementSizeBytes; } a = {dptr, pPitch, WidthInBytes, Height, ElementSizeBytes};
-	return kz_door(57, 0, &a);
+	return kz_door(82, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFree_v2(CUdeviceptr dptr) {
 	struct { CUdeviceptr dptr; } a = {dptr};
-	return kz_door(58, 0, &a);
+	return kz_door(83, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
 	struct { CUdeviceptr *pbase; size_t *psize; CUdeviceptr dptr; } a = {pbase, psize, dptr};
-	return kz_door(59, 0, &a);
+	return kz_door(84, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocHost_v2(void **pp, size_t bytesize) {
 	struct { void **pp; size_t bytesize; } a = {pp, bytesize};
-	return kz_door(60, 0, &a);
+	return kz_door(85, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeHost(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(61, 0, &a);
+	return kz_door(86, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
 	struct { void **pp; size_t bytesize; unsigned int Flags; } a = {pp, bytesize, Flags};
-	return kz_door(62, 0, &a);
+	return kz_door(87, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags) {
 	struct { CUdeviceptr *pdptr; void *p; unsigned int Flags; } a = {pdptr, p, Flags};
-	return kz_door(63, 0, &a);
+	return kz_door(88, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetFlags(unsigned int *pFlags, void *p) {
 	struct { unsigned int *pFlags; void *p; } a = {pFlags, p};
-	return kz_door(64, 0, &a);
+	return kz_door(89, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
 	struct { CUdeviceptr *dptr; size_t bytesize; unsigned int flags; } a = {dptr, bytesize, flags};
-	return kz_door(65, 0, &a);
+	return kz_door(90, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(66, 0, &a);
+	return kz_door(91, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostUnregister(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(67, 0, &a);
+	return kz_door(92, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
+	struct { void *data; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {data, attribute, ptr};
+	return kz_door(93, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr) {
+	struct { const void *value; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {value, attribute, ptr};
+	return kz_door(94, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr) {
+	struct { unsigned int numAttributes; CUpointer_attribute *attributes; void **data; CUdeviceptr ptr; } a = {numAttributes, attributes, data, ptr};
+	return kz_door(95, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(68, 0, &a);
+	return kz_door(96, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
+	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
+	return kz_door(97, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
+	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
+	return kz_door(97, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
+	return kz_door(98, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
+	return kz_door(98, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
+	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
+	return kz_door(99, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
+	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
+	return kz_door(99, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) {
+	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
+	return kz_door(100, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
+	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
+	return kz_door(100, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
+	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
+	return kz_door(101, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
+	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
+	return kz_door(101, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
+	return kz_door(102, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
+	return kz_door(102, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
+	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
+	return kz_door(103, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
+	return kz_door(103, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
+	return kz_door(104, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
+	return kz_door(104, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
+	return kz_door(105, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
+	return kz_door(105, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
+	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
+	return kz_door(106, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
+	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
+	return kz_door(106, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N) {
+	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
+	return kz_door(107, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N) {
+	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
+	return kz_door(107, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
+	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
+	return kz_door(108, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
+	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
+	return kz_door(108, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
+	return kz_door(109, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
+	return kz_door(109, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
+	return kz_door(110, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
+	return kz_door(110, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
+	return kz_door(111, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
+	return kz_door(111, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
+	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
+	return kz_door(112, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
+	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
+	return kz_door(112, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
+	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
+	return kz_door(113, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
+	return kz_door(113, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
+	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
+	return kz_door(114, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
+	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
+	return kz_door(114, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
+	return kz_door(115, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
+	return kz_door(115, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
+	return kz_door(116, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
+	return kz_door(116, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
+	return kz_door(117, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
+	return kz_door(117, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
+	return kz_door(118, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
+	return kz_door(118, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
+	return kz_door(119, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
+	return kz_door(119, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
+	return kz_door(120, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
+	return kz_door(120, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
+	return kz_door(121, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
+	return kz_door(121, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreate(CUstream *phStream, unsigned int Flags) {
 	struct { CUstream *phStream; unsigned int Flags; } a = {phStream, Flags};
-	return kz_door(69, 0, &a);
+	return kz_door(122, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
 	struct { CUstream *phStream; unsigned int flags; int priority; } a = {phStream, flags, priority};
-	return kz_door(70, 0, &a);
+	return kz_door(123, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy_v2(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(71, 0, &a);
+	return kz_door(124, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(72, 0, &a);
+	return kz_door(125, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority(CUstream hStream, int *priority) {
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(73, 0, &a);
+	return kz_door(126, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority_ptsz(CUstream hStream, int *priority) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(73, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(126, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId(CUstream hStream, unsigned long long *streamId) {
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(74, 0, &a);
+	return kz_door(127, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId_ptsz(CUstream hStream, unsigned long long *streamId) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(74, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(127, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(75, 0, &a);
+	return kz_door(128, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(75, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(128, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice(CUstream hStream, CUdevice *device) {
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(76, 0, &a);
+	return kz_door(129, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(76, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(129, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(77, 0, &a);
+	return kz_door(130, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(77, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(130, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(78, 0, &a);
+	return kz_door(131, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(78, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(131, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(79, 0, &a);
+	return kz_door(132, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(79, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(132, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(80, 0, &a);
+	return kz_door(133, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(80, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(133, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(81, 0, &a);
+	return kz_door(134, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(81, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(134, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventCreate(CUevent *phEvent, unsigned int Flags) {
 	struct { CUevent *phEvent; unsigned int Flags; } a = {phEvent, Flags};
-	return kz_door(82, 0, &a);
+	return kz_door(135, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventQuery(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(83, 0, &a);
+	return kz_door(136, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventSynchronize(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(84, 0, &a);
+	return kz_door(137, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy_v2(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(85, 0, &a);
+	return kz_door(138, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(86, 0, &a);
+	return kz_door(139, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(87, 0, &a);
+	return kz_door(140, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(88, 0, &a);
+	return kz_door(141, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord(CUevent hEvent, CUstream hStream) {
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(89, 0, &a);
+	return kz_door(142, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(89, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(142, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(90, 0, &a);
+	return kz_door(143, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(90, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(143, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
+	struct { int *pi; CUfunction_attribute attrib; CUfunction hfunc; } a = {pi, attrib, hfunc};
+	return kz_door(144, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
+	struct { CUfunction hfunc; CUfunction_attribute attrib; int value; } a = {hfunc, attrib, value};
+	return kz_door(145, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
+	struct { CUfunction hfunc; CUfunc_cache config; } a = {hfunc, config};
+	return kz_door(146, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
+	struct { CUmodule *hmod; CUfunction hfunc; } a = {hmod, hfunc};
+	return kz_door(147, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncGetName(const char **name, CUfunction hfunc) {
+	struct { const char **name; CUfunction hfunc; } a = {name, hfunc};
+	return kz_door(148, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
+	struct { CUfunction func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
+	return kz_door(149, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncGetParamCount(CUfunction func, size_t *paramCount) {
+	struct { CUfunction func; size_t *paramCount; } a = {func, paramCount};
+	return kz_door(150, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
+	struct { CUfunctionLoadingState *state; CUfunction function; } a = {state, function};
+	return kz_door(151, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
+	struct { CUfunction function; } a = {function};
+	return kz_door(152, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
+	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
+	return kz_door(153, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
+	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
+	return kz_door(154, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
+	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
+	return kz_door(155, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
+	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
+	return kz_door(156, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
+	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
+	return kz_door(157, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
+	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
+	return kz_door(158, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
+	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
+	return kz_door(159, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
+	return kz_door(159, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
+	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
+	return kz_door(160, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
+	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
+	return kz_door(160, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(91, 0, &a);
+	return kz_door(161, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(91, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(161, KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
+	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
+	return kz_door(162, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
+	return kz_door(162, KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(92, 0, 0);
+	return kz_door(163, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(93, 0, 0);
+	return kz_door(164, 0, 0);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -610,7 +1133,32 @@ void *const kz_stubs_cuda[731] = {
 	[82] = kz_stub_cuda_cuCtxDestroy,
 	[83] = kz_stub_cuda_cuCtxPopCurrent,
 	[84] = kz_stub_cuda_cuCtxPushCurrent,
+	[95] = kz_stub_cuda_cuModuleLoad,
+	[96] = kz_stub_cuda_cuModuleLoadData,
+	[97] = kz_stub_cuda_cuModuleLoadDataEx,
+	[98] = kz_stub_cuda_cuModuleLoadFatBinary,
+	[99] = kz_stub_cuda_cuModuleUnload,
 	[100] = kz_stub_cuda_cuModuleGetLoadingMode,
+	[101] = kz_stub_cuda_cuModuleGetFunction,
+	[102] = kz_stub_cuda_cuModuleGetFunctionCount,
+	[103] = kz_stub_cuda_cuModuleEnumerateFunctions,
+	[104] = kz_stub_cuda_cuModuleGetGlobal_v2,
+	[116] = kz_stub_cuda_cuLibraryLoadData,
+	[117] = kz_stub_cuda_cuLibraryLoadFromFile,
+	[118] = kz_stub_cuda_cuLibraryUnload,
+	[119] = kz_stub_cuda_cuLibraryGetKernel,
+	[120] = kz_stub_cuda_cuLibraryGetKernelCount,
+	[121] = kz_stub_cuda_cuLibraryEnumerateKernels,
+	[122] = kz_stub_cuda_cuLibraryGetModule,
+	[123] = kz_stub_cuda_cuKernelGetFunction,
+	[124] = kz_stub_cuda_cuKernelGetLibrary,
+	[125] = kz_stub_cuda_cuLibraryGetGlobal,
+	[128] = kz_stub_cuda_cuKernelGetAttribute,
+	[129] = kz_stub_cuda_cuKernelSetAttribute,
+	[130] = kz_stub_cuda_cuKernelSetCacheConfig,
+	[131] = kz_stub_cuda_cuKernelGetName,
+	[132] = kz_stub_cuda_cuKernelGetParamInfo,
+	[133] = kz_stub_cuda_cuKernelGetParamCount,
 	[134] = kz_stub_cuda_cuMemGetInfo_v2,
 	[135] = kz_stub_cuda_cuMemAlloc_v2,
 	[136] = kz_stub_cuda_cuMemAllocPitch_v2,
@@ -624,7 +1172,60 @@ void *const kz_stubs_cuda[731] = {
 	[144] = kz_stub_cuda_cuMemAllocManaged,
 	[150] = kz_stub_cuda_cuMemHostRegister_v2,
 	[151] = kz_stub_cuda_cuMemHostUnregister,
+	[192] = kz_stub_cuda_cuPointerGetAttribute,
+	[197] = kz_stub_cuda_cuPointerSetAttribute,
+	[198] = kz_stub_cuda_cuPointerGetAttributes,
 	[199] = kz_stub_cuda_cuMemHostRegister,
+	[232] = kz_stub_cuda_cuMemcpyHtoD_v2,
+	[233] = kz_stub_cuda_cuMemcpyHtoD_v2_ptds,
+	[234] = kz_stub_cuda_cuMemcpyDtoH_v2,
+	[235] = kz_stub_cuda_cuMemcpyDtoH_v2_ptds,
+	[236] = kz_stub_cuda_cuMemcpyDtoD_v2,
+	[237] = kz_stub_cuda_cuMemcpyDtoD_v2_ptds,
+	[252] = kz_stub_cuda_cuMemcpy2D_v2,
+	[253] = kz_stub_cuda_cuMemcpy2D_v2_ptds,
+	[254] = kz_stub_cuda_cuMemcpy2DUnaligned_v2,
+	[255] = kz_stub_cuda_cuMemcpy2DUnaligned_v2_ptds,
+	[258] = kz_stub_cuda_cuMemcpyHtoDAsync_v2,
+	[259] = kz_stub_cuda_cuMemcpyHtoDAsync_v2_ptsz,
+	[260] = kz_stub_cuda_cuMemcpyDtoHAsync_v2,
+	[261] = kz_stub_cuda_cuMemcpyDtoHAsync_v2_ptsz,
+	[262] = kz_stub_cuda_cuMemcpyDtoDAsync_v2,
+	[263] = kz_stub_cuda_cuMemcpyDtoDAsync_v2_ptsz,
+	[264] = kz_stub_cuda_cuMemcpy2DAsync_v2,
+	[265] = kz_stub_cuda_cuMemcpy2DAsync_v2_ptsz,
+	[268] = kz_stub_cuda_cuMemsetD8_v2,
+	[269] = kz_stub_cuda_cuMemsetD8_v2_ptds,
+	[270] = kz_stub_cuda_cuMemsetD16_v2,
+	[271] = kz_stub_cuda_cuMemsetD16_v2_ptds,
+	[272] = kz_stub_cuda_cuMemsetD32_v2,
+	[273] = kz_stub_cuda_cuMemsetD32_v2_ptds,
+	[274] = kz_stub_cuda_cuMemsetD2D8_v2,
+	[275] = kz_stub_cuda_cuMemsetD2D8_v2_ptds,
+	[276] = kz_stub_cuda_cuMemsetD2D16_v2,
+	[277] = kz_stub_cuda_cuMemsetD2D16_v2_ptds,
+	[278] = kz_stub_cuda_cuMemsetD2D32_v2,
+	[279] = kz_stub_cuda_cuMemsetD2D32_v2_ptds,
+	[280] = kz_stub_cuda_cuMemcpy,
+	[281] = kz_stub_cuda_cuMemcpy_ptds,
+	[282] = kz_stub_cuda_cuMemcpyAsync,
+	[283] = kz_stub_cuda_cuMemcpyAsync_ptsz,
+	[284] = kz_stub_cuda_cuMemcpyPeer,
+	[285] = kz_stub_cuda_cuMemcpyPeer_ptds,
+	[286] = kz_stub_cuda_cuMemcpyPeerAsync,
+	[287] = kz_stub_cuda_cuMemcpyPeerAsync_ptsz,
+	[304] = kz_stub_cuda_cuMemsetD8Async,
+	[305] = kz_stub_cuda_cuMemsetD8Async_ptsz,
+	[306] = kz_stub_cuda_cuMemsetD16Async,
+	[307] = kz_stub_cuda_cuMemsetD16Async_ptsz,
+	[308] = kz_stub_cuda_cuMemsetD32Async,
+	[309] = kz_stub_cuda_cuMemsetD32Async_ptsz,
+	[310] = kz_stub_cuda_cuMemsetD2D8Async,
+	[311] = kz_stub_cuda_cuMemsetD2D8Async_ptsz,
+	[312] = kz_stub_cuda_cuMemsetD2D16Async,
+	[313] = kz_stub_cuda_cuMemsetD2D16Async_ptsz,
+	[314] = kz_stub_cuda_cuMemsetD2D32Async,
+	[315] = kz_stub_cuda_cuMemsetD2D32Async_ptsz,
 	[352] = kz_stub_cuda_cuStreamCreate,
 	[353] = kz_stub_cuda_cuStreamCreateWithPriority,
 	[355] = kz_stub_cuda_cuStreamDestroy_v2,
@@ -658,8 +1259,29 @@ void *const kz_stubs_cuda[731] = {
 	[442] = kz_stub_cuda_cuEventRecord_ptsz,
 	[443] = kz_stub_cuda_cuEventRecordWithFlags,
 	[444] = kz_stub_cuda_cuEventRecordWithFlags_ptsz,
+	[456] = kz_stub_cuda_cuFuncGetAttribute,
+	[457] = kz_stub_cuda_cuFuncSetAttribute,
+	[458] = kz_stub_cuda_cuFuncSetCacheConfig,
+	[459] = kz_stub_cuda_cuFuncGetModule,
+	[460] = kz_stub_cuda_cuFuncGetName,
+	[461] = kz_stub_cuda_cuFuncGetParamInfo,
+	[462] = kz_stub_cuda_cuFuncGetParamCount,
+	[463] = kz_stub_cuda_cuFuncIsLoaded,
+	[464] = kz_stub_cuda_cuFuncLoad,
+	[476] = kz_stub_cuda_cuFuncSetSharedMemConfig,
+	[477] = kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+	[478] = kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+	[479] = kz_stub_cuda_cuOccupancyMaxPotentialBlockSize,
+	[480] = kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags,
+	[481] = kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock,
+	[484] = kz_stub_cuda_cuLaunchKernel,
+	[485] = kz_stub_cuda_cuLaunchKernel_ptsz,
+	[486] = kz_stub_cuda_cuLaunchKernelEx,
+	[487] = kz_stub_cuda_cuLaunchKernelEx_ptsz,
 	[488] = kz_stub_cuda_cuLaunchHostFunc,
 	[489] = kz_stub_cuda_cuLaunchHostFunc_ptsz,
+	[492] = kz_stub_cuda_cuLaunchCooperativeKernel,
+	[493] = kz_stub_cuda_cuLaunchCooperativeKernel_ptsz,
 	[709] = kz_stub_cuda_cuProfilerStart,
 	[710] = kz_stub_cuda_cuProfilerStop,
 };

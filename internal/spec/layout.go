@@ -13,23 +13,26 @@ type Scope struct {
 	structs  map[string]*Struct
 }
 
-// Scope returns the names that exist in a major version; 0 means all, later rows of one
-// name losing to earlier ones.
+// Scope returns the names of a major version; 0 means all. Names that only another version
+// has are there too, after its own: a union may have grown by a newer type without
+// changing its layout, and is written down once.
 func (a *API) Scope(major int) *Scope {
 	s := &Scope{API: a, Major: major, enums: map[string]*Enum{}, typedefs: map[string]*Typedef{}, structs: map[string]*Struct{}}
-	for _, e := range a.Enums {
-		if e.In(major) && s.enums[e.Name] == nil {
-			s.enums[e.Name] = e
+	for _, m := range []int{major, 0} {
+		for _, e := range a.Enums {
+			if e.In(m) && s.enums[e.Name] == nil {
+				s.enums[e.Name] = e
+			}
 		}
-	}
-	for _, t := range a.Typedefs {
-		if t.In(major) && s.typedefs[t.Name] == nil {
-			s.typedefs[t.Name] = t
+		for _, t := range a.Typedefs {
+			if t.In(m) && s.typedefs[t.Name] == nil {
+				s.typedefs[t.Name] = t
+			}
 		}
-	}
-	for _, st := range a.Structs {
-		if st.In(major) && s.structs[st.Name] == nil {
-			s.structs[st.Name] = st
+		for _, st := range a.Structs {
+			if st.In(m) && s.structs[st.Name] == nil {
+				s.structs[st.Name] = st
+			}
 		}
 	}
 	return s

@@ -49,6 +49,8 @@ func (p *parser) row(line string) error {
 		return p.library(rest)
 	case "const":
 		return p.constant(rest)
+	case "rename":
+		return p.rename(rest)
 	case "enum":
 		return p.enumeration(rest)
 	case "type", "handle", "callback":
@@ -144,6 +146,15 @@ func (p *parser) constant(rest string) error {
 		}
 	}
 	p.api.Consts = append(p.api.Consts, c)
+	return nil
+}
+
+func (p *parser) rename(rest string) error {
+	head, span, _, err := marks(strings.Fields(rest))
+	if err != nil || len(head) != 2 {
+		return errors.Join(err, fmt.Errorf("rename row %q", rest))
+	}
+	p.api.Renames = append(p.api.Renames, Rename{head[0], head[1], span})
 	return nil
 }
 

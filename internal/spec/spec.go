@@ -54,6 +54,12 @@ type Const struct {
 	Span
 }
 
+// Rename is a plain name that the header leads to a newer function.
+type Rename struct {
+	Name, To string
+	Span
+}
+
 // Enum is a C enumeration.
 type Enum struct {
 	Name, Tag string
@@ -149,6 +155,7 @@ type API struct {
 	Enums     []*Enum
 	Typedefs  []*Typedef
 	Structs   []*Struct
+	Renames   []Rename
 	Funcs     []*Func
 }
 

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kudzu/internal/spec"
+)
+
+// TestDeterministic: two runs over the same repository write the same bytes.
+func TestDeterministic(t *testing.T) {
+	var texts [2]map[string][]byte
+	for i := range texts {
+		w := &world{root: "../..", fset: token.NewFileSet(), apis: map[string]*spec.API{}, files: map[string][]byte{}}
+		for _, name := range spec.Names() {
+			api, err := spec.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.apis[name] = api
+		}
+		for _, o := range outputs {
+			if err := o.write(w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		texts[i] = w.files
+	}
+	for path, text := range texts[0] {
+		if string(text) != string(texts[1][path]) {
+			t.Errorf("%s differs between two runs", path)
+		}
+	}
+}
+
+// tree writes a small module with a driver of one method.
+func tree(t *testing.T, method string) string {
+	t.Helper()
+	root := t.TempDir()
+	files := map[string]string{
+		"internal/driver/d.go":   "package driver\nimport (\"kudzu/internal/hostmem\"; \"kudzu/internal/spec/cu\"; \"time\")\nvar _ hostmem.Ptr\nvar _ cu.T\ntype Thread struct{ when time.Time }\ntype DevPtr uint64\ntype Mem uint16\n" + method,
+		"internal/hostmem/h.go":  "package hostmem\ntype Ptr uintptr\n",
+		"internal/spec/cu/cu.go": "package cu\ntype T struct { A int32 }\ntype CUdevice = int32\ntype CUresult int32\n",
+		"c/base/empty.c":         "",
+	}
+	for path, text := range files {
+		full := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+const testRows = `library l key cuda
+type CUdeviceptr unsigned long long
+type CUdevice int
+handle CUstream tag st
+struct T
+	A int
+cuMemAlloc_v2(out dptr *CUdeviceptr, in bytesize size_t) int since 3.2
+cuMemAlloc(out dptr *unsigned int, in bytesize unsigned int) int since 2.0 go=MemAllocV1
+cuName(in name *const char, in t *const T, inopt u *const T, host p **void) int
+cuBias(in b float, outopt n *size_t, in s CUstream) int ptsz 7.0
+`
+
+func bound(t *testing.T, method string) (*world, error) {
+	t.Helper()
+	api, err := spec.Parse("cuda", testRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt := &spec.API{Name: "cudart"}
+	w := &world{root: tree(t, method), fset: token.NewFileSet(), apis: map[string]*spec.API{"cuda": api, "cudart": rt}, files: map[string][]byte{}}
+	return w, scanMethods(w)
+}
+
+func TestMatch(t *testing.T) {
+	rows := []struct {
+		method string
+		want   string // passes of the arguments
+	}{
+		{"func (t *Thread) MemAlloc(n uint64) (DevPtr, error) { return 0, nil }", "40"},
+		{"func (t *Thread) MemAlloc(p hostmem.Ptr, n uint64) error { return nil }", "30"},
+		{"func (t *Thread) MemAlloc(n uint) (p int64, err error) { return }", "40"},
+		{"func (t *Thread) Name(s string, a, b *cu.T, p hostmem.Ptr) error { return nil }", "1223"},
+		{"func (t *Thread) Name(s, a, b, p hostmem.Ptr) error { return nil }", "3333"},
+		{"func (t *Thread) Bias(b float32, s uint64) (uint64, error) { return 0, nil }", "040"},
+	}
+	for _, r := range rows {
+		w, err := bound(t, r.method)
+		if err != nil || len(w.order) != 1 {
+			t.Errorf("%s: %v, %d bound", r.method, err, len(w.order))
+			continue
+		}
+		got := ""
+		for _, a := range w.order[0].args {
+			got += string(rune('0' + int(a.pass)))
+		}
+		if got != r.want {
+			t.Errorf("%s: passes %s, want %s", r.method, got, r.want)
+		}
+	}
+}
+
+// TestMisfit: a method with a row's name and another shape is named, with its place.
+func TestMisfit(t *testing.T) {
+	for method, want := range map[string]string{
+		"func (t *Thread) MemAlloc(n uint64) DevPtr { return 0 }":                        "the last result must be error",
+		"func (t *Thread) MemAlloc(n uint32) (DevPtr, error) { return 0, nil }":          "parameter uint32 cannot take size_t bytesize",
+		"func (t *Thread) MemAlloc(n uint64) (Mem, error) { return 0, nil }":             "result driver.Mem cannot be stored through *CUdeviceptr dptr",
+		"func (t *Thread) MemAlloc(n uint64, m int32) (DevPtr, error) { return 0, nil }": "it has 2 parameters and 1 results besides error",
+		"func (t *Thread) Bias(b uint32, s uint64) (uint64, error) { return 0, nil }":    "parameter uint32 cannot take float b",
+	} {
+		_, err := bound(t, method)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "d.go:8:") {
+			t.Errorf("%s: error %v, want %q", method, err, want)
+		}
+	}
+}
+
+// TestUnbound: rows without a method, and methods without a row, are both fine.
+func TestUnbound(t *testing.T) {
+	w, err := bound(t, "func (t *Thread) Helper(x map[string]int) {}")
+	if err != nil || len(w.order) != 0 {
+		t.Errorf("%v, %d bound", err, len(w.order))
+	}
+}
+
+func TestMissingPackage(t *testing.T) {
+	src := &sources{root: t.TempDir(), fset: token.NewFileSet(), done: map[string]*types.Package{}}
+	if m, err := src.methods(module+"/internal/driver", "Thread"); err != nil || len(m) != 0 {
+		t.Errorf("%v, %v", m, err)
+	}
+}
