@@ -115,6 +115,9 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 		if o.VecSlot && hasVec(c) {
 			return false
 		}
+		if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != r.Type.IsFloat() && !r.Type.IsBits() {
+			return false // tells the optional operands of textures apart
+		}
 		return o.Kinds&isa.KReg != 0 && p.isPred(c, j, o) == (r.Type == isa.Pred)
 	case OpImm:
 		return o.Kinds&isa.KImm != 0 && !(o.VecSlot && hasVec(c))

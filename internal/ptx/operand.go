@@ -49,6 +49,9 @@ func (p *parser) operand(depth int) Operand {
 		p.address(&o, depth)
 	case '{':
 		p.vector(&o, depth)
+		if p.tok == '|' {
+			p.pair(&o, depth)
+		}
 	case '!':
 		if class[p.peek()]&cStart != 0 {
 			p.next()

@@ -215,10 +215,20 @@ func (c *checker) symbol(in *ptx.Inst, o *isa.Operand, a *ptx.Operand, t isa.Typ
 func (c *checker) pair(in *ptx.Inst, i int, o *isa.Operand, a *ptx.Operand) bool {
 	t := in.Form.OperandType(i, in.Mods, c.m.AddressSize)
 	first, second := &a.Elems[0], &a.Elems[1]
-	if first.Kind == ptx.OpReg && !c.register(in, o, first, t) {
-		return false
+	switch first.Kind {
+	case ptx.OpReg:
+		if !c.register(in, o, first, t) {
+			return false
+		}
+	case ptx.OpVec:
+		if o.Vec <= 0 || int(o.Vec) != len(first.Elems) {
+			return c.mismatch(in)
+		}
+		if !c.vector(in, o, first, t) {
+			return false
+		}
 	}
-	if first.Kind != ptx.OpReg && first.Kind != ptx.OpSink || second.Kind != ptx.OpReg && second.Kind != ptx.OpSink {
+	if first.Kind != ptx.OpReg && first.Kind != ptx.OpSink && first.Kind != ptx.OpVec || second.Kind != ptx.OpReg && second.Kind != ptx.OpSink {
 		return c.mismatch(in)
 	}
 	if second.Kind == ptx.OpReg && c.b.Regs[second.Reg].Type != isa.Pred {

@@ -241,12 +241,14 @@ func (p *operandReader) one(optional bool) {
 		}
 		p.typeOf(&o)
 	}
-	o.With = ModOf(operandWith[o.Name])
+	if optional {
+		o.With = ModOf(operandWith[o.Name])
+	}
 	p.c.operands = append(p.c.operands, o)
 }
 
 // operandWith are the optional operands that come with a word of the spelling.
-var operandWith = map[string]string{"policy": ".L2::cache_hint"}
+var operandWith = map[string]string{"policy": ".L2::cache_hint", "ctamask": ".multicast::cluster", "bytemask": ".cp_mask"}
 
 func (p *operandReader) mark(name string) string {
 	if p.used == nil {
@@ -309,7 +311,7 @@ func (o *Operand) readSpec(f *Form, spec string) error {
 		if err != nil {
 			return err
 		}
-		o.Vec, o.Kinds, spec = int8(size), KVec, spec[n:]
+		o.Vec, o.Kinds, spec = int8(size), o.Kinds&KPair|KVec, spec[n:]
 	}
 	for {
 		switch {
@@ -335,7 +337,16 @@ func (o *Operand) readRef(f *Form, name string) error {
 		o.Ref, o.Slot = TypeOfSlot, int8(i)
 		return nil
 	}
+	if slot, ok := strings.CutPrefix(name, "frag("); ok {
+		o.Ref, o.Slot = TypeFrag, int8(f.Slot(strings.TrimSuffix(slot, ")")))
+		if o.Slot < 0 {
+			return fmt.Errorf("no slot for %q", name)
+		}
+		return nil
+	}
 	switch name {
+	case "sink":
+		o.Kinds = KSink
 	case "twice":
 		o.Ref, o.Slot = TypeWide, int8(f.Slot("type"))
 	case "dot":

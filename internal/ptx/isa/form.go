@@ -42,9 +42,10 @@ func (v Version) Minor() int { return int(v & 0xff) }
 //
 // Types says what the operands are where their name does not (see operandType for the names' defaults). It is a list of
 // name=spec; a spec is a slot name, a type, or one of twice (twice the width of "type"), dot (dp4a's accumulator), addr (the
-// module's address size), label, table, call; before it # (constant only), $ (register only), a digit (vector of so many);
+// module's address size), label, table, call, sink (only _), frag(slot) (a register of a
+// matrix fragment); before it # (constant only), $ (register only), a digit (vector of so many);
 // after it + (a wider register will do), & (or the address of a variable or function), v (a vector if the form has a vec
-// word), :lo..hi (range of a constant).
+// word), * (or a vector of any size), :lo..hi (range of a constant).
 type Form struct {
 	Op     Op
 	Syntax string
@@ -98,6 +99,7 @@ const (
 	TypeWide                     // twice the width of slot "type"
 	TypeDot                      // dp4a, dp2a: .u32 if both types are, else .s32
 	TypeAddr                     // unsigned, of the module's address size
+	TypeFrag                     // a register of a matrix fragment whose elements are of the type in Operand.Slot
 )
 
 // Operand describes one operand of a form.
@@ -160,6 +162,8 @@ func (f *Form) OperandType(i int, mods []Mod, addrBits int) Type {
 			}
 		}
 		return U32
+	case TypeFrag:
+		return fragment(mods[o.Slot].Type())
 	case TypeAddr:
 		if addrBits == 32 {
 			return U32
@@ -167,4 +171,15 @@ func (f *Form) OperandType(i int, mods []Mod, addrBits int) Type {
 		return U64
 	}
 	return TypeNone
+}
+
+// fragment is the type of the registers that hold matrix elements of type t: pairs of halves, or packed bits.
+func fragment(t Type) Type {
+	switch t {
+	case F16:
+		return F16x2
+	case F32, F64, S32:
+		return t
+	}
+	return B32
 }

@@ -131,20 +131,57 @@ const (
 	ModShared
 	ModSharedCta
 	ModSharedCluster
-	ModExch
-	ModCas
+	ModMbarrierCompleteTxBytes
+	ModBulkGroup
+	Mod1d
+	Mod2d
+	Mod3d
+	Mod4d
+	Mod5d
+	ModTile
+	ModTileGather4
+	ModIm2col
+	ModIm2colW
+	ModIm2colW128
+	ModCtaGroup1
+	ModCtaGroup2
+	ModMulticastCluster
 	ModAdd
 	ModInc
 	ModDec
 	ModMin
 	ModMax
+	ModTileScatter4
+	ModIm2colNoOffs
+	ModWeak
+	ModGlobalAddress
+	ModRank
+	ModBoxDim
+	ModGlobalDim
+	ModElementStride
+	ModGlobalStride
+	ModElemtype
+	ModInterleaveLayout
+	ModSwizzleMode
+	ModFillMode
+	ModSwizzleAtomicity
+	ModTensormapGeneric
+	ModArrive
+	ModNoinc
+	ModCpMask
 	ModNoftz
+	ModL2
+	ModRead
+	ModMmio
+	ModB1024
+	ModSync
+	ModAligned
+	ModExch
+	ModCas
 	ModFtz
 	ModUni
 	ModIdx
 	ModMask
-	ModSync
-	ModAligned
 	ModSat
 	ModRelu
 	ModSatfinite
@@ -175,14 +212,64 @@ const (
 	ModEcl
 	ModEcr
 	ModRc16
+	ModRow
+	ModCol
+	ModM16n16k16
+	ModM8n32k16
+	ModM32n8k16
+	ModX1
+	ModX2
+	ModX4
+	ModA
+	ModB
+	ModC
+	ModM16n16k8
+	ModM8n8k4
+	ModM8n8k32
+	ModM8n8k128
+	ModM16n8k8
+	ModM16n8k16
+	ModM16n8k4
+	ModM16n8k32
+	ModKindF8f6f4
+	ModM16n8k64
+	ModKindMxf4
+	ModScaleVec2X
+	ModKindMxf4nvf4
+	ModScaleVec4X
+	ModKindMxf8f6f4
+	ModScaleVec1X
+	ModM8n8k16
+	ModM16n8k128
+	ModM16n8k256
+	ModSpOrderedMetadata
+	ModM8n8
+	ModM16n16
+	ModM8n16
+	ModB8x16
+	ModB6x16P32
+	ModB4x16P64
+	ModM16n8
+	ModSp
+	ModD
+	ModPopc
+	ModBlockScale
+	ModTrans
+	ModGetFirstCtaidX
+	ModGetFirstCtaidY
+	ModGetFirstCtaidZ
+	ModExpectTx
+	ModNoComplete
+	ModParity
+	ModMulticastClusterAll
+	ModIsCanceled
+	ModGetFirstCtaid
 	ModL1
-	ModL2
-	ModWeak
 	ModAccF32
 	ModAccF16
 	ModVolatile
-	ModMmio
 	ModNc
+	ModLevel
 	ModTensormap
 	ModRange
 	ModFractional
@@ -191,226 +278,247 @@ const (
 	ModUp
 	ModDown
 	ModBfly
-	ModPopc
 	ModGl
 	ModSc
 	ModMbarrierInit
-	ModTensormapGeneric
 	ModLaunchDependents
 	ModWait
-	ModArrive
 	ModProxy
 	ModSyncRestrictSharedCluster
 	ModSyncRestrictSharedCta
 	ModAsyncGeneric
+	Mod16x64b
+	Mod16x128b
+	Mod16x256b
+	Mod32x32b
+	ModX8
+	ModX16
+	ModX32
+	ModX64
+	ModX128
+	ModKindF16
+	ModKindTf32
+	ModKindI8
+	ModBlock16
+	ModBlock32
+	ModCollectorAFill
+	ModCollectorAUse
+	ModCollectorALastuse
+	ModCollectorADiscard
+	ModCollectorB0Fill
+	ModCollectorB0Use
+	ModCollectorB0Lastuse
+	ModCollectorB0Discard
+	ModCollectorB1Fill
+	ModCollectorB1Use
+	ModCollectorB1Lastuse
+	ModCollectorB1Discard
+	ModCollectorB2Fill
+	ModCollectorB2Use
+	ModCollectorB2Lastuse
+	ModCollectorB2Discard
+	ModCollectorB3Fill
+	ModCollectorB3Use
+	ModCollectorB3Lastuse
+	ModCollectorB3Discard
+	Mod16x32bx2
+	ModWaitLd
+	ModWaitSt
+	ModFenceBeforeThreadSync
+	ModFenceAfterThreadSync
+	ModMbarrierArriveOne
+	Mod128x256b
+	Mod4x256b
+	Mod128x128b
+	Mod64x128b
+	ModWarpx20213
+	ModWarpx20123
+	Mod32x128b
+	ModWarpx4
+	ModPack16b
+	ModUnpack16b
+	ModAshift
+	ModA1d
+	ModA2d
+	ModCube
+	ModAcube
+	Mod2dms
+	ModA2dms
+	ModTrap
+	ModZero
+	ModG
+	ModWidth
+	ModHeight
+	ModDepth
+	ModChannelDataType
+	ModChannelOrder
+	ModNormalizedCoords
+	ModArraySize
+	ModNumMipmapLevels
+	ModNumSamples
+	ModForceUnnormalizedCoords
+	ModFilterMode
+	ModAddrMode0
+	ModAddrMode1
+	ModAddrMode2
+	ModMemoryLayout
+	ModBase
+	ModGrad
+	ModP
+	ModShr7
+	ModShr15
+	ModPo
 	ModAll
 	ModAny
 	ModBallot
+	ModM64n8k8
+	ModM64n16k8
+	ModM64n24k8
+	ModM64n32k8
+	ModM64n40k8
+	ModM64n48k8
+	ModM64n56k8
+	ModM64n64k8
+	ModM64n72k8
+	ModM64n80k8
+	ModM64n88k8
+	ModM64n96k8
+	ModM64n104k8
+	ModM64n112k8
+	ModM64n120k8
+	ModM64n128k8
+	ModM64n136k8
+	ModM64n144k8
+	ModM64n152k8
+	ModM64n160k8
+	ModM64n168k8
+	ModM64n176k8
+	ModM64n184k8
+	ModM64n192k8
+	ModM64n200k8
+	ModM64n208k8
+	ModM64n216k8
+	ModM64n224k8
+	ModM64n232k8
+	ModM64n240k8
+	ModM64n248k8
+	ModM64n256k8
+	ModM64n8k16
+	ModM64n16k16
+	ModM64n24k16
+	ModM64n32k16
+	ModM64n40k16
+	ModM64n48k16
+	ModM64n56k16
+	ModM64n64k16
+	ModM64n72k16
+	ModM64n80k16
+	ModM64n88k16
+	ModM64n96k16
+	ModM64n104k16
+	ModM64n112k16
+	ModM64n120k16
+	ModM64n128k16
+	ModM64n136k16
+	ModM64n144k16
+	ModM64n152k16
+	ModM64n160k16
+	ModM64n168k16
+	ModM64n176k16
+	ModM64n184k16
+	ModM64n192k16
+	ModM64n200k16
+	ModM64n208k16
+	ModM64n216k16
+	ModM64n224k16
+	ModM64n232k16
+	ModM64n240k16
+	ModM64n248k16
+	ModM64n256k16
+	ModM64n8k32
+	ModM64n16k32
+	ModM64n24k32
+	ModM64n32k32
+	ModM64n40k32
+	ModM64n48k32
+	ModM64n56k32
+	ModM64n64k32
+	ModM64n72k32
+	ModM64n80k32
+	ModM64n88k32
+	ModM64n96k32
+	ModM64n104k32
+	ModM64n112k32
+	ModM64n120k32
+	ModM64n128k32
+	ModM64n136k32
+	ModM64n144k32
+	ModM64n152k32
+	ModM64n160k32
+	ModM64n168k32
+	ModM64n176k32
+	ModM64n184k32
+	ModM64n192k32
+	ModM64n200k32
+	ModM64n208k32
+	ModM64n216k32
+	ModM64n224k32
+	ModM64n232k32
+	ModM64n240k32
+	ModM64n248k32
+	ModM64n256k32
+	ModM64n8k64
+	ModM64n16k64
+	ModM64n24k64
+	ModM64n32k64
+	ModM64n40k64
+	ModM64n48k64
+	ModM64n56k64
+	ModM64n64k64
+	ModM64n72k64
+	ModM64n80k64
+	ModM64n88k64
+	ModM64n96k64
+	ModM64n104k64
+	ModM64n112k64
+	ModM64n120k64
+	ModM64n128k64
+	ModM64n136k64
+	ModM64n144k64
+	ModM64n152k64
+	ModM64n160k64
+	ModM64n168k64
+	ModM64n176k64
+	ModM64n184k64
+	ModM64n192k64
+	ModM64n200k64
+	ModM64n208k64
+	ModM64n216k64
+	ModM64n224k64
+	ModM64n232k64
+	ModM64n240k64
+	ModM64n248k64
+	ModM64n256k64
+	ModM64n8k256
+	ModM64n16k256
+	ModM64n24k256
+	ModM64n32k256
+	ModM64n48k256
+	ModM64n64k256
+	ModM64n80k256
+	ModM64n96k256
+	ModM64n112k256
+	ModM64n128k256
+	ModM64n144k256
+	ModM64n160k256
+	ModM64n176k256
+	ModM64n192k256
+	ModM64n208k256
+	ModM64n224k256
+	ModM64n240k256
+	ModM64n256k256
 	NumMods
 )
-
-var modNames = [NumMods]string{
-	ModS8:                        ".s8",
-	ModS16:                       ".s16",
-	ModS32:                       ".s32",
-	ModS64:                       ".s64",
-	ModU8:                        ".u8",
-	ModU16:                       ".u16",
-	ModU32:                       ".u32",
-	ModU64:                       ".u64",
-	ModB8:                        ".b8",
-	ModB16:                       ".b16",
-	ModB32:                       ".b32",
-	ModB64:                       ".b64",
-	ModB128:                      ".b128",
-	ModF16:                       ".f16",
-	ModF16x2:                     ".f16x2",
-	ModBf16:                      ".bf16",
-	ModBf16x2:                    ".bf16x2",
-	ModF32:                       ".f32",
-	ModF32x2:                     ".f32x2",
-	ModF64:                       ".f64",
-	ModTf32:                      ".tf32",
-	ModE4m3:                      ".e4m3",
-	ModE5m2:                      ".e5m2",
-	ModE4m3x2:                    ".e4m3x2",
-	ModE5m2x2:                    ".e5m2x2",
-	ModE4m3x4:                    ".e4m3x4",
-	ModE5m2x4:                    ".e5m2x4",
-	ModE2m3:                      ".e2m3",
-	ModE3m2:                      ".e3m2",
-	ModE2m3x2:                    ".e2m3x2",
-	ModE3m2x2:                    ".e3m2x2",
-	ModE2m3x4:                    ".e2m3x4",
-	ModE3m2x4:                    ".e3m2x4",
-	ModE2m1:                      ".e2m1",
-	ModE2m1x2:                    ".e2m1x2",
-	ModE2m1x4:                    ".e2m1x4",
-	ModUe8m0:                     ".ue8m0",
-	ModUe8m0x2:                   ".ue8m0x2",
-	ModUe4m3:                     ".ue4m3",
-	ModS4:                        ".s4",
-	ModU4:                        ".u4",
-	ModS2:                        ".s2",
-	ModU2:                        ".u2",
-	ModB1:                        ".b1",
-	ModB4:                        ".b4",
-	ModB6:                        ".b6",
-	ModS16x2:                     ".s16x2",
-	ModU16x2:                     ".u16x2",
-	ModU8x4:                      ".u8x4",
-	ModS8x4:                      ".s8x4",
-	ModPred:                      ".pred",
-	ModTexref:                    ".texref",
-	ModSamplerref:                ".samplerref",
-	ModSurfref:                   ".surfref",
-	ModRn:                        ".rn",
-	ModRz:                        ".rz",
-	ModRm:                        ".rm",
-	ModRp:                        ".rp",
-	ModRni:                       ".rni",
-	ModRzi:                       ".rzi",
-	ModRmi:                       ".rmi",
-	ModRpi:                       ".rpi",
-	ModAnd:                       ".and",
-	ModOr:                        ".or",
-	ModXor:                       ".xor",
-	ModCta:                       ".cta",
-	ModCluster:                   ".cluster",
-	ModGpu:                       ".gpu",
-	ModSys:                       ".sys",
-	ModV2:                        ".v2",
-	ModV4:                        ".v4",
-	ModV8:                        ".v8",
-	ModRelaxed:                   ".relaxed",
-	ModAcquire:                   ".acquire",
-	ModRelease:                   ".release",
-	ModAcqRel:                    ".acq_rel",
-	ModCa:                        ".ca",
-	ModCg:                        ".cg",
-	ModCs:                        ".cs",
-	ModLu:                        ".lu",
-	ModCv:                        ".cv",
-	ModWb:                        ".wb",
-	ModWt:                        ".wt",
-	ModL2CacheHint:               ".L2::cache_hint",
-	ModL264B:                     ".L2::64B",
-	ModL2128B:                    ".L2::128B",
-	ModL2256B:                    ".L2::256B",
-	ModL1EvictNormal:             ".L1::evict_normal",
-	ModL1EvictUnchanged:          ".L1::evict_unchanged",
-	ModL1EvictFirst:              ".L1::evict_first",
-	ModL1EvictLast:               ".L1::evict_last",
-	ModL1NoAllocate:              ".L1::no_allocate",
-	ModL2EvictNormal:             ".L2::evict_normal",
-	ModL2EvictFirst:              ".L2::evict_first",
-	ModL2EvictLast:               ".L2::evict_last",
-	ModL2EvictUnchanged:          ".L2::evict_unchanged",
-	ModAlias:                     ".alias",
-	ModAsync:                     ".async",
-	ModEq:                        ".eq",
-	ModNe:                        ".ne",
-	ModLt:                        ".lt",
-	ModLe:                        ".le",
-	ModGt:                        ".gt",
-	ModGe:                        ".ge",
-	ModLo:                        ".lo",
-	ModLs:                        ".ls",
-	ModHi:                        ".hi",
-	ModHs:                        ".hs",
-	ModEqu:                       ".equ",
-	ModNeu:                       ".neu",
-	ModLtu:                       ".ltu",
-	ModLeu:                       ".leu",
-	ModGtu:                       ".gtu",
-	ModGeu:                       ".geu",
-	ModNum:                       ".num",
-	ModNan:                       ".nan",
-	ModConst:                     ".const",
-	ModGlobal:                    ".global",
-	ModLocal:                     ".local",
-	ModParam:                     ".param",
-	ModParamEntry:                ".param::entry",
-	ModParamFunc:                 ".param::func",
-	ModShared:                    ".shared",
-	ModSharedCta:                 ".shared::cta",
-	ModSharedCluster:             ".shared::cluster",
-	ModExch:                      ".exch",
-	ModCas:                       ".cas",
-	ModAdd:                       ".add",
-	ModInc:                       ".inc",
-	ModDec:                       ".dec",
-	ModMin:                       ".min",
-	ModMax:                       ".max",
-	ModNoftz:                     ".noftz",
-	ModFtz:                       ".ftz",
-	ModUni:                       ".uni",
-	ModIdx:                       ".idx",
-	ModMask:                      ".mask",
-	ModSync:                      ".sync",
-	ModAligned:                   ".aligned",
-	ModSat:                       ".sat",
-	ModRelu:                      ".relu",
-	ModSatfinite:                 ".satfinite",
-	ModRs:                        ".rs",
-	ModRna:                       ".rna",
-	ModFinite:                    ".finite",
-	ModInfinite:                  ".infinite",
-	ModNumber:                    ".number",
-	ModNotanumber:                ".notanumber",
-	ModNormal:                    ".normal",
-	ModSubnormal:                 ".subnormal",
-	ModApprox:                    ".approx",
-	ModFull:                      ".full",
-	ModNaN:                       ".NaN",
-	ModXorsign:                   ".xorsign",
-	ModAbs:                       ".abs",
-	ModOob:                       ".oob",
-	ModClamp:                     ".clamp",
-	ModWrap:                      ".wrap",
-	ModWide:                      ".wide",
-	ModShiftamt:                  ".shiftamt",
-	ModCc:                        ".cc",
-	ModL:                         ".l",
-	ModR:                         ".r",
-	ModF4e:                       ".f4e",
-	ModB4e:                       ".b4e",
-	ModRc8:                       ".rc8",
-	ModEcl:                       ".ecl",
-	ModEcr:                       ".ecr",
-	ModRc16:                      ".rc16",
-	ModL1:                        ".L1",
-	ModL2:                        ".L2",
-	ModWeak:                      ".weak",
-	ModAccF32:                    ".acc::f32",
-	ModAccF16:                    ".acc::f16",
-	ModVolatile:                  ".volatile",
-	ModMmio:                      ".mmio",
-	ModNc:                        ".nc",
-	ModTensormap:                 ".tensormap",
-	ModRange:                     ".range",
-	ModFractional:                ".fractional",
-	ModCvt:                       ".cvt",
-	ModRed:                       ".red",
-	ModUp:                        ".up",
-	ModDown:                      ".down",
-	ModBfly:                      ".bfly",
-	ModPopc:                      ".popc",
-	ModGl:                        ".gl",
-	ModSc:                        ".sc",
-	ModMbarrierInit:              ".mbarrier_init",
-	ModTensormapGeneric:          ".tensormap::generic",
-	ModLaunchDependents:          ".launch_dependents",
-	ModWait:                      ".wait",
-	ModArrive:                    ".arrive",
-	ModProxy:                     ".proxy",
-	ModSyncRestrictSharedCluster: ".sync_restrict::shared::cluster",
-	ModSyncRestrictSharedCta:     ".sync_restrict::shared::cta",
-	ModAsyncGeneric:              ".async::generic",
-	ModAll:                       ".all",
-	ModAny:                       ".any",
-	ModBallot:                    ".ballot",
-}
 
 var mods, modTypes = indexMods()
 

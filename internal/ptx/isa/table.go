@@ -18,10 +18,18 @@ var chapters = [...]struct {
 	{"move", moveForms},
 	{"convert", convertForms},
 	{"memory", memoryForms},
+	{"async", asyncForms},
+	{"mbarrier", mbarrierForms},
+	{"texture", textureForms},
+	{"surface", surfaceForms},
 	{"control", controlForms},
 	{"sync", syncForms},
 	{"atomic", atomicForms},
 	{"warp", warpForms},
+	{"matrix", matrixForms},
+	{"wgmma", wgmmaForms},
+	{"tcgen05", tcgen05Forms},
+	{"video", videoForms},
 }
 
 // bucket holds the forms that share a first word, compiled when first asked for.
