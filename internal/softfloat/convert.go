@@ -2,9 +2,11 @@ package softfloat
 
 import "math/bits"
 
-// Convert changes x from format f to g. FTZ flushes a subnormal operand, and a subnormal result where g is f32.
+// Convert changes x from format f to g. FTZ flushes a subnormal operand or result of f32 only.
 func (f *Format) Convert(g *Format, x uint64, e Env) uint64 {
-	x = f.in(x, &e)
+	if f == F32 { // of the two formats only f32 flushes
+		x = f.in(x, &e)
+	}
 	if g != F32 {
 		e.FTZ = false
 	}

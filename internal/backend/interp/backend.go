@@ -1,0 +1,187 @@
+package interp
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/engine"
+)
+
+// Config says how the backend presents itself. The zero value is one device like the cpu backend's.
+type Config struct {
+	Engine *engine.Engine // nil: the process's
+	Info   backend.Info   // zero fields are filled in
+	Out    io.Writer      // what kernels print; nil: stdout
+	Err    io.Writer      // failed assertions; nil: stderr
+}
+
+// Interp is the backend.
+type Interp struct{ cfg Config }
+
+// New makes the backend; nothing happens before Open.
+func New(cfg Config) *Interp { return &Interp{cfg} }
+
+// Name is "interp".
+func (*Interp) Name() string { return "interp" }
+
+// Open makes the one device.
+func (b *Interp) Open() ([]backend.Device, error) {
+	e := b.cfg.Engine
+	if e == nil {
+		var err error
+		if e, err = engine.Default(); err != nil {
+			return nil, err
+		}
+	}
+	info := b.cfg.Info
+	describe(&info)
+	m, err := engine.NewMemory(info.Memory)
+	if err != nil {
+		return nil, err
+	}
+	d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
+	d.engine = e
+	return []backend.Device{d}, nil
+}
+
+// describe fills in what the configuration left open.
+func describe(i *backend.Info) {
+	set := func(v *int, n int) {
+		if *v == 0 {
+			*v = n
+		}
+	}
+	if i.Name == "" {
+		i.Name = "Kudzu interpreter"
+	}
+	if i.UUID == [16]byte{} {
+		copy(i.UUID[:], "kudzu-interp-000")
+	}
+	if i.Major == 0 {
+		i.Major, i.Minor = 9, 0
+	}
+	if i.Memory == 0 {
+		i.Memory = 4 << 30
+	}
+	if i.MaxBlock == [3]int{} {
+		i.MaxBlock = [3]int{1024, 1024, 64}
+	}
+	if i.MaxGrid == [3]int{} {
+		i.MaxGrid = [3]int{1<<31 - 1, 65535, 65535}
+	}
+	set(&i.Processors, 1)
+	set(&i.WarpSize, 32)
+	set(&i.ClockKHz, 1000000)
+	set(&i.MemoryKHz, 1000000)
+	set(&i.BusWidth, 64)
+	set(&i.L2Bytes, 1<<20)
+	set(&i.MaxThreads, 1024)
+	set(&i.SharedBlock, 48<<10)
+	set(&i.SharedOptin, 227<<10)
+	set(&i.SharedSM, 228<<10)
+	set(&i.ConstBytes, 64<<10)
+	set(&i.Registers, 64<<10)
+	set(&i.ThreadsPerSM, 2048)
+	set(&i.BlocksPerSM, 32)
+	i.Cooperative = true
+}
+
+// Device is the interpreter as a device, for backends that fall back on it.
+type Device struct{ *device }
+
+// NewDevice makes an interpreter over memory that another backend owns, to run what that backend cannot (LoadWith, RunNow).
+func NewDevice(info *backend.Info, space Space, heap Heap, out, errs io.Writer) Device {
+	return Device{newDevice(info, &borrowed{space, heap}, out, errs)}
+}
+
+// store is a device's memory: allocation, and the map of addresses.
+type memoryMap interface {
+	Space
+	Alloc(n, align uint64) (backend.Addr, error)
+	Free(backend.Addr) error
+}
+
+type borrowed struct {
+	Space
+	Heap
+}
+
+type device struct {
+	info   *backend.Info
+	mem    memoryMap
+	engine *engine.Engine
+	out    io.Writer
+	err    io.Writer
+	mu     sync.Mutex // of out and err
+}
+
+func newDevice(info *backend.Info, mem memoryMap, out, errs io.Writer) *device {
+	if out == nil {
+		out = os.Stdout
+	}
+	if errs == nil {
+		errs = os.Stderr
+	}
+	return &device{info: info, mem: mem, out: out, err: errs}
+}
+
+func (d *device) environment(p *program) *environment {
+	return &environment{space: d.mem, heap: d.mem, processors: max(1, d.info.Processors), consts: p.consts, mu: &d.mu, out: d.out, err: d.err}
+}
+
+func (d *device) Info() *backend.Info { return d.info }
+
+// Memory is the device's memory; nil where another backend owns it.
+func (d *device) Memory() backend.Memory {
+	m, _ := d.mem.(backend.Memory)
+	return m
+}
+
+// memory is the engine's, with the host memory that programs pinned or registered.
+type memory struct {
+	*engine.Memory
+	mu   sync.RWMutex
+	host map[uint64]hostRange // by address; guarded by mu
+}
+
+type hostRange struct {
+	size   uint64
+	mapped []byte // ours to unmap
+}
+
+func newMemory(m *engine.Memory) *memory { return &memory{Memory: m, host: map[uint64]hostRange{}} }
+
+func (m *memory) Alloc(n, align uint64) (backend.Addr, error) {
+	a, err := m.Memory.Alloc(n, align)
+	return backend.Addr(a), memoryError(err)
+}
+
+func (m *memory) Free(a backend.Addr) error { return memoryError(m.Memory.Free(uint64(a))) }
+
+func memoryError(err error) error {
+	switch {
+	case errors.Is(err, engine.ErrNoMemory):
+		return backend.ErrNoMemory
+	case errors.Is(err, engine.ErrInvalid):
+		return backend.ErrNotFound
+	}
+	return err
+}
+
+// Find is Space: device memory, then host memory that was pinned or registered.
+func (m *memory) Find(addr uint64) (base, size uint64, ok bool) {
+	if base, size, ok = m.Lookup(addr); ok {
+		return base, size, ok
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for b, r := range m.host {
+		if addr-b < r.size {
+			return b, r.size, true
+		}
+	}
+	return 0, 0, false
+}

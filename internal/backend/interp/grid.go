@@ -1,0 +1,196 @@
+package interp
+
+import (
+	"runtime/debug"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+)
+
+const (
+	warpTurn  = 1 << 12 // instructions a warp runs before the next warp of its block
+	blockTurn = 1 << 18 // instructions a block runs before another block may: blocks may spin on each other
+	// maxResident is how many blocks may be under way at once when they do not finish in their turn.
+	maxResident = 4096
+)
+
+// grid is one launch under way.
+type grid struct {
+	u      *unit
+	l      *backend.Launch
+	env    *environment
+	params []byte
+	id     uint64
+
+	shared  uint32 // bytes per block
+	blocks  uint64
+	cluster [3]uint32 // 1,1,1 without clusters
+	threads int       // per block
+	cancel  atomic.Bool
+}
+
+// block is one block of the grid.
+type block struct {
+	g        *grid
+	ctaid    [3]uint32
+	linear   uint64
+	warps    []*warp
+	live     int // threads not exited
+	shared   []byte
+	barriers [16]barrier
+	cluster  *cluster
+	rank     uint32
+	next     int // warp whose turn it is
+	views    [4]view
+	newest   int
+}
+
+// newBlock makes block number n with its threads at the kernel's first instruction.
+func (g *grid) newBlock(n uint64) *block {
+	b := &block{g: g, linear: n}
+	b.ctaid, b.rank = g.place(n)
+	b.shared = make([]byte, g.shared)
+	b.live = g.threads
+	c := g.u.entry
+	threads := make([]thread, g.threads)
+	regs := make([]uint64, g.threads*c.slots)
+	local := make([]byte, g.threads*int(c.frame))
+	if c.frame > maxLocal {
+		panic(stop{kind: backend.FaultStack, detail: "more than 512 KB of local memory"})
+	}
+	bx, by := g.l.Block[0], g.l.Block[1]
+	for i := range threads {
+		t := &threads[i]
+		if i%32 == 0 {
+			b.warps = append(b.warps, &warp{b: b, index: i / 32})
+		}
+		w := b.warps[len(b.warps)-1]
+		t.w, t.lane = w, uint8(i%32)
+		u := uint32(i)
+		t.tid = [3]uint32{u % bx, u / bx % by, u / bx / by}
+		w.threads = append(w.threads, t)
+		w.live |= 1 << t.lane
+		t.code, t.sp = c, c.frame
+		t.r = regs[i*c.slots : (i+1)*c.slots : (i+1)*c.slots]
+		t.local = local[i*int(c.frame) : (i+1)*int(c.frame) : (i+1)*int(c.frame)]
+	}
+	return b
+}
+
+// place is the block's index and its rank in its cluster. Blocks are numbered cluster by cluster, x fastest in both.
+func (g *grid) place(n uint64) (ctaid [3]uint32, rank uint32) {
+	c := g.cluster
+	size := g.clusterSize()
+	rank = uint32(n % size)
+	n /= size
+	gx, gy := uint64(g.l.Grid[0]/c[0]), uint64(g.l.Grid[1]/c[1])
+	at := [3]uint32{uint32(n % gx), uint32(n / gx % gy), uint32(n / gx / gy)}
+	in := [3]uint32{rank % c[0], rank / c[0] % c[1], rank / c[0] / c[1]}
+	for i := range ctaid {
+		ctaid[i] = at[i]*c[i] + in[i]
+	}
+	return ctaid, rank
+}
+
+func (g *grid) clusterSize() uint64 {
+	return uint64(g.cluster[0]) * uint64(g.cluster[1]) * uint64(g.cluster[2])
+}
+
+// run executes the block for about budget instructions. progress is false if no thread could go on.
+func (b *block) run(budget int) (progress bool) {
+	idle := 0
+	for b.live > 0 && budget > 0 && idle < len(b.warps) {
+		w := b.warps[b.next]
+		b.next = (b.next + 1) % len(b.warps)
+		if w.live == 0 {
+			idle++
+			continue
+		}
+		n := w.run(warpTurn)
+		if n == 0 {
+			idle++
+			continue
+		}
+		idle, progress = 0, true
+		budget -= n
+		if b.g.cancel.Load() {
+			panic(stop{kind: backend.FaultTimeout, t: w.threads[0], detail: "cancelled"})
+		}
+	}
+	return progress
+}
+
+// run executes the whole grid. The error is a *backend.Fault.
+func (g *grid) run() (err error) {
+	var now *block
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stop:
+			err = g.faultOf(r)
+		default: // a bug of ours must not take the application down; it is reported as a fault with its trace
+			f := &backend.Fault{Kind: backend.FaultInstruction, Kernel: g.u.kernel, Detail: "BUG in the interpreter: " + sprint(r) + "\n" + string(debug.Stack())}
+			if now != nil {
+				f.Block = now.ctaid
+			}
+			err = f
+		}
+	}()
+	var resident []*block
+	next := uint64(0)
+	for next < g.blocks || len(resident) > 0 {
+		// Take in more blocks: all of a cooperative launch or a cluster, else one at a time, when none of those under way has finished.
+		admit := len(resident) == 0 || g.l.Cooperative || len(resident) < maxResident
+		if admit && next < g.blocks {
+			n := g.clusterSize()
+			if g.l.Cooperative {
+				n = g.blocks
+			}
+			for i := uint64(0); i < n && next < g.blocks; i++ {
+				resident = append(resident, g.newBlock(next))
+				next++
+			}
+			g.join(resident)
+		}
+		moved := false
+		kept := resident[:0]
+		for _, b := range resident {
+			now = b
+			if b.run(blockTurn) {
+				moved = true
+			}
+			if b.live > 0 {
+				kept = append(kept, b)
+			}
+		}
+		resident = kept
+		if !moved && len(resident) > 0 && (next == g.blocks || len(resident) >= maxResident) {
+			g.deadlock(resident[0])
+		}
+	}
+	return nil
+}
+
+// deadlock reports the first thread that waits.
+func (g *grid) deadlock(b *block) {
+	for _, w := range b.warps {
+		for _, t := range w.threads {
+			if t.state == waiting {
+				t.pc-- // the instruction it waits at
+				w.pc = t.pc
+				panic(stop{kind: backend.FaultDeadlock, t: t, detail: "no thread of the grid can go on"})
+			}
+		}
+	}
+	panic("BUG: a block that cannot go on has no waiting thread")
+}
+
+// faultOf describes where a launch stopped.
+func (g *grid) faultOf(s stop) *backend.Fault {
+	f := &backend.Fault{Kind: s.kind, Kernel: g.u.kernel, Addr: backend.Addr(s.addr), Detail: s.detail}
+	if t := s.t; t != nil {
+		f.Block, f.Thread = t.w.b.ctaid, t.tid
+		f.Line = g.u.lineOf(t.code, t.w.pc)
+	}
+	return f
+}
