@@ -53,7 +53,7 @@ const (
 	MulHiU
 	DivS // x/0 is all ones as on the hardware; never traps
 	DivU
-	RemS
+	RemS // by 0: all ones, likewise
 	RemU
 	Neg
 	AbsS
@@ -82,7 +82,7 @@ const (
 	BfindU // i32; shiftamt form is built from it
 	Bmsk   // (pos, len), Flag: wrap
 	Fns    // (mask, base, offset)
-	Prmt   // (a, b, sel), Imm: mode
+	Prmt   // (a, b, sel); PTX's modes are selectors made of other operations
 	Lop3   // (a, b, c), Imm: truth table
 	FshL   // (lo, hi, amount) funnel shift, amount clamped (Flag: wrapped)
 	FshR
@@ -93,9 +93,10 @@ const (
 	ICmp // Cmp
 	FCmp // Cmp, FTZ
 	Select
-	FTest // testp: Imm
+	FTest // testp: Imm is a TestXxx
 
-	// floating point; Rnd, FTZ, Sat
+	// floating point; Rnd, FTZ, Sat. FTZ with Flag (add, sub, mul, div, fma, sqrt, fcmp): flushing or not gives what is wanted,
+	// take the cheaper. Neg and Abs of an f32 NaN are the canonical NaN.
 	FAdd
 	FSub
 	FMul
@@ -107,8 +108,8 @@ const (
 	FAbs
 	FMin // NaN: propagate; Flag: xorsign.abs
 	FMax
-	FCopysign
-	FRound // to integral, Rnd
+	FCopysign // (magnitude, sign)
+	FRound    // to integral, Rnd
 	FRelu
 
 	// conversion
@@ -122,8 +123,8 @@ const (
 	UToF
 	FExt
 	FTrunc // Rnd, FTZ, Sat, Flag: relu
-	FToFmt // to a narrow format Fmt packed in an integer; Rnd, Sat
-	FmtToF // from one
+	FToFmt // (f32 values, lowest first; random bits i32 for RS) to a narrow format Fmt packed in an integer; Rnd, Sat: satfinite, Flag: relu
+	FmtToF // from one, lowest first
 	Pack   // (lo, hi …) small parts to one integer or packed value
 	Unpack // results lo, hi …
 
@@ -159,7 +160,7 @@ const (
 	// block
 	Bar // (id, count or 0), Bar kind; results for red: i32 or i1
 	GridSync
-	Clock
+	Clock // Sreg: ClockLo … GlobalTimerHi; another value each time
 
 	// calls and the device runtime
 	Call    // Sym, args; results

@@ -90,6 +90,20 @@ func (l *lowerer) fromGeneric(a *ir.Value, sp ir.Space) *ir.Value {
 	return a
 }
 
+// spaceWord is the state space an instruction names: in its slot, or as a word that its form spells out.
+func (x *inst) spaceWord() isa.Mod {
+	if m := x.Mod("space"); m != 0 {
+		return m
+	}
+	for _, m := range x.Mods {
+		switch m {
+		case isa.ModGlobal, isa.ModShared, isa.ModSharedCta, isa.ModSharedCluster, isa.ModLocal, isa.ModConst, isa.ModParam:
+			return m
+		}
+	}
+	return 0
+}
+
 // space is what a .space word means here: .param is the kernel's parameter block, or local memory inside a function.
 func (x *inst) space(m isa.Mod) ir.Space {
 	switch m {

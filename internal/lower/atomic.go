@@ -32,7 +32,7 @@ func atomOp(m isa.Mod, t isa.Type) ir.AtomOp {
 
 // atomic is the attributes of atom and red: relaxed at gpu scope unless said otherwise.
 func (x *inst) atomic() (ir.Attr, ir.Space) {
-	sp := x.space(x.Mod("space"))
+	sp := x.space(x.spaceWord())
 	attr := ir.Attr{Space: sp, Order: ir.Relaxed, Scope: ir.ScopeGPU}
 	if o, ok := orders[x.Mod("sem")]; ok {
 		attr.Order = o

@@ -128,9 +128,11 @@ func (x *inst) sameFloat(v *ir.Value, attr ir.Attr) *ir.Value {
 	return x.saturate(v)
 }
 
-// flush turns subnormals into zeros of their sign: the absolute value does, and the sign is put back.
+// flush turns subnormals into zeros of their sign: multiplying by one does, and changes nothing else but NaNs, which become
+// canonical as they do in the hardware's conversion.
 func (x *inst) flush(v *ir.Value) *ir.Value {
-	return x.op(ir.FCopysign, x.opWith(ir.FAbs, ir.Attr{FTZ: true}, v), v)
+	one := map[ir.Type]uint64{ir.F16: 0x3c00, ir.F32: 0x3f800000}[v.Type]
+	return x.opWith(ir.FMul, ir.Attr{FTZ: true}, v, ir.ConstInt(v.Type, one))
 }
 
 var maxFinite = map[ir.Type]uint64{ir.F16: 0x477fe000, ir.BF16: 0x7f7f0000} // as f32

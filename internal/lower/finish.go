@@ -1,6 +1,10 @@
 package lower
 
-import "kudzu/internal/ir"
+import (
+	"sort"
+
+	"kudzu/internal/ir"
+)
 
 // finish turns the graph under construction into a well-formed one: removed phis give way to what they are, dead phis go,
 // unreachable blocks go, straight-line neighbours are joined, and blocks are laid out in reverse postorder.
@@ -8,7 +12,7 @@ func (s *ssa) finish() {
 	for _, b := range s.f.Blocks {
 		s.seal(b)
 	}
-	reach := s.f.RPO()
+	reach := s.layout()
 	s.f.Blocks = reach
 	live := map[*ir.Block]bool{}
 	for _, b := range reach {
@@ -53,6 +57,41 @@ func (s *ssa) finish() {
 	s.f.Rewire()
 	joinBlocks(s.f)
 	s.f.Renumber()
+}
+
+// layout is the reachable blocks in reverse postorder, among equals in the order of the PTX text (blocks are numbered so), so
+// that dumps read like their source.
+func (s *ssa) layout() []*ir.Block {
+	type visit struct {
+		b    *ir.Block
+		todo []*ir.Block // highest number first
+	}
+	seen := map[*ir.Block]bool{}
+	begin := func(b *ir.Block) visit {
+		seen[b] = true
+		todo := append([]*ir.Block(nil), b.Succs()...)
+		sort.Slice(todo, func(i, j int) bool { return todo[i].ID > todo[j].ID })
+		return visit{b, todo}
+	}
+	stack := []visit{begin(s.f.Blocks[0])}
+	var post []*ir.Block
+	for len(stack) > 0 {
+		t := &stack[len(stack)-1]
+		if len(t.todo) == 0 {
+			post = append(post, t.b)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		n := t.todo[0]
+		t.todo = t.todo[1:]
+		if !seen[n] {
+			stack = append(stack, begin(n))
+		}
+	}
+	for i, j := 0, len(post)-1; i < j; i, j = i+1, j-1 {
+		post[i], post[j] = post[j], post[i]
+	}
+	return post
 }
 
 // sortPhis orders by creation, which does not depend on map order.

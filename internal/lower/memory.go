@@ -56,7 +56,7 @@ func lowerLd(x *inst) {
 	for i := range ds {
 		types = append(types, x.bare(&ds[i], t))
 	}
-	sp := x.space(x.Mod("space"))
+	sp := x.space(x.spaceWord())
 	var vs []*ir.Value
 	switch {
 	case o.Base == ptx.OpVar && isCallParam(o.Var):
@@ -98,7 +98,7 @@ func lowerSt(x *inst) {
 		}
 		return
 	}
-	sp := x.space(x.Mod("space"))
+	sp := x.space(x.spaceWord())
 	if sp == ir.ParamSpace {
 		x.fail("a store to the kernel's parameters")
 	}
@@ -111,7 +111,7 @@ func lowerPrefetch(x *inst) {
 	if x.Has(isa.ModTensormap) {
 		return
 	}
-	sp := x.space(x.Mod("space"))
+	sp := x.space(x.spaceWord())
 	x.b.EmitN(ir.Prefetch, nil, ir.Attr{Space: sp}, x.address(&x.Args[0], sp))
 }
 

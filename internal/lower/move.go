@@ -126,12 +126,12 @@ func (x *inst) raw(name string) *ir.Value {
 }
 
 func lowerIsspacep(x *inst) {
-	sp := x.space(x.Mod("space"))
+	sp := x.space(x.spaceWord())
 	x.result(x.b.Emit(ir.IsSpace, ir.I1, ir.Attr{Space: sp}, x.cast(x.raw("a"), ir.I64)))
 }
 
 func lowerCvta(x *inst) {
-	sp := x.space(x.Mod("space"))
+	sp := x.space(x.spaceWord())
 	if o := &x.Args[1]; o.Kind == ptx.OpVar && o.Var != nil {
 		sp = spaceOfVar(o.Var)
 	}
@@ -139,7 +139,7 @@ func lowerCvta(x *inst) {
 }
 
 func lowerCvtaTo(x *inst) {
-	x.result(x.asType(x.fromGeneric(x.cast(x.raw("a"), ir.I64), x.space(x.Mod("space"))), x.opType(0)))
+	x.result(x.asType(x.fromGeneric(x.cast(x.raw("a"), ir.I64), x.space(x.spaceWord())), x.opType(0)))
 }
 
 // lowerMapa: a block is alone in its cluster here, so its own shared memory is the only one to map.
