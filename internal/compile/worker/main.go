@@ -45,6 +45,7 @@ func mainWith(args []string, open func() (compiler, compile.Hello)) int {
 			fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
 			return 1
 		}
+		leaveDirectory()
 		command := append([]string{self}, os.Args[1:len(os.Args)-len(args)]...)
 		return newSupervisor(append(command, "worker"), os.Stdout).run(os.Stdin)
 	case len(args) == 1 && args[0] == "worker":

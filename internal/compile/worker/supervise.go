@@ -17,13 +17,16 @@ import (
 // How long things stay that nobody uses: a worker has about 100 MB.
 const (
 	workerIdle     = time.Minute
-	supervisorIdle = 10 * time.Minute
+	supervisorIdle = 10 * time.Minute // the client starts another when it needs one
 )
 
 // supervisor hands requests to workers and their answers back.
 type supervisor struct {
 	command []string
 	slots   chan struct{} // a token for each compilation at a time
+	quit    chan int      // exit status, when we are done
+
+	workerIdle, idleLimit time.Duration
 
 	write sync.Mutex
 	out   io.Writer // guarded by write
@@ -35,7 +38,10 @@ type supervisor struct {
 }
 
 func newSupervisor(command []string, out io.Writer) *supervisor {
-	return &supervisor{command: command, out: out, slots: make(chan struct{}, jobs()), last: time.Now()}
+	return &supervisor{
+		command: command, out: out, slots: make(chan struct{}, jobs()), quit: make(chan int, 1), last: time.Now(),
+		workerIdle: workerIdle, idleLimit: supervisorIdle,
+	}
 }
 
 // jobs is how many compilations may run at a time.
@@ -48,7 +54,6 @@ func jobs() int {
 
 // run serves until the input ends. Workers end when we do, because their pipes do.
 func (s *supervisor) run(in io.Reader) int {
-	leaveDirectory()
 	hello, err := compile.EncodeHello(compile.Hello{})
 	if err == nil {
 		err = compile.WriteFrame(s.out, hello)
@@ -58,16 +63,32 @@ func (s *supervisor) run(in io.Reader) int {
 	}
 	go s.warm()
 	go s.tidy()
+	go s.read(in)
+	return <-s.quit
+}
+
+// read takes requests until there are no more.
+func (s *supervisor) read(in io.Reader) {
 	for {
 		f, err := compile.ReadFrame(in)
 		if errors.Is(err, io.EOF) {
-			return 0
+			s.stop(0)
+			return
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
-			return 1
+			s.stop(1)
+			return
 		}
 		go s.handle(f)
+	}
+}
+
+// stop ends run; the first reason counts.
+func (s *supervisor) stop(status int) {
+	select {
+	case s.quit <- status:
+	default:
 	}
 }
 
@@ -90,24 +111,25 @@ func (s *supervisor) warm() {
 
 // tidy retires workers, and in the end ourselves.
 func (s *supervisor) tidy() {
-	for range time.Tick(workerIdle / 4) {
+	for range time.Tick(s.workerIdle / 4) {
 		s.mu.Lock()
 		var keep, retire []*child
 		for _, c := range s.idle {
-			if time.Since(c.used) > workerIdle {
+			if time.Since(c.used) > s.workerIdle {
 				retire = append(retire, c)
 			} else {
 				keep = append(keep, c)
 			}
 		}
 		s.idle = keep
-		finished := s.busy == 0 && time.Since(s.last) > supervisorIdle
+		finished := s.busy == 0 && time.Since(s.last) > s.idleLimit
 		s.mu.Unlock()
 		for _, c := range retire {
 			c.end()
 		}
 		if finished {
-			os.Exit(0)
+			s.stop(0)
+			return
 		}
 	}
 }
@@ -157,7 +179,7 @@ func (s *supervisor) handle(f compile.Frame) {
 	err := compile.WriteFrame(s.out, a)
 	s.write.Unlock()
 	if err != nil {
-		os.Exit(0) // the client is gone
+		s.stop(0) // the client is gone
 	}
 }
 

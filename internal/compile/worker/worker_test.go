@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -293,6 +294,52 @@ func TestMerged(t *testing.T) {
 	}
 	if s := store.Stat(); s.Entries != 2 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// Workers that nobody uses go, a later request gets a new one, and in the end the supervisor goes too.
+func TestIdle(t *testing.T) {
+	if _, err := llvm.Open(""); err != nil {
+		t.Skip(err)
+	}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	s := newSupervisor(append(self(t), "worker"), outW)
+	s.workerIdle, s.idleLimit = 100*time.Millisecond, 700*time.Millisecond
+	status := make(chan int)
+	go func() { status <- s.run(inR) }()
+	if err := greeting(outR); err != nil {
+		t.Fatal(err)
+	}
+	for id := range uint32(2) {
+		f, err := compile.EncodeRequest(id, request("k"), 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compile.WriteFrame(inW, f); err != nil {
+			t.Fatal(err)
+		}
+		a, err := compile.ReadFrame(outR)
+		if err != nil || a.ID != id {
+			t.Fatalf("answer %d: %v", a.ID, err)
+		}
+		if _, failure, broken := compile.DecodeAnswer(a); failure != nil || broken != nil {
+			t.Fatal(failure, broken)
+		}
+		time.Sleep(300 * time.Millisecond)
+		s.mu.Lock()
+		if n := len(s.idle); n != 0 {
+			t.Errorf("%d workers are still there", n)
+		}
+		s.mu.Unlock()
+	}
+	select {
+	case got := <-status:
+		if got != 0 {
+			t.Errorf("status %d", got)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("an idle supervisor stays")
 	}
 }
 
