@@ -51,9 +51,14 @@ func Rsqrt[V any](b Ops[V], x V, ftz bool) V {
 	return b.DivF32(b.F32(one32), b.SqrtF32(flushIf(b, ftz, x)))
 }
 
-// Div is div.approx{.ftz}.f32: x times the reciprocal of y, which is 0 for |y| > 2^126.
+// Div is div.approx{.ftz}.f32: x times the reciprocal of y, which is 0 for |y| > 2^126. Both are scaled where y is subnormal.
 func Div[V any](b Ops[V], x, y V, ftz bool) V {
 	x, y = flushIf(b, ftz, x), flushIf(b, ftz, y)
+	if !ftz {
+		tiny, up := b.LtF32(abs32(b, y), b.F32(tiny32)), b.F32(0x4b800000) // 2^24
+		x = b.Select(tiny, b.MulF32(x, up), x)
+		y = b.Select(tiny, b.MulF32(y, up), y)
+	}
 	r := flush32(b, b.DivF32(b.F32(one32), y))
 	q := b.MulF32(x, r)
 	if !ftz {

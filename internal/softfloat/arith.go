@@ -18,7 +18,7 @@ func (f *Format) Add(a, b uint64, e Env) uint64 {
 	a, b = f.in(a, &e), f.in(b, &e)
 	switch {
 	case f.IsNaN(a) || f.IsNaN(b):
-		return f.finishNaN(f.nanOf(a, b), &e)
+		return f.finishNaN(f.nanOf(b, a), &e)
 	case f.IsInf(a):
 		if f.IsInf(b) && f.IsNeg(a) != f.IsNeg(b) {
 			return f.finishNaN(f.CanonicalNaN(), &e)
@@ -48,7 +48,7 @@ func (f *Format) Mul(a, b uint64, e Env) uint64 {
 	neg := f.IsNeg(a) != f.IsNeg(b)
 	switch {
 	case f.IsNaN(a) || f.IsNaN(b):
-		return f.finishNaN(f.nanOf(a, b), &e)
+		return f.finishNaN(f.nanOf(b, a), &e)
 	case f.IsInf(a) || f.IsInf(b):
 		if f.IsZero(a) || f.IsZero(b) {
 			return f.finishNaN(f.CanonicalNaN(), &e)
@@ -68,7 +68,7 @@ func (f *Format) Fma(a, b, c uint64, e Env) uint64 {
 	neg := f.IsNeg(a) != f.IsNeg(b)
 	switch {
 	case f.IsNaN(a) || f.IsNaN(b) || f.IsNaN(c):
-		return f.finishNaN(f.nanOf(a, b, c), &e)
+		return f.finishNaN(f.nanOf(b, c, a), &e)
 	case f.IsInf(a) || f.IsInf(b):
 		if f.IsZero(a) || f.IsZero(b) || f.IsInf(c) && f.IsNeg(c) != neg {
 			return f.finishNaN(f.CanonicalNaN(), &e)

@@ -7,12 +7,13 @@ func (f *Format) Convert(g *Format, x uint64, e Env) uint64 {
 	if f == F32 { // of the two formats only f32 flushes
 		x = f.in(x, &e)
 	}
+	if f.IsNaN(x) {
+		return g.convertNaN(f, x, &e)
+	}
 	if g != F32 {
 		e.FTZ = false
 	}
 	switch {
-	case f.IsNaN(x):
-		return g.convertNaN(f, x, &e)
 	case f.IsInf(x):
 		return g.convertInf(f.IsNeg(x), &e)
 	}
@@ -21,19 +22,6 @@ func (f *Format) Convert(g *Format, x uint64, e Env) uint64 {
 		return 0 // unrecorded: a negative value to an unsigned format
 	}
 	return g.round(n.neg, u128{0, n.sig}, n.exp, false, &e)
-}
-
-// convertNaN: widening f32 to f64 and back keep no payload (unrecorded); formats without NaN give the largest value.
-func (g *Format) convertNaN(_ *Format, _ uint64, e *Env) uint64 {
-	switch {
-	case e.Sat:
-		return 0
-	case !g.NaN:
-		return g.Largest(false)
-	case g == F64:
-		return 0x7ff8000000000000 // unrecorded
-	}
-	return g.CanonicalNaN()
 }
 
 func (g *Format) convertInf(neg bool, e *Env) uint64 {

@@ -178,10 +178,14 @@ func decodeFloatDiv(d *decoder) step {
 	return d.bin(func(a, b uint64) uint64 { return o.f.Div(a, b, e) })
 }
 
-// signNaN is what neg and abs make of a NaN: arithmetic formats give the canonical one. unrecorded.
+// signNaN is what neg and abs make of a NaN: they are additions on hardware, which keep the sign of an f64 NaN and give the
+// canonical NaN otherwise (recorded for f32 and f64).
 func signNaN(f *softfloat.Format, x uint64) (uint64, bool) {
-	if f == softfloat.F64 || !f.IsNaN(x) {
+	switch {
+	case !f.IsNaN(x):
 		return x, false
+	case f.Propagates():
+		return f.Quiet(x), true
 	}
 	return f.CanonicalNaN(), true
 }

@@ -171,12 +171,12 @@ func decodeSad(d *decoder) step {
 	})
 }
 
-// divide is a/b and a%b. A zero divisor gives all ones and a (unrecorded: the manual leaves it open); the most negative
+// divide is a/b and a%b. A zero divisor gives all ones for both (recorded; the manual leaves it open); the most negative
 // value over -1 wraps.
 func divide(t isa.Type, a, b uint64) (q, r uint64) {
 	w := t.Bits()
 	if b == 0 {
-		return mask(w), a
+		return mask(w), mask(w)
 	}
 	if t.IsSigned() {
 		x, y := signed(a, w), signed(b, w)
