@@ -40,6 +40,7 @@ import (
 var (
 	ErrNoMemory = errors.New("out of memory")
 	ErrInvalid  = errors.New("invalid address")
+	ErrClosed   = errors.New("closed")
 	ErrLimit    = errors.New("kernel needs more frame, local or shared memory than a worker may have")
 	ErrSystem   = errors.New("the system refused threads or address space")
 )

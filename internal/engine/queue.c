@@ -99,7 +99,8 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	if (kz_domain_bad(q->d)) return KZ_POISONED;
 	uint32_t threads = a->block[0] * a->block[1] * a->block[2], warps = (threads + 31) / 32;
 	uint64_t frame = (uint64_t)k->i.frame_warp * warps + k->i.frame_block, local = (uint64_t)k->i.local_thread * threads;
-	uint64_t shared = (uint64_t)k->i.shared_static + a->dynamic_shared + 128;
+	uint64_t align = k->i.shared_align > 16 ? k->i.shared_align : 16;
+	uint64_t shared = (k->i.shared_static + align - 1) / align * align + a->dynamic_shared;
 	if (frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || shared > KZ_SHARED) return KZ_LIMIT;
 	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
 	if (!op) return KZ_NOMEM;
@@ -113,7 +114,7 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	memcpy(l->block, a->block, sizeof l->block);
 	memcpy(l->cluster, a->cluster, sizeof l->cluster);
 	l->shared_dynamic = a->dynamic_shared;
-	l->shared_total = k->i.shared_static + a->dynamic_shared;
+	l->shared_total = (uint32_t)shared;
 	l->grid_id = atomic_fetch_add_explicit(&q->e->grid_id, 1, memory_order_relaxed) + 1;
 	l->warps = warps;
 	l->threads = threads;

@@ -28,8 +28,10 @@ package engine
 import "C"
 
 import (
+	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -89,8 +91,28 @@ type Launch struct {
 // Queue is an ordered list of work. Its methods may be called from any thread and only enqueue unless they say otherwise.
 // Once the domain has a fault, enqueuing fails with it, and what was enqueued before is skipped.
 type Queue struct {
-	c *C.struct_kz_queue
-	d *Domain
+	c    *C.struct_kz_queue
+	d    *Domain
+	gone atomic.Bool  // Close has been called
+	uses atomic.Int64 // calls under way; closing is added once the queue is closed
+}
+
+// closing makes uses negative for good; the call that brings it back to exactly closing is the last.
+const closing = math.MinInt64 / 2
+
+// enter says whether the queue is open, and keeps it until leave.
+func (q *Queue) enter() bool {
+	if q.uses.Add(1) >= 0 {
+		return true
+	}
+	q.leave()
+	return false
+}
+
+func (q *Queue) leave() {
+	if q.uses.Add(-1) == closing {
+		C.kz_queue_unref(q.c)
+	}
 }
 
 // Priorities is the number of queue priorities: 0 the lowest.
@@ -102,13 +124,15 @@ func (d *Domain) NewQueue(priority int) (*Queue, error) {
 	if c == nil {
 		return nil, ErrNoMemory
 	}
-	return &Queue{c, d}, nil
+	return &Queue{c: c, d: d}, nil
 }
 
 // Domain is the queue's domain.
 func (q *Queue) Domain() *Domain { return q.d }
 
+// result ends a call that enter began.
 func (q *Queue) result(rc C.int) error {
+	q.leave()
 	if rc == C.KZ_OK {
 		return nil
 	}
@@ -117,6 +141,9 @@ func (q *Queue) result(rc C.int) error {
 
 // Launch runs the kernel over the grid. It does not allocate.
 func (q *Queue) Launch(k *Kernel, l *Launch) error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	a := C.struct_kz_launch_args{
 		grid: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Grid)), block: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Block)),
 		cluster:        *(*[3]C.uint32_t)(unsafe.Pointer(&l.Cluster)),
@@ -130,17 +157,27 @@ func (q *Queue) Launch(k *Kernel, l *Launch) error {
 
 // Copy moves n bytes. An address may be any of this process; one that is not mapped is a fault of the domain.
 func (q *Queue) Copy(dst, src, n uint64) error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	return q.result(C.kz_queue_copy(q.c, C.uint64_t(dst), C.uint64_t(src), C.uint64_t(n)))
 }
 
 // Copy2D moves height rows of width bytes.
 func (q *Queue) Copy2D(dst, dstPitch, src, srcPitch, width, height uint64) error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	return q.result(C.kz_queue_copy2d(q.c, C.uint64_t(dst), C.uint64_t(dstPitch), C.uint64_t(src), C.uint64_t(srcPitch), C.uint64_t(width), C.uint64_t(height)))
 }
 
 // Fill writes count elements of size 1, 2 or 4 bytes in each of rows rows, pitch bytes apart.
 func (q *Queue) Fill(dst uint64, value uint32, size int, count, pitch, rows uint64) error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	if size != 1 && size != 2 && size != 4 {
+		q.leave()
 		return ErrInvalid
 	}
 	return q.result(C.kz_queue_fill(q.c, C.uint64_t(dst), C.uint32_t(value), C.uint32_t(size), C.uint64_t(count), C.uint64_t(pitch), C.uint64_t(rows)))
@@ -158,6 +195,9 @@ const (
 // Task calls fn on a goroutine when earlier work is done, and delays later work until it returns.
 // An error of fn is the domain's fault.
 func (q *Queue) Task(fn func() error, flags TaskFlags) error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	e := q.d.e
 	e.pump.Do(e.startPump)
 	id := e.tasks.put(task{fn, q.d, flags&TaskAlways != 0})
@@ -170,6 +210,9 @@ func (q *Queue) Task(fn func() error, flags TaskFlags) error {
 
 // Wait delays later work of q until f is reached.
 func (q *Queue) Wait(f *Fence) error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	rc := C.kz_queue_wait(q.c, f.c)
 	runtime.KeepAlive(f)
 	return q.result(rc)
@@ -177,6 +220,9 @@ func (q *Queue) Wait(f *Fence) error {
 
 // Sync blocks until all work enqueued so far is done; the calling thread runs it where it can. The error is the domain's fault.
 func (q *Queue) Sync() error {
+	if !q.enter() {
+		return ErrClosed
+	}
 	for {
 		var id C.uint64_t
 		var t unsafe.Pointer
@@ -190,14 +236,21 @@ func (q *Queue) Sync() error {
 
 // Done says whether the queue is empty.
 func (q *Queue) Done() (bool, error) {
+	if !q.enter() {
+		return true, ErrClosed
+	}
+	defer q.leave()
 	return C.kz_queue_done(q.c) != 0, q.d.Err()
 }
 
-// Close waits for the queue's work and frees it.
+// Close waits for the queue's work and frees it. Calls on other threads may be under way; later ones get ErrClosed.
 func (q *Queue) Close() error {
+	if q.gone.Swap(true) {
+		return ErrClosed
+	}
 	err := q.Sync()
-	C.kz_queue_unref(q.c)
-	q.c = nil
+	q.uses.Add(closing + 1)
+	q.leave()
 	return err
 }
 
@@ -219,9 +272,13 @@ const maxFreeFences = 1024
 
 // Mark returns a fence that is reached when all work enqueued so far is done.
 func (q *Queue) Mark() (*Fence, error) {
+	if !q.enter() {
+		return nil, ErrClosed
+	}
+	defer q.leave()
 	var c *C.struct_kz_fence
 	if rc := C.kz_queue_mark(q.c, &c); rc != C.KZ_OK {
-		return nil, q.result(rc)
+		return nil, q.d.result(rc)
 	}
 	fences.mu.Lock()
 	f := fences.free

@@ -1,0 +1,185 @@
+// Package cpu is the backend that runs compiled kernels on threads of this process.
+//
+// It puts three rooms together: compile turns a kernel's PTX into an image, image maps it, engine runs it. What is here
+// is policy: what the device says of itself, where module variables live, which variant of a kernel a launch takes, and
+// what happens to a kernel that cannot be compiled: it runs on the fallback (the interpreter), in the same memory and
+// with the same variables, and that is said once and counted.
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/compile"
+	"kudzu/internal/engine"
+	"kudzu/internal/image"
+)
+
+// A kernel finds the engine's runtime entry points by the image's numbers.
+var _ [engine.NumRt]struct{} = [image.NumRt]struct{}{}
+
+// Compiler makes images; compile.Client is one.
+type Compiler interface {
+	Compile(*compile.Request) (*compile.Result, error)
+}
+
+// Fallback runs kernels that cannot be compiled. The kernels of its programs are Runners.
+type Fallback interface {
+	// LoadWith takes a module whose variables already have places: vars tells them.
+	LoadWith(m *backend.Module, vars func(name string) (backend.Addr, uint64, error)) (backend.Program, error)
+}
+
+// Runner is a kernel that runs a launch on the calling goroutine and returns when it is over: nil, or the *backend.Fault
+// that ended it. Prepare has been called for the launch's block shape.
+type Runner interface {
+	Run(l *backend.Launch) error
+}
+
+// Config makes a backend. The zero value reads everything from the environment and compiles nothing.
+type Config struct {
+	Engine   *engine.Engine // nil: the process's
+	Compiler Compiler       // nil: every kernel goes to the fallback
+	Fallback Fallback       // nil: a kernel that cannot be compiled cannot be launched
+	Devices  int            // 0: KUDZU_DEVICES, or 1
+	Memory   uint64         // bytes of each device; 0: KUDZU_MEMORY, or a share of 80 % of the machine's
+	Env      func(string) string
+}
+
+// Backend finds the devices.
+type Backend struct {
+	cfg   Config
+	stats stats
+}
+
+type stats struct {
+	compiled, cached, fallbacks, runs atomic.Uint64
+}
+
+// Stats counts what happened to kernels.
+type Stats struct {
+	Compiled  uint64 // variants compiled
+	Cached    uint64 // variants found in the cache
+	Fallbacks uint64 // kernels that went to the fallback
+	Runs      uint64 // launches there
+}
+
+// New makes the backend. Nothing starts before Open.
+func New(cfg Config) *Backend {
+	if cfg.Env == nil {
+		cfg.Env = os.Getenv
+	}
+	return &Backend{cfg: cfg}
+}
+
+// Name is "cpu".
+func (b *Backend) Name() string { return "cpu" }
+
+// Stats reads the counts.
+func (b *Backend) Stats() Stats {
+	return Stats{b.stats.compiled.Load(), b.stats.cached.Load(), b.stats.fallbacks.Load(), b.stats.runs.Load()}
+}
+
+// Open starts the engine and describes the devices.
+func (b *Backend) Open() ([]backend.Device, error) {
+	e := b.cfg.Engine
+	if e == nil {
+		var err error
+		if e, err = engine.Default(); err != nil {
+			return nil, err
+		}
+	}
+	n, err := b.devices()
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := b.memory(n)
+	if err != nil {
+		return nil, err
+	}
+	major, minor, err := capability(b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"))
+	if err != nil {
+		return nil, err
+	}
+	var all []backend.Device
+	for i := range n {
+		m, err := engine.NewMemory(bytes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &Device{b: b, e: e, mem: m, info: describe(i, bytes, major, minor, e.Threads()), domains: map[uint64]*domain{}})
+	}
+	return all, nil
+}
+
+const maxDevices = 64
+
+func (b *Backend) devices() (int, error) {
+	if b.cfg.Devices > 0 {
+		return b.cfg.Devices, nil
+	}
+	s := b.cfg.Env("KUDZU_DEVICES")
+	if s == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > maxDevices {
+		return 0, fmt.Errorf("KUDZU_DEVICES=%s: must be a number from 1 to %d", s, maxDevices)
+	}
+	return n, nil
+}
+
+func (b *Backend) memory(devices int) (uint64, error) {
+	if b.cfg.Memory > 0 {
+		return b.cfg.Memory, nil
+	}
+	if s := b.cfg.Env("KUDZU_MEMORY"); s != "" {
+		n, err := parseBytes(s)
+		if err != nil {
+			return 0, fmt.Errorf("KUDZU_MEMORY=%s: %w", s, err)
+		}
+		return n, nil
+	}
+	return machineMemory() / 5 * 4 / uint64(devices), nil
+}
+
+// parseBytes reads a number of bytes with an optional K, M, G or T (powers of 1024).
+func parseBytes(s string) (uint64, error) {
+	digits := strings.TrimRight(strings.ToUpper(s), "IB")
+	shift := 0
+	if i := strings.IndexAny(digits, "KMGT"); i >= 0 {
+		if i != len(digits)-1 {
+			return 0, errors.New("not a number of bytes, such as 8G or 512M")
+		}
+		shift = 10 * (1 + strings.IndexByte("KMGT", digits[i]))
+		digits = digits[:i]
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0, errors.New("not a number of bytes, such as 8G or 512M")
+	}
+	if n > 1<<50>>shift || n<<shift < 16<<20 {
+		return 0, errors.New("must be between 16M and 1024T")
+	}
+	return n << shift, nil
+}
+
+func capability(s string) (major, minor int, err error) {
+	if s == "" {
+		return 9, 0, nil
+	}
+	a, b, ok := strings.Cut(s, ".")
+	if !ok && len(s) >= 2 { // "90", "120"
+		a, b = s[:len(s)-1], s[len(s)-1:]
+	}
+	major, err1 := strconv.Atoi(a)
+	minor, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || major < 3 || major > 20 || minor < 0 || minor > 9 {
+		return 0, 0, fmt.Errorf("KUDZU_COMPUTE_CAPABILITY=%s: must be of the form 9.0", s)
+	}
+	return major, minor, nil
+}

@@ -1,0 +1,85 @@
+package cpu
+
+import (
+	"strings"
+	"testing"
+
+	"kudzu/internal/backend"
+)
+
+func TestSettings(t *testing.T) {
+	for s, want := range map[string]uint64{"16M": 16 << 20, "8G": 8 << 30, "8GiB": 8 << 30, "2t": 2 << 40, "1073741824": 1 << 30} {
+		if n, err := parseBytes(s); err != nil || n != want {
+			t.Errorf("%s: %d, %v", s, n, err)
+		}
+	}
+	for _, s := range []string{"", "G", "-1G", "1G2", "1M", "99999T", "0x10G", "1.5G"} {
+		if n, err := parseBytes(s); err == nil {
+			t.Errorf("%q is %d bytes", s, n)
+		}
+	}
+	for s, want := range map[string][2]int{"": {9, 0}, "8.6": {8, 6}, "90": {9, 0}, "120": {12, 0}} {
+		if a, b, err := capability(s); err != nil || a != want[0] || b != want[1] {
+			t.Errorf("%s: %d.%d, %v", s, a, b, err)
+		}
+	}
+	for _, s := range []string{"x", "9", "9.x", "99.0", "1.0", "9.10"} {
+		if a, b, err := capability(s); err == nil {
+			t.Errorf("%q is %d.%d", s, a, b)
+		}
+	}
+}
+
+func env(pairs ...string) func(string) string {
+	return func(k string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == k {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestDevices(t *testing.T) {
+	all, err := New(Config{Env: env("KUDZU_DEVICES", "3", "KUDZU_MEMORY", "64M", "KUDZU_COMPUTE_CAPABILITY", "8.6")}).Open()
+	if err != nil || len(all) != 3 {
+		t.Fatal(len(all), err)
+	}
+	seen := map[[16]byte]bool{}
+	for _, d := range all {
+		i := d.Info()
+		if seen[i.UUID] || i.Major != 8 || i.Minor != 6 || i.Memory != 64<<20 || !strings.HasPrefix(i.Name, "Kudzu CPU (") || i.Processors < 1 || i.ClockKHz < 1 || i.L2Bytes < 1 {
+			t.Errorf("%+v", i)
+		}
+		seen[i.UUID] = true
+	}
+	again, err := New(Config{Env: env("KUDZU_MEMORY", "64M")}).Open()
+	if err != nil || len(again) != 1 || again[0].Info().UUID != all[0].Info().UUID {
+		t.Error("the first device's UUID changed")
+	}
+	a, err := all[0].Memory().Alloc(60<<20, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := all[0].Memory().Alloc(10<<20, 0); err != backend.ErrNoMemory {
+		t.Errorf("over the limit: %v", err)
+	}
+	if err := all[1].Memory().Free(a); err != backend.ErrNotFound {
+		t.Errorf("another device's memory: %v", err)
+	}
+	if free, total := all[1].Memory().Usage(); free != total {
+		t.Errorf("device 1: %d of %d free", free, total)
+	}
+	if err := all[0].Memory().Free(a); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"0", "x", "65"} {
+		if _, err := New(Config{Env: env("KUDZU_DEVICES", bad)}).Open(); err == nil {
+			t.Errorf("KUDZU_DEVICES=%s", bad)
+		}
+	}
+	if _, err := New(Config{Env: env("KUDZU_MEMORY", "lots")}).Open(); err == nil {
+		t.Error("KUDZU_MEMORY=lots")
+	}
+}

@@ -1,0 +1,370 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/compile"
+	"kudzu/internal/engine"
+	"kudzu/internal/image"
+	"kudzu/internal/logx"
+)
+
+// maxShapes bounds the variants of a kernel that are specialised to a block shape; launches with further shapes take the
+// generic one.
+const maxShapes = 8
+
+// Kernel is one entry of a program with the variants compiled so far.
+type Kernel struct {
+	p    *Program
+	decl *backend.KernelDecl
+
+	list atomic.Pointer[[]*variant] // read without a lock on every launch; a new slice each time it grows
+
+	mu    sync.Mutex // held while a variant is made, and to change list
+	never error      // guarded by mu: why neither compiler nor fallback can run it
+}
+
+// variant is code for one block shape, or for any.
+type variant struct {
+	kernel *Kernel
+	block  [3]uint32 // zero: any
+	id     uint64
+
+	// Compiled.
+	image       *image.Image
+	mapping     *image.Mapping
+	code        *engine.Kernel
+	vars        *engine.Words
+	params      uint32
+	cooperative bool
+	slice       func(line int) int // line of the kernel's slice to line of the module
+
+	// On the fallback: run is set, and everything above is not.
+	run  Runner
+	fall backend.Kernel
+}
+
+// variants finds a variant by the cookie that comes back in a fault.
+var variants registry
+
+type registry struct {
+	mu   sync.RWMutex
+	last uint64              // guarded by mu
+	all  map[uint64]*variant // guarded by mu
+}
+
+func (r *registry) add(v *variant) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[uint64]*variant{}
+	}
+	r.last++
+	v.id = r.last
+	r.all[v.id] = v
+}
+
+func (r *registry) get(id uint64) *variant {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.all[id]
+}
+
+func (r *registry) remove(v *variant) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, v.id)
+}
+
+// Name is the kernel's name.
+func (k *Kernel) Name() string { return k.decl.Name }
+
+// find is the variant a launch with this shape takes, if there is one yet. It takes no lock.
+func (k *Kernel) find(block [3]uint32) *variant {
+	list := k.list.Load()
+	if list == nil {
+		return nil
+	}
+	var generic *variant
+	for _, v := range *list {
+		if v.block == block {
+			return v
+		}
+		if v.block == ([3]uint32{}) {
+			generic = v
+		}
+	}
+	if generic != nil && (generic.run != nil || len(*list) > maxShapes) {
+		return generic
+	}
+	return nil
+}
+
+// Prepare compiles for a block shape; zero is the generic variant.
+func (k *Kernel) Prepare(block [3]uint32) error {
+	_, err := k.variant(block)
+	return err
+}
+
+// variant finds or makes the variant for a shape.
+func (k *Kernel) variant(block [3]uint32) (*variant, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.never != nil {
+		return nil, k.never
+	}
+	if v := k.find(block); v != nil {
+		return v, nil
+	}
+	if block != ([3]uint32{}) && k.shapes() >= maxShapes {
+		block = [3]uint32{}
+	}
+	v, err := k.make(block)
+	if err != nil {
+		var u *backend.Unsupported
+		if errors.As(err, &u) {
+			k.never = err
+		}
+		return nil, err
+	}
+	k.add(v)
+	return v, nil
+}
+
+// shapes counts the specialised variants. Preconditions: k.mu is held.
+func (k *Kernel) shapes() int {
+	n := 0
+	if list := k.list.Load(); list != nil {
+		for _, v := range *list {
+			if v.block != ([3]uint32{}) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// add publishes a variant. Preconditions: k.mu is held.
+func (k *Kernel) add(v *variant) {
+	var next []*variant
+	if list := k.list.Load(); list != nil {
+		next = append(next, *list...)
+	}
+	next = append(next, v)
+	k.list.Store(&next)
+}
+
+// make compiles, or goes to the fallback. Preconditions: k.mu is held.
+func (k *Kernel) make(block [3]uint32) (*variant, error) {
+	v, err := k.compile(block)
+	if err == nil {
+		return v, nil
+	}
+	var none *compile.NoCompiler
+	var cannot *compile.Unsupported
+	var broken *compile.Failed
+	switch {
+	case errors.As(err, &none):
+		return k.fallBack(err, func() {
+			logx.Once("no compiler", "%s; kernels are interpreted, which is slow: install libLLVM 19 or newer", none)
+		})
+	case errors.As(err, &cannot), errors.As(err, &broken):
+		return k.fallBack(err, func() { logx.Once("fallback "+k.decl.Name, "kernel %s is interpreted: %s", k.decl.Name, err) })
+	}
+	return nil, err
+}
+
+func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
+	r, fk, err := k.p.runner(k.decl.Name)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		u := &backend.Unsupported{What: why.Error(), Kernel: k.decl.Name}
+		var cannot *compile.Unsupported
+		if errors.As(why, &cannot) {
+			u.What, u.Line = cannot.What, cannot.Line
+		}
+		return nil, u
+	}
+	// What the fallback cannot do either must fail this launch, not the context.
+	if err := fk.Prepare([3]uint32{}); err != nil {
+		return nil, err
+	}
+	say()
+	k.p.dev.b.stats.fallbacks.Add(1)
+	return &variant{kernel: k, run: r, fall: fk}, nil
+}
+
+var errNoCompiler = &compile.NoCompiler{Why: "none is configured"}
+
+func (k *Kernel) compile(block [3]uint32) (*variant, error) {
+	b := k.p.dev.b
+	if b.cfg.Compiler == nil {
+		return nil, errNoCompiler
+	}
+	text, line, err := k.p.m.Slice(k.decl.Name)
+	if err != nil {
+		return nil, err
+	}
+	if line == nil {
+		line = func(n int) int { return n }
+	}
+	res, err := b.cfg.Compiler.Compile(&compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)})
+	if err != nil {
+		return nil, k.compileError(err, line)
+	}
+	if res.FromCache {
+		b.stats.cached.Add(1)
+		logx.Debugf("cache hit %s", k.decl.Name)
+	} else {
+		b.stats.compiled.Add(1)
+		logx.Debugf("compile %s %.1f ms (%d,%d,%d)", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2])
+	}
+	im := res.Parsed
+	if im == nil {
+		if im, err = image.Parse(res.Image); err != nil {
+			return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
+		}
+	}
+	return k.place(im, block, line)
+}
+
+// compileError gives lines of the module, not of the slice.
+func (k *Kernel) compileError(err error, line func(int) int) error {
+	var cannot *compile.Unsupported
+	if errors.As(err, &cannot) && cannot.Line > 0 {
+		return &compile.Unsupported{What: cannot.What, Line: line(cannot.Line)}
+	}
+	return fmt.Errorf("kernel %s: %w", k.decl.Name, err)
+}
+
+func options(o backend.Options) compile.Options {
+	var c compile.Options
+	switch {
+	case o.FastCompile, o.OptLevel == 0, o.OptLevel == 1:
+		c.Level = 1
+	case o.OptLevel == 2, o.OptLevel == 3:
+		c.Level = o.OptLevel
+	}
+	return c
+}
+
+// place maps an image and binds its variables.
+func (k *Kernel) place(im *image.Image, block [3]uint32, line func(int) int) (*variant, error) {
+	meta := &im.Meta
+	if meta.Block != block && meta.Block != ([3]uint32{}) {
+		return nil, fmt.Errorf("BUG: kernel %s: code for block %v, asked for %v", k.decl.Name, meta.Block, block)
+	}
+	var addrs []uint64
+	for _, name := range meta.Vars {
+		p, ok := k.p.vars[name]
+		if !ok {
+			return nil, fmt.Errorf("kernel %s: variable %s: %w", k.decl.Name, name, backend.ErrNotFound)
+		}
+		addrs = append(addrs, uint64(p.addr))
+	}
+	m, err := im.Map()
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
+	}
+	v := &variant{
+		kernel: k, block: block, image: im, mapping: m, vars: engine.NewWords(addrs), params: meta.ParamBytes,
+		cooperative: meta.Cooperative, slice: line,
+	}
+	variants.add(v)
+	v.code, err = engine.NewKernel(&engine.KernelConfig{
+		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id,
+		SharedStatic: meta.SharedStatic, SharedAlign: meta.SharedAlign, FrameWarp: meta.FrameWarp, FrameBlock: meta.FrameBlock,
+		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins,
+	})
+	if err != nil {
+		v.free()
+		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
+	}
+	return v, nil
+}
+
+func (v *variant) free() {
+	variants.remove(v)
+	if v.code != nil {
+		v.code.Free()
+	}
+	if v.vars != nil {
+		v.vars.Free()
+	}
+	if v.mapping != nil {
+		_ = v.mapping.Unmap() // a mapping that cannot go stays; nothing points there
+	}
+}
+
+// free is for Unload: no launch is under way and none comes.
+func (k *Kernel) free() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if list := k.list.Swap(nil); list != nil {
+		for _, v := range *list {
+			v.free()
+		}
+	}
+}
+
+// line is the module's PTX line of a fault, 0 if unknown.
+func (v *variant) line(f *engine.Fault) int {
+	n := f.Line
+	if f.Kind != engine.FaultStop && f.PCOffset != engine.NoOffset {
+		lines := v.image.Meta.Lines
+		i := sort.Search(len(lines), func(i int) bool { return uint64(lines[i].Offset) > f.PCOffset })
+		if i > 0 {
+			n = lines[i-1].Line
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return v.slice(int(n))
+}
+
+// Info is what the compiler found out about the kernel.
+func (k *Kernel) Info() (*backend.KernelInfo, error) {
+	var v *variant
+	if list := k.list.Load(); list != nil && len(*list) > 0 {
+		v = (*list)[0]
+	} else {
+		var shape [3]uint32 // the one shape it may have, so that the launch finds it compiled
+		for i, n := range k.decl.ReqBlock {
+			shape[i] = uint32(n)
+		}
+		var err error
+		if v, err = k.variant(shape); err != nil {
+			return nil, err
+		}
+	}
+	if v.fall != nil {
+		return v.fall.Info()
+	}
+	m := &v.image.Meta
+	info := &backend.KernelInfo{
+		StaticShared: int(m.SharedStatic), Local: int(m.LocalThread), Registers: int(min(max(m.Registers, 16), 255)),
+		MaxThreads: k.dev().info.MaxThreads, PTXVersion: int(m.PTXVersion), BinaryVersion: k.dev().info.Major*10 + k.dev().info.Minor,
+	}
+	if b := k.decl.MaxBlock; b[0] > 0 {
+		info.MaxThreads = min(info.MaxThreads, b[0]*max(b[1], 1)*max(b[2], 1))
+	}
+	if b := k.decl.ReqBlock; b[0] > 0 {
+		info.MaxThreads = min(info.MaxThreads, b[0]*max(b[1], 1)*max(b[2], 1))
+	}
+	for _, name := range m.Vars {
+		if p := k.p.vars[name]; p.konst {
+			info.Const += int(p.size)
+		}
+	}
+	return info, nil
+}
+
+func (k *Kernel) dev() *Device { return k.p.dev }

@@ -1,0 +1,144 @@
+package cpu
+
+import (
+	"fmt"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/engine"
+)
+
+// The abilities beyond backend's plain interfaces.
+var (
+	_ backend.Domains      = (*Device)(nil)
+	_ backend.DomainLimits = (*Device)(nil)
+	_ backend.Callbacks    = (*Queue)(nil)
+	_ backend.Releaser     = (*Fence)(nil)
+	_ backend.Finder       = memory{}
+)
+
+// Queue is a queue of the engine.
+type Queue struct {
+	q *engine.Queue
+	d *domain
+}
+
+// Launch runs k over the grid; it compiles first if this block shape is new.
+func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
+	kk, ok := k.(*Kernel)
+	if !ok {
+		return fmt.Errorf("kernel %s: not of this backend", k.Name())
+	}
+	v := kk.find(l.Block)
+	if v == nil {
+		var err error
+		if v, err = kk.variant(l.Block); err != nil {
+			return err
+		}
+	}
+	if v.run != nil {
+		return q.interpret(v, l)
+	}
+	if len(l.Params) < int(v.params) {
+		return fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", kk.decl.Name, len(l.Params), v.params)
+	}
+	el := engine.Launch{
+		Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, DynamicShared: l.DynamicShared,
+		Cooperative: l.Cooperative || v.cooperative, Vars: v.vars, Params: l.Params,
+	}
+	if err := q.q.Launch(v.code, &el); err != nil {
+		return q.d.fail(err)
+	}
+	return nil
+}
+
+// interpret runs the launch on the fallback, as a task of the queue.
+func (q *Queue) interpret(v *variant, l *backend.Launch) error {
+	own := *l
+	own.Params = append([]byte(nil), l.Params...)
+	v.kernel.p.dev.b.stats.runs.Add(1)
+	return q.d.fail(q.q.Task(func() error { return v.run.Run(&own) }, engine.TaskInline))
+}
+
+// Copy moves n bytes.
+func (q *Queue) Copy(dst, src backend.Addr, n uint64) error {
+	return q.d.fail(q.q.Copy(uint64(dst), uint64(src), n))
+}
+
+// Copy2D moves rows.
+func (q *Queue) Copy2D(dst backend.Addr, dstPitch uint64, src backend.Addr, srcPitch, width, height uint64) error {
+	return q.d.fail(q.q.Copy2D(uint64(dst), dstPitch, uint64(src), srcPitch, width, height))
+}
+
+// Fill writes elements.
+func (q *Queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, rows uint64) error {
+	return q.d.fail(q.q.Fill(uint64(dst), value, size, count, pitch, rows))
+}
+
+// Host calls fn between earlier and later work; not if the domain has a fault by then.
+func (q *Queue) Host(fn func()) error {
+	return q.d.fail(q.q.Task(func() error { fn(); return nil }, 0))
+}
+
+// Callback is Host that is called in any case, with the fault if there is one. See backend.Callbacks.
+func (q *Queue) Callback(fn func(error)) error {
+	return q.d.fail(q.q.Task(func() error { fn(q.d.fail(q.d.Err())); return nil }, engine.TaskAlways))
+}
+
+// Mark is a fence behind all work so far.
+func (q *Queue) Mark() (backend.Fence, error) {
+	f, err := q.q.Mark()
+	if err != nil {
+		return nil, q.d.fail(err)
+	}
+	return &Fence{f, q.d}, nil
+}
+
+// Wait delays later work until f is reached.
+func (q *Queue) Wait(f backend.Fence) error {
+	ff, ok := f.(*Fence)
+	if !ok {
+		return fmt.Errorf("fence %T: not of this backend", f)
+	}
+	return q.d.fail(q.q.Wait(ff.f))
+}
+
+// Sync blocks until the queue is empty.
+func (q *Queue) Sync() error { return q.d.fail(q.q.Sync()) }
+
+// Done says whether it is.
+func (q *Queue) Done() (bool, error) {
+	done, err := q.q.Done()
+	return done, q.d.fail(err)
+}
+
+// Close waits for the queue's work and frees it.
+func (q *Queue) Close() error {
+	err := q.q.Close()
+	if err == engine.ErrClosed {
+		return backend.ErrClosed
+	}
+	err = q.d.fail(err)
+	q.d.release()
+	return err
+}
+
+// Fence is a point in a queue.
+type Fence struct {
+	f *engine.Fence
+	d *domain
+}
+
+// Done says whether the fence is reached.
+func (f *Fence) Done() (bool, error) {
+	done, err := f.f.Done()
+	return done, f.d.fail(err)
+}
+
+// Sync blocks until it is.
+func (f *Fence) Sync() error { return f.d.fail(f.f.Sync()) }
+
+// Nanos is when it was.
+func (f *Fence) Nanos() int64 { return f.f.Nanos() }
+
+// Release gives the fence back early. See backend.Releaser.
+func (f *Fence) Release() { f.f.Release() }

@@ -1,0 +1,30 @@
+package backend
+
+// What only some backends offer. Each is asserted where it is used.
+
+// Domains is a Device that knows what a fault ends: all queues of one domain (a context), and none of another.
+// A domain lives while it has queues; the number is the caller's choice.
+type Domains interface {
+	NewQueueIn(domain uint64, priority int) (Queue, error)
+}
+
+// DomainLimits is a Device whose domains have a FIFO for device printf and a heap for device malloc.
+type DomainLimits interface {
+	// SetLimits sets both in bytes; 0 leaves one as it is. ErrNotFound if the domain has no queue.
+	SetLimits(domain, fifo, heap uint64) error
+}
+
+// Callbacks is a Queue with host functions that are called in any case.
+type Callbacks interface {
+	// Callback is Host, but fn is called also after a fault, and hears of it.
+	Callback(fn func(error)) error
+}
+
+// Releaser is a Fence that can be given back before it is garbage. Nobody may use it afterwards.
+type Releaser interface{ Release() }
+
+// Finder is a Memory that knows its allocations.
+type Finder interface {
+	// Lookup finds the allocation of this process that holds a, for any value of a.
+	Lookup(a Addr) (base Addr, size uint64, ok bool)
+}
