@@ -67,6 +67,17 @@ type Memory interface {
 	Usage() (free, total uint64)
 }
 
+// HostMemory is offered by devices that must know which host memory kernels may reach: pinned memory on a vendor's driver,
+// checked addresses on the interpreter. Where a device's Memory does not offer it, any memory of the process serves.
+type HostMemory interface {
+	// AllocHost gives n > 0 bytes of host memory, page aligned, that device code may touch at the same address.
+	AllocHost(n uint64) (Addr, error)
+	FreeHost(Addr) error
+	// RegisterHost does the same for memory the program has; UnregisterHost takes what RegisterHost took.
+	RegisterHost(a Addr, n uint64) error
+	UnregisterHost(a Addr) error
+}
+
 // Queue is an ordered list of work. Methods only enqueue and return at once unless they say otherwise; they may be called
 // from several threads, each call being one atomic append. After a fault (Sync returned a *Fault) the queue accepts nothing more.
 type Queue interface {

@@ -1,0 +1,175 @@
+package driver
+
+import (
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/spec/cu"
+)
+
+// Event is a place in a stream's work.
+type Event struct {
+	ctx    *Context
+	handle cu.CUevent
+	flags  uint32
+
+	mu    sync.Mutex
+	fence backend.Fence // guarded by mu: the last record, nil before the first
+}
+
+const (
+	eventFlags       = uint32(cu.CU_EVENT_BLOCKING_SYNC | cu.CU_EVENT_DISABLE_TIMING | cu.CU_EVENT_INTERPROCESS)
+	eventUntimed     = uint32(cu.CU_EVENT_DISABLE_TIMING)
+	eventInterproc   = uint32(cu.CU_EVENT_INTERPROCESS)
+	nanosPerMilli    = 1e6
+	recordExternal   = uint32(cu.CU_EVENT_RECORD_EXTERNAL)
+	recordFlagsKnown = recordExternal
+)
+
+// event finds an event.
+func (t *Thread) event(h cu.CUevent) (*Event, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	e := s.events.Get(handleValue(h))
+	if e == nil {
+		return nil, errInvalidHandle
+	}
+	return e, e.ctx.usable()
+}
+
+// last is the fence of the last record.
+func (e *Event) last() backend.Fence {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.fence
+}
+
+// EventCreate makes an event of the current context.
+func (t *Thread) EventCreate(flags uint32) (cu.CUevent, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	// An event shared between processes cannot carry times.
+	if flags&^eventFlags != 0 || flags&eventInterproc != 0 && flags&eventUntimed == 0 {
+		return 0, errInvalidValue
+	}
+	e := &Event{ctx: c, flags: flags}
+	h := c.state.events.New(e)
+	if h == 0 {
+		return 0, errOutOfMemory
+	}
+	e.handle = cu.CUevent(h)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.events == nil {
+		return 0, errDestroyed
+	}
+	c.events[e] = struct{}{}
+	return e.handle, nil
+}
+
+// EventDestroy gives an event back. Work that waits for it goes on waiting for the place it stood for.
+func (t *Thread) EventDestroy(h cu.CUevent) error {
+	e, err := t.event(h)
+	if err != nil {
+		return err
+	}
+	if e.ctx.state.events.Delete(handleValue(h)) == nil {
+		return errInvalidHandle
+	}
+	e.ctx.mu.Lock()
+	delete(e.ctx.events, e)
+	e.ctx.mu.Unlock()
+	return nil
+}
+
+// EventRecord moves the event to the end of the stream's work.
+func (t *Thread) EventRecord(h cu.CUevent, stream cu.CUstream) error {
+	return t.EventRecordWithFlags(h, stream, 0)
+}
+
+// EventRecordWithFlags is EventRecord; its flag is for captures only.
+func (t *Thread) EventRecordWithFlags(h cu.CUevent, stream cu.CUstream, flags uint32) error {
+	st, err := t.stream(stream)
+	if err != nil {
+		return err
+	}
+	e, err := t.event(h)
+	switch {
+	case err != nil:
+		return err
+	case e.ctx != st.ctx:
+		return errInvalidHandle
+	case flags&^recordFlagsKnown != 0:
+		return errInvalidValue
+	case flags&recordExternal != 0:
+		return errIllegalState
+	}
+	f, err := st.mark()
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.fence = f
+	e.mu.Unlock()
+	return nil
+}
+
+// EventQuery is NOT_READY until the last record is reached.
+func (t *Thread) EventQuery(h cu.CUevent) error {
+	e, err := t.event(h)
+	if err != nil {
+		return err
+	}
+	f := e.last()
+	if f == nil {
+		return nil
+	}
+	done, err := f.Done()
+	if err == nil && !done {
+		return errNotReady
+	}
+	return e.ctx.fail(err)
+}
+
+// EventSynchronize waits until the last record is reached.
+func (t *Thread) EventSynchronize(h cu.CUevent) error {
+	e, err := t.event(h)
+	if err != nil {
+		return err
+	}
+	f := e.last()
+	if f == nil {
+		return nil
+	}
+	return e.ctx.fail(f.Sync())
+}
+
+// EventElapsedTime is the milliseconds between two records that were reached.
+func (t *Thread) EventElapsedTime(start, end cu.CUevent) (float32, error) {
+	a, err := t.event(start)
+	if err != nil {
+		return 0, err
+	}
+	b, err := t.event(end)
+	if err != nil {
+		return 0, err
+	}
+	fa, fb := a.last(), b.last()
+	if a.flags&eventUntimed != 0 || b.flags&eventUntimed != 0 || fa == nil || fb == nil {
+		return 0, errInvalidHandle
+	}
+	for _, f := range []backend.Fence{fa, fb} {
+		done, err := f.Done()
+		if err != nil {
+			return 0, a.ctx.fail(err)
+		}
+		if !done {
+			return 0, errNotReady
+		}
+	}
+	return float32(float64(fb.Nanos()-fa.Nanos()) / nanosPerMilli), nil
+}

@@ -1,0 +1,272 @@
+package driver
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/spec/cu"
+)
+
+// Function is a kernel of a module.
+type Function struct {
+	mod    *Module
+	handle cu.CUfunction
+	decl   *backend.KernelDecl
+	kernel backend.Kernel
+
+	adopted atomic.Bool // took on what was set on its Kernel
+	ready   atomic.Bool // facts is set
+	infoMu  sync.Mutex  // one thread compiles, the others wait
+	facts   facts       // constant once ready
+	dynamic atomic.Int32
+	carve   atomic.Int32
+	policy  atomic.Int32
+	wide    atomic.Int32 // NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+	cluster [3]atomic.Int32
+}
+
+// facts is what launches are checked against.
+type facts struct {
+	backend.KernelInfo
+	maxThreads uint64 // of a block, for this kernel
+}
+
+// function finds a kernel by name, as one object however often it is asked for.
+func (m *Module) function(name string) (*Function, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.funcs[name]; f != nil {
+		return f, nil
+	}
+	decl := m.decls[name]
+	if decl == nil {
+		return nil, errNotFound
+	}
+	k, err := m.prog.Kernel(name)
+	if err != nil {
+		return nil, m.ctx.fail(err)
+	}
+	f := &Function{mod: m, decl: decl, kernel: k}
+	f.carve.Store(-1)
+	f.dynamic.Store(-1)
+	h := m.ctx.state.functions.New(f)
+	if h == 0 {
+		return nil, errOutOfMemory
+	}
+	f.handle = cu.CUfunction(h)
+	m.funcs[name] = f
+	return f, nil
+}
+
+// function finds a function; a library's kernel stands for its function in the current context.
+func (t *Thread) function(h cu.CUfunction) (*Function, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if handleValue(h).Kind() == kindKernel {
+		k := s.kernels.Get(handleValue(h))
+		if k == nil {
+			return nil, errInvalidHandle
+		}
+		return t.kernelFunction(k)
+	}
+	f := s.functions.Get(handleValue(h))
+	if f == nil {
+		return nil, errInvalidHandle
+	}
+	return f, f.mod.ctx.usable()
+}
+
+// know reads what the backend says about the kernel; the first call may compile.
+func (f *Function) know() (*facts, error) {
+	if f.ready.Load() {
+		return &f.facts, nil
+	}
+	f.infoMu.Lock()
+	defer f.infoMu.Unlock()
+	if f.ready.Load() {
+		return &f.facts, nil
+	}
+	info, err := f.kernel.Info()
+	if err != nil {
+		return nil, f.mod.ctx.fail(err)
+	}
+	f.facts.KernelInfo = *info
+	f.facts.maxThreads = uint64(f.mod.ctx.dev.info.MaxThreads)
+	if n := uint64(info.MaxThreads); n > 0 {
+		f.facts.maxThreads = min(f.facts.maxThreads, n)
+	}
+	for _, b := range [][3]int{f.decl.MaxBlock, f.decl.ReqBlock} {
+		if n := uint64(b[0]) * uint64(b[1]) * uint64(b[2]); n > 0 {
+			f.facts.maxThreads = min(f.facts.maxThreads, n)
+		}
+	}
+	f.dynamic.CompareAndSwap(-1, int32(max(0, f.mod.ctx.dev.info.SharedBlock-info.StaticShared)))
+	f.ready.Store(true)
+	return &f.facts, nil
+}
+
+// funcAttrs is indexed by CUfunction_attribute and has those that CUDA 13.0 knows.
+var funcAttrs = [...]func(f *Function, k *facts) int32{
+	cu.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:                func(f *Function, k *facts) int32 { return int32(k.maxThreads) },
+	cu.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:                    func(f *Function, k *facts) int32 { return int32(k.StaticShared) },
+	cu.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:                     func(f *Function, k *facts) int32 { return int32(k.Const) },
+	cu.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:                     func(f *Function, k *facts) int32 { return int32(k.Local) },
+	cu.CU_FUNC_ATTRIBUTE_NUM_REGS:                             func(f *Function, k *facts) int32 { return int32(k.Registers) },
+	cu.CU_FUNC_ATTRIBUTE_PTX_VERSION:                          func(f *Function, k *facts) int32 { return int32(k.PTXVersion) },
+	cu.CU_FUNC_ATTRIBUTE_BINARY_VERSION:                       func(f *Function, k *facts) int32 { return int32(k.BinaryVersion) },
+	cu.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:                        func(f *Function, k *facts) int32 { return 0 },
+	cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:        func(f *Function, k *facts) int32 { return f.dynamic.Load() },
+	cu.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:     func(f *Function, k *facts) int32 { return f.carve.Load() },
+	cu.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:             func(f *Function, k *facts) int32 { return 0 },
+	cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:               func(f *Function, k *facts) int32 { return f.cluster[0].Load() },
+	cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:              func(f *Function, k *facts) int32 { return f.cluster[1].Load() },
+	cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:               func(f *Function, k *facts) int32 { return f.cluster[2].Load() },
+	cu.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:    func(f *Function, k *facts) int32 { return f.wide.Load() },
+	cu.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: func(f *Function, k *facts) int32 { return f.policy.Load() },
+}
+
+func (f *Function) attribute(attr cu.CUfunction_attribute) (int32, error) {
+	if attr < 0 || int(attr) >= len(funcAttrs) {
+		return 0, errInvalidValue
+	}
+	k, err := f.know()
+	if err != nil {
+		return 0, err
+	}
+	return funcAttrs[attr](f, k), nil
+}
+
+// maxCarve is the largest percentage of PREFERRED_SHARED_MEMORY_CARVEOUT.
+const maxCarve = 100
+
+func (f *Function) setAttribute(attr cu.CUfunction_attribute, v int32) error {
+	k, err := f.know()
+	if err != nil {
+		return err
+	}
+	switch attr {
+	case cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+		if v < 0 || int(v) > f.mod.ctx.dev.info.SharedOptin-k.StaticShared {
+			return errInvalidValue
+		}
+		f.dynamic.Store(v)
+	case cu.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+		if v < -1 || v > maxCarve {
+			return errInvalidValue
+		}
+		f.carve.Store(v)
+	case cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+		if v < 0 {
+			return errInvalidValue
+		}
+		f.cluster[attr-cu.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].Store(v)
+	case cu.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+		f.wide.Store(v)
+	case cu.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+		f.policy.Store(v)
+	default: // the others are read-only or unknown
+		return errInvalidValue
+	}
+	return nil
+}
+
+// FuncGetAttribute is one number about a kernel.
+func (t *Thread) FuncGetAttribute(attr cu.CUfunction_attribute, h cu.CUfunction) (int32, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	return f.attribute(attr)
+}
+
+// FuncSetAttribute sets what may be set.
+func (t *Thread) FuncSetAttribute(h cu.CUfunction, attr cu.CUfunction_attribute, v int32) error {
+	f, err := t.function(h)
+	if err != nil {
+		return err
+	}
+	return f.setAttribute(attr, v)
+}
+
+// FuncSetCacheConfig checks a preference that nothing depends on here.
+func (t *Thread) FuncSetCacheConfig(h cu.CUfunction, config cu.CUfunc_cache) error {
+	if _, err := t.function(h); err != nil {
+		return err
+	}
+	if config < cu.CU_FUNC_CACHE_PREFER_NONE || config > cu.CU_FUNC_CACHE_PREFER_EQUAL {
+		return errInvalidValue
+	}
+	return nil
+}
+
+// FuncSetSharedMemConfig checks a preference that nothing depends on here.
+func (t *Thread) FuncSetSharedMemConfig(h cu.CUfunction, config cu.CUsharedconfig) error {
+	if _, err := t.function(h); err != nil {
+		return err
+	}
+	if config < 0 || config > cu.CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE {
+		return errInvalidValue
+	}
+	return nil
+}
+
+// FuncGetModule is the module a kernel belongs to.
+func (t *Thread) FuncGetModule(h cu.CUfunction) (cu.CUmodule, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	return f.mod.handle, nil
+}
+
+// FuncGetParamCount is the number of parameters.
+func (t *Thread) FuncGetParamCount(h cu.CUfunction) (uint64, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(len(f.decl.Params)), nil
+}
+
+// FuncGetParamInfo is where a parameter lies in the parameter block.
+func (t *Thread) FuncGetParamInfo(h cu.CUfunction, i uint64) (offset, size uint64, err error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	return paramInfo(f.decl, i)
+}
+
+func paramInfo(d *backend.KernelDecl, i uint64) (offset, size uint64, err error) {
+	if i >= uint64(len(d.Params)) {
+		return 0, 0, errInvalidValue
+	}
+	return uint64(d.Params[i].Offset), uint64(d.Params[i].Size), nil
+}
+
+// FuncIsLoaded tells whether the kernel was compiled.
+func (t *Thread) FuncIsLoaded(h cu.CUfunction) (cu.CUfunctionLoadingState, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	if f.ready.Load() {
+		return cu.CU_FUNCTION_LOADING_STATE_LOADED, nil
+	}
+	return cu.CU_FUNCTION_LOADING_STATE_UNLOADED, nil
+}
+
+// FuncLoad compiles the kernel for any block shape.
+func (t *Thread) FuncLoad(h cu.CUfunction) error {
+	f, err := t.function(h)
+	if err != nil {
+		return err
+	}
+	if _, err := f.know(); err != nil {
+		return err
+	}
+	return f.mod.ctx.fail(f.kernel.Prepare([3]uint32{}))
+}

@@ -1,0 +1,160 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"kudzu/internal/fatbin"
+	"kudzu/internal/hostmem"
+)
+
+// maxPrelinked bounds the list of containers behind a wrapper of version 2.
+const maxPrelinked = 4096
+
+// badImage is an image with no usable code. Its text goes to the JIT's error log.
+type badImage struct {
+	code Result
+	text string
+}
+
+func (b *badImage) Error() string { return b.text }
+func (b *badImage) Unwrap() error { return b.code }
+
+func notAnImage(why string) error {
+	return &badImage{errInvalidImage, "error   : Binary format is not recognized: " + why}
+}
+
+// readImage finds the PTX for a device in memory that the program passed without a length.
+func readImage(p hostmem.Ptr, sm int) (string, error) {
+	if p == hostmem.Nil {
+		return "", errInvalidValue
+	}
+	switch fatbin.Sniff(firstBytes(p)) {
+	case fatbin.FormatWrapper:
+		return readWrapper(p, sm)
+	case fatbin.FormatFatbin:
+		c, err := readContainer(p)
+		if err != nil {
+			return "", notAnImage(err.Error())
+		}
+		return choose([]*fatbin.Container{c}, sm)
+	case fatbin.FormatELF, fatbin.FormatArchive:
+		return "", machineCodeOnly()
+	}
+	return plausible(hostmem.StringN(p, fatbin.MaxText))
+}
+
+func machineCodeOnly() error {
+	return &badImage{errNoBinary, "error   : the image holds machine code only; PTX is needed"}
+}
+
+// firstBytes reads no further than the image is known to go: byte by byte to the first NUL.
+func firstBytes(p hostmem.Ptr) []byte {
+	var b []byte
+	for i := range uint64(fatbin.SniffSize) {
+		c := hostmem.Load[byte](p.Add(i))
+		if c == 0 {
+			break
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+func readWrapper(p hostmem.Ptr, sm int) (string, error) {
+	w, err := fatbin.ParseWrapper(hostmem.Bytes(p, fatbin.WrapperSize))
+	if err != nil {
+		return "", notAnImage(err.Error())
+	}
+	at := []hostmem.Ptr{hostmem.Ptr(w.Data)}
+	if w.Version == 2 {
+		at = nil
+		for i := range maxPrelinked {
+			q := hostmem.Load[hostmem.Ptr](hostmem.Ptr(w.Extra).Index(i, 8))
+			if q == hostmem.Nil {
+				break
+			}
+			at = append(at, q)
+		}
+	}
+	var cs []*fatbin.Container
+	for _, q := range at {
+		c, err := readContainer(q)
+		if err != nil {
+			return "", notAnImage(err.Error())
+		}
+		cs = append(cs, c)
+	}
+	return choose(cs, sm)
+}
+
+func readContainer(p hostmem.Ptr) (*fatbin.Container, error) {
+	n, err := fatbin.Size(hostmem.Bytes(p, fatbin.HeaderSize))
+	if err != nil {
+		return nil, err
+	}
+	return fatbin.Parse(hostmem.Bytes(p, n))
+}
+
+// choose takes the best PTX. The copy into a string is ours: the program may free the image after the load.
+func choose(cs []*fatbin.Container, sm int) (string, error) {
+	c, err := fatbin.Choose(cs, sm)
+	var none *fatbin.NoCode
+	switch {
+	case errors.As(err, &none):
+		return "", &badImage{errNoBinary, "error   : " + err.Error()}
+	case err != nil:
+		return "", notAnImage(err.Error())
+	}
+	return plausible(string(c.Text))
+}
+
+// plausible refuses text that does not begin as PTX does; the rest is the parser's.
+func plausible(text string) (string, error) {
+	for rest := text; ; {
+		rest = strings.TrimLeft(rest, " \t\r\n\f\v")
+		switch {
+		case strings.HasPrefix(rest, ".version"):
+			return text, nil
+		case strings.HasPrefix(rest, "//"):
+			_, rest, _ = strings.Cut(rest, "\n")
+		case strings.HasPrefix(rest, "/*"):
+			_, rest, _ = strings.Cut(rest[2:], "*/")
+		default:
+			return "", notAnImage("no .version directive at the start")
+		}
+	}
+}
+
+// readFile finds the PTX for a device in a file.
+func readFile(name string, sm int) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", errFileNotFound
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, fatbin.MaxText+1))
+	if err != nil {
+		return "", errFileNotFound
+	}
+	if len(b) > fatbin.MaxText {
+		return "", notAnImage("file too large")
+	}
+	switch fatbin.Sniff(b) {
+	case fatbin.FormatFatbin:
+		cs, err := fatbin.FromBytes(b)
+		if err != nil {
+			return "", notAnImage(err.Error())
+		}
+		return choose(cs, sm)
+	case fatbin.FormatELF, fatbin.FormatArchive:
+		return "", machineCodeOnly()
+	case fatbin.FormatWrapper: // its pointers mean nothing in a file
+		return "", notAnImage("a wrapper in a file")
+	}
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return plausible(string(text))
+}

@@ -1,0 +1,236 @@
+package driver
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/handle"
+	"kudzu/internal/logx"
+	"kudzu/internal/spec/cu"
+)
+
+// Version is the CUDA version this driver presents: 13.0.
+const Version = 13000
+
+// The kinds of handle, one a table of state.
+const (
+	kindContext handle.Kind = iota + 1
+	kindModule
+	kindFunction
+	kindLibrary
+	kindKernel
+	kindStream
+	kindEvent
+)
+
+// CallOut calls a C function of the program with up to three arguments. The driver knows no C: the wiring lends it this.
+type CallOut func(fn, a, b, c uint64) uint64
+
+// state is one driver. There is one in a process; tests make their own with Start.
+type state struct {
+	backends []backend.Backend
+	callOut  CallOut
+
+	ready atomic.Bool // set last in init
+	mu    sync.Mutex
+	// guarded by mu until ready, then constant
+	devices []*Device
+	initErr error // what the first cuInit answered, if it failed
+
+	contexts  *handle.Table[Context]
+	modules   *handle.Table[Module]
+	functions *handle.Table[Function]
+	libraries *handle.Table[Library]
+	kernels   *handle.Table[Kernel]
+	streams   *handle.Table[Stream]
+	events    *handle.Table[Event]
+
+	allocs   rangeMap
+	names    nameTable
+	contextN atomic.Uint64 // last context id
+	streamN  atomic.Uint64 // last stream id
+	bufferN  atomic.Uint64 // last allocation id
+}
+
+var current atomic.Pointer[state]
+
+// Start makes the driver offer these backends, in this order of preference. It is the wiring's to call, once, before any
+// other call; nothing is opened until cuInit.
+func Start(backends []backend.Backend, out ...CallOut) {
+	s := &state{
+		backends:  backends,
+		contexts:  handle.NewTable[Context](kindContext, "contexts"),
+		modules:   handle.NewTable[Module](kindModule, "modules"),
+		functions: handle.NewTable[Function](kindFunction, "functions"),
+		libraries: handle.NewTable[Library](kindLibrary, "libraries"),
+		kernels:   handle.NewTable[Kernel](kindKernel, "kernels"),
+		streams:   handle.NewTable[Stream](kindStream, "streams"),
+		events:    handle.NewTable[Event](kindEvent, "events"),
+	}
+	if len(out) > 0 {
+		s.callOut = out[0]
+	}
+	current.Store(s)
+}
+
+// enter is the state of an initialised driver.
+func (t *Thread) enter() (*state, error) {
+	if s := current.Load(); s != nil && s.ready.Load() {
+		return s, nil
+	}
+	return nil, errNotInitialized
+}
+
+// Init is cuInit: it opens the backend and finds devices. A failure is remembered, as the real driver does.
+func (t *Thread) Init(flags uint32) error {
+	s := current.Load()
+	if flags != 0 {
+		return errInvalidValue
+	}
+	if s == nil {
+		return errSystemNotReady
+	}
+	if s.ready.Load() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready.Load() || s.initErr != nil {
+		return s.initErr
+	}
+	devs, err := s.open(os.Getenv("KUDZU_BACKEND"))
+	if err != nil {
+		logx.Errorf("%s", err)
+		s.initErr = errNoDevice
+		return s.initErr
+	}
+	devs, err = visible(devs, os.LookupEnv)
+	if err != nil {
+		logx.Warnf("%s", err)
+	}
+	if len(devs) == 0 {
+		s.initErr = errNoDevice
+		return s.initErr
+	}
+	for i, d := range devs {
+		s.devices = append(s.devices, newDevice(i, d))
+	}
+	s.ready.Store(true)
+	return nil
+}
+
+// open opens the named backend, or the first that has devices.
+//
+// Preconditions: s.mu is held.
+func (s *state) open(name string) ([]backend.Device, error) {
+	var names, why []string
+	for _, b := range s.backends {
+		names = append(names, b.Name())
+		if name != "" && b.Name() != name {
+			continue
+		}
+		devs, err := b.Open()
+		switch {
+		case err != nil:
+			why = append(why, b.Name()+": "+err.Error())
+		case len(devs) == 0:
+			why = append(why, b.Name()+": no devices")
+		default:
+			logx.Debugf("backend %s: %d devices", b.Name(), len(devs))
+			return devs, nil
+		}
+	}
+	if name != "" && len(why) == 0 {
+		return nil, fmt.Errorf("KUDZU_BACKEND=%s: not one of %s", name, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
+}
+
+// visible applies CUDA_VISIBLE_DEVICES: ordinals or UUID prefixes; the list ends at the first entry that names nothing.
+func visible(devs []backend.Device, env func(string) (string, bool)) ([]backend.Device, error) {
+	list, set := env("CUDA_VISIBLE_DEVICES")
+	if !set {
+		return devs, nil
+	}
+	var out []backend.Device
+	taken := make([]bool, len(devs))
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		i := -1
+		if n, err := strconv.Atoi(word); err == nil {
+			i = n
+		} else if strings.HasPrefix(word, "GPU-") {
+			i = byUUID(devs, word)
+		}
+		if i < 0 || i >= len(devs) {
+			break
+		}
+		if taken[i] { // the real driver answers a repeated device with no devices at all
+			return nil, fmt.Errorf("CUDA_VISIBLE_DEVICES=%s names device %d twice: no device is visible", list, i)
+		}
+		taken[i] = true
+		out = append(out, devs[i])
+	}
+	return out, nil
+}
+
+// byUUID finds the one device whose UUID begins as word says; -1 if none or several do.
+func byUUID(devs []backend.Device, word string) int {
+	found := -1
+	for i, d := range devs {
+		if strings.HasPrefix(uuidString(d.Info().UUID), word) {
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+func uuidString(u [16]byte) string {
+	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+}
+
+// DriverGetVersion is the CUDA version; it works before Init.
+func (t *Thread) DriverGetVersion() (int32, error) { return Version, nil }
+
+// ProfilerStart marks the start of a region of interest for tools.
+func (t *Thread) ProfilerStart() error {
+	_, err := t.context()
+	return err
+}
+
+// ProfilerStop ends the region.
+func (t *Thread) ProfilerStop() error {
+	_, err := t.context()
+	return err
+}
+
+// ModuleGetLoadingMode tells that modules are loaded lazily, whatever CUDA_MODULE_LOADING asks: eager loading would
+// compile kernels nobody launches.
+func (t *Thread) ModuleGetLoadingMode() (cu.CUmoduleLoadingMode, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	if os.Getenv("CUDA_MODULE_LOADING") == "EAGER" {
+		return cu.CU_MODULE_EAGER_LOADING, nil
+	}
+	return cu.CU_MODULE_LAZY_LOADING, nil
+}
+
+// Leaks lists the objects a program left behind, for tests and KUDZU_LOG=debug.
+func Leaks() string {
+	s := current.Load()
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	handle.Leaks(&b, s.contexts, s.modules, s.libraries, s.streams, s.events)
+	return b.String()
+}

@@ -1,0 +1,240 @@
+package driver
+
+import (
+	"os"
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+)
+
+// scratch is the memory of one launch being prepared. Launches are frequent and must not allocate.
+type scratch struct {
+	launch backend.Launch
+	params []byte
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
+
+// launchBlocking is CUDA_LAUNCH_BLOCKING: every launch waits for its kernel. It is read once, as the real driver does.
+var launchBlocking = sync.OnceValue(func() bool { return os.Getenv("CUDA_LAUNCH_BLOCKING") == "1" })
+
+// LaunchKernel runs a kernel over a grid of blocks. Parameters come as a list of addresses, or packed in extra.
+func (t *Thread) LaunchKernel(f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params, extra hostmem.Ptr) error {
+	sc := scratches.Get().(*scratch)
+	sc.launch = backend.Launch{Grid: [3]uint32{gx, gy, gz}, Block: [3]uint32{bx, by, bz}, DynamicShared: shared}
+	err := t.launch(sc, f, stream, params, extra)
+	scratches.Put(sc) // not deferred: a fault in the program's memory may just lose it
+	return err
+}
+
+// LaunchCooperativeKernel is LaunchKernel for kernels whose blocks wait for each other.
+func (t *Thread) LaunchCooperativeKernel(f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params hostmem.Ptr) error {
+	sc := scratches.Get().(*scratch)
+	sc.launch = backend.Launch{Grid: [3]uint32{gx, gy, gz}, Block: [3]uint32{bx, by, bz}, DynamicShared: shared, Cooperative: true}
+	err := t.launch(sc, f, stream, params, hostmem.Nil)
+	scratches.Put(sc)
+	return err
+}
+
+// LaunchKernelEx is LaunchKernel with attributes.
+func (t *Thread) LaunchKernelEx(config *cu.CUlaunchConfig, f cu.CUfunction, params, extra hostmem.Ptr) error {
+	sc := scratches.Get().(*scratch)
+	sc.launch = backend.Launch{
+		Grid:          [3]uint32{config.GridDimX, config.GridDimY, config.GridDimZ},
+		Block:         [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ},
+		DynamicShared: config.SharedMemBytes,
+	}
+	if config.NumAttrs > 0 {
+		if err := sc.attributes(hostmem.Ptr(config.Attrs), config.NumAttrs); err != nil {
+			return err
+		}
+	}
+	err := t.launch(sc, f, config.HStream, params, extra)
+	scratches.Put(sc)
+	return err
+}
+
+// maxLaunchAttrs bounds the list of attributes; there are fewer kinds.
+const maxLaunchAttrs = 64
+
+// attributes takes launch attributes. Those without a case are hints about caches and scheduling.
+func (sc *scratch) attributes(p hostmem.Ptr, n uint32) error {
+	if p == hostmem.Nil || n > maxLaunchAttrs {
+		return errInvalidValue
+	}
+	list := hostmem.Slice[cu.CUlaunchAttribute](p, int(n))
+	for i := range list {
+		a := &list[i]
+		switch a.Id {
+		case cu.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+			sc.launch.Cooperative = *a.Value.Cooperative() != 0
+		case cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+			d := a.Value.ClusterDim()
+			sc.launch.Cluster = [3]uint32{d.X, d.Y, d.Z}
+		case cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+			cu.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+			return errNotSupported
+		case cu.CU_LAUNCH_ATTRIBUTE_IGNORE, cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+			cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+			cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+			cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+		default:
+			return errInvalidValue
+		}
+	}
+	return nil
+}
+
+// launch checks and enqueues what sc describes.
+func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params, extra hostmem.Ptr) error {
+	if _, err := t.context(); err != nil {
+		return err
+	}
+	f, err := t.function(h)
+	if err != nil {
+		return err
+	}
+	st, err := t.stream(stream)
+	if err != nil {
+		return err
+	}
+	if st.ctx != f.mod.ctx {
+		return errInvalidHandle
+	}
+	if err := f.admits(&sc.launch); err != nil {
+		return err
+	}
+	if err := sc.pack(f.decl, params, extra); err != nil {
+		return err
+	}
+	if err := st.begin(); err != nil {
+		return err
+	}
+	err = st.q.Launch(f.kernel, &sc.launch)
+	st.end()
+	if err != nil {
+		return st.ctx.fail(err)
+	}
+	if launchBlocking() {
+		return st.wait()
+	}
+	return nil
+}
+
+// admits checks a launch against the limits of device and kernel.
+func (f *Function) admits(l *backend.Launch) error {
+	k, err := f.know()
+	if err != nil {
+		return err
+	}
+	in := f.mod.ctx.dev.info
+	threads := uint64(1)
+	for i := range 3 {
+		if l.Grid[i] == 0 || uint64(l.Grid[i]) > uint64(in.MaxGrid[i]) || l.Block[i] == 0 || uint64(l.Block[i]) > uint64(in.MaxBlock[i]) {
+			return errInvalidValue
+		}
+		if r := f.decl.ReqBlock[i]; r != 0 && uint64(l.Block[i]) != uint64(r) {
+			return errInvalidValue
+		}
+		threads *= uint64(l.Block[i])
+	}
+	if threads > k.maxThreads || int64(l.DynamicShared) > int64(f.dynamic.Load()) {
+		return errInvalidValue
+	}
+	if l.Cluster == [3]uint32{} {
+		for i := range 3 {
+			l.Cluster[i] = uint32(f.cluster[i].Load())
+		}
+	}
+	if l.Cluster != [3]uint32{} {
+		for i := range 3 {
+			l.Cluster[i] = max(1, l.Cluster[i])
+			if l.Grid[i]%l.Cluster[i] != 0 {
+				return Result(cu.CUDA_ERROR_INVALID_CLUSTER_SIZE)
+			}
+		}
+	}
+	if l.Cooperative {
+		return f.admitsTogether(l, threads)
+	}
+	return nil
+}
+
+// admitsTogether checks that all blocks of a cooperative launch can be there at once.
+func (f *Function) admitsTogether(l *backend.Launch, threads uint64) error {
+	if !f.mod.ctx.dev.info.Cooperative {
+		return errNotSupported
+	}
+	per, err := f.occupancy(threads, uint64(l.DynamicShared))
+	if err != nil {
+		return err
+	}
+	blocks := uint64(l.Grid[0]) * uint64(l.Grid[1])
+	room := uint64(per) * uint64(f.mod.ctx.dev.info.Processors)
+	if blocks > room || blocks*uint64(l.Grid[2]) > room {
+		return errCoopTooLarge
+	}
+	return nil
+}
+
+// pack lays the parameters out in sc.params.
+func (sc *scratch) pack(d *backend.KernelDecl, params, extra hostmem.Ptr) error {
+	n := d.ParamBytes
+	if cap(sc.params) < n {
+		sc.params = make([]byte, n)
+	}
+	sc.params = sc.params[:n]
+	sc.launch.Params = sc.params
+	switch {
+	case extra != hostmem.Nil:
+		if params != hostmem.Nil {
+			return errInvalidValue
+		}
+		return sc.packed(extra)
+	case len(d.Params) == 0:
+		return nil
+	case params == hostmem.Nil:
+		return errInvalidValue
+	}
+	for i := range d.Params {
+		p := &d.Params[i]
+		from := hostmem.Load[hostmem.Ptr](params.Index(i, 8))
+		copy(sc.params[p.Offset:p.Offset+p.Size], hostmem.Bytes(from, uint64(p.Size)))
+	}
+	return nil
+}
+
+// packed reads the list of extra: a buffer and its size, by name, up to the end mark. A buffer shorter than the
+// parameters leaves the rest zero; a longer one is refused with the real driver's code.
+func (sc *scratch) packed(extra hostmem.Ptr) error {
+	var buf, size hostmem.Ptr
+	for i := 0; ; i += 2 {
+		word := hostmem.Load[uint64](extra.Index(i, 8))
+		if word == cu.CU_LAUNCH_PARAM_END {
+			break
+		}
+		value := hostmem.Load[hostmem.Ptr](extra.Index(i+1, 8))
+		switch word {
+		case cu.CU_LAUNCH_PARAM_BUFFER_POINTER:
+			buf = value
+		case cu.CU_LAUNCH_PARAM_BUFFER_SIZE:
+			size = value
+		default:
+			return errInvalidValue
+		}
+	}
+	if buf == hostmem.Nil && size == hostmem.Nil && len(sc.params) == 0 {
+		return nil
+	}
+	if buf == hostmem.Nil || size == hostmem.Nil {
+		return errInvalidValue
+	}
+	n := hostmem.Load[uint64](size)
+	if n > uint64(len(sc.params)) {
+		return errLaunchResources
+	}
+	clear(sc.params[copy(sc.params, hostmem.Bytes(buf, n)):])
+	return nil
+}

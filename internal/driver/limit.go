@@ -1,0 +1,236 @@
+package driver
+
+import (
+	"kudzu/internal/spec/cu"
+)
+
+const numLimits = int(cu.CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED) + 1
+
+// limitRow says what a limit starts at and how a new value is taken. Numbers are those of compute capability 9.0.
+type limitRow struct {
+	start      uint64
+	low        uint64 // a smaller value is raised to it
+	high       uint64 // a larger one is refused; 0: none
+	unsettable bool   // answers UNSUPPORTED_LIMIT
+}
+
+// limitRows is indexed by CUlimit.
+var limitRows = [numLimits]limitRow{
+	cu.CU_LIMIT_STACK_SIZE:                       {start: 1024, high: 512 << 10},
+	cu.CU_LIMIT_PRINTF_FIFO_SIZE:                 {start: 8650752, low: 512 << 10},
+	cu.CU_LIMIT_MALLOC_HEAP_SIZE:                 {start: 8 << 20, low: 4 << 20},
+	cu.CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:           {unsettable: true},
+	cu.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: {start: 2048, low: 32},
+	cu.CU_LIMIT_MAX_L2_FETCH_GRANULARITY:         {start: 64, high: 128},
+	cu.CU_LIMIT_PERSISTING_L2_CACHE_SIZE:         {},
+	cu.CU_LIMIT_SHMEM_SIZE:                       {unsettable: true},
+	cu.CU_LIMIT_CIG_ENABLED:                      {},
+	cu.CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:       {unsettable: true},
+}
+
+var defaultLimits = func() (l [numLimits]uint64) {
+	for i, r := range limitRows {
+		l[i] = r.start
+	}
+	return l
+}()
+
+// CtxGetLimit is one limit of the current context.
+func (t *Thread) CtxGetLimit(limit cu.CUlimit) (uint64, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	if limit < 0 || int(limit) >= numLimits {
+		return 0, errInvalidValue
+	}
+	if limit == cu.CU_LIMIT_SHMEM_SIZE {
+		return uint64(c.dev.info.SharedOptin), nil
+	}
+	if limitRows[limit].unsettable {
+		return 0, errUnsupLimit
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limits[limit], nil
+}
+
+// CtxSetLimit sets one limit of the current context.
+func (t *Thread) CtxSetLimit(limit cu.CUlimit, value uint64) error {
+	c, err := t.context()
+	if err != nil {
+		return err
+	}
+	if limit < 0 || int(limit) >= numLimits {
+		return errInvalidValue
+	}
+	r := limitRows[limit]
+	switch {
+	case r.unsettable:
+		return errUnsupLimit
+	case r.high != 0 && value > r.high:
+		return errInvalidValue
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limits[limit] = max(value, r.low)
+	return nil
+}
+
+// CtxGetDevice is the current context's device; it works in a dead or faulted context too.
+func (t *Thread) CtxGetDevice() (cu.CUdevice, error) { return t.CtxGetDeviceV2(0) }
+
+// CtxGetDeviceV2 is the device of a context.
+func (t *Thread) CtxGetDeviceV2(h cu.CUcontext) (cu.CUdevice, error) {
+	c, err := t.anyState(h)
+	if err != nil {
+		return 0, err
+	}
+	return c.dev.ordinal, nil
+}
+
+// anyState is a context that may be dead or faulted, or the current one if h is 0. A context destroyed for good is no
+// longer known: asking about it is an error.
+func (t *Thread) anyState(h cu.CUcontext) (*Context, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if h != 0 {
+		if c := s.contexts.Get(handleValue(h)); c != nil {
+			return c, nil
+		}
+		return nil, errInvalidContext
+	}
+	c, set := t.top(s)
+	switch {
+	case !set:
+		return nil, errInvalidContext
+	case c == nil:
+		return nil, errDestroyed
+	}
+	return c, nil
+}
+
+// CtxGetFlags is the flags the current context was made with.
+func (t *Thread) CtxGetFlags() (uint32, error) {
+	c, err := t.anyState(0)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.primary && c.alive.Load() {
+		return c.flags | uint32(cu.CU_CTX_MAP_HOST), nil
+	}
+	return c.flags, nil
+}
+
+// CtxSetFlags replaces those flags that may change in a living context.
+func (t *Thread) CtxSetFlags(flags uint32) error {
+	c, err := t.context()
+	if err != nil {
+		return err
+	}
+	if err := checkFlags(flags); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flags = normalFlags(flags & (uint32(schedMask) | coredumpFlags))
+	return nil
+}
+
+// CtxGetId is unique in the process.
+func (t *Thread) CtxGetId(h cu.CUcontext) (uint64, error) {
+	c, err := t.contextOf(h)
+	if err != nil {
+		return 0, err
+	}
+	return c.id, nil
+}
+
+// CtxGetApiVersion is the version of the interface that made the context.
+func (t *Thread) CtxGetApiVersion(h cu.CUcontext) (uint32, error) {
+	if _, err := t.contextOf(h); err != nil {
+		return 0, err
+	}
+	return contextVersion, nil
+}
+
+// CtxGetCacheConfig is what CtxSetCacheConfig set; nothing depends on it here.
+func (t *Thread) CtxGetCacheConfig() (cu.CUfunc_cache, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cache, nil
+}
+
+// CtxSetCacheConfig notes a preference.
+func (t *Thread) CtxSetCacheConfig(config cu.CUfunc_cache) error {
+	c, err := t.context()
+	if err != nil {
+		return err
+	}
+	if config < cu.CU_FUNC_CACHE_PREFER_NONE || config > cu.CU_FUNC_CACHE_PREFER_EQUAL {
+		return errInvalidValue
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cache = config
+	return nil
+}
+
+// CtxGetSharedMemConfig is fixed on this architecture.
+func (t *Thread) CtxGetSharedMemConfig() (cu.CUsharedconfig, error) {
+	_, err := t.context()
+	return cu.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, err
+}
+
+// CtxSetSharedMemConfig accepts the known values and changes nothing, as on hardware with a fixed bank size.
+func (t *Thread) CtxSetSharedMemConfig(config cu.CUsharedconfig) error {
+	_, err := t.context()
+	if err == nil && (config < 0 || config > cu.CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
+		return errInvalidValue
+	}
+	return err
+}
+
+// The range of stream priorities; a lower number is more urgent.
+const (
+	leastPriority    = 0
+	greatestPriority = -5
+)
+
+// CtxGetStreamPriorityRange tells it.
+func (t *Thread) CtxGetStreamPriorityRange() (least, greatest int32, err error) {
+	_, err = t.context()
+	return leastPriority, greatestPriority, err
+}
+
+// CtxResetPersistingL2Cache has no cache lines to reset.
+func (t *Thread) CtxResetPersistingL2Cache() error {
+	_, err := t.context()
+	return err
+}
+
+// CtxEnablePeerAccess: contexts of different devices that share an address space reach each other's memory already.
+func (t *Thread) CtxEnablePeerAccess(peer cu.CUcontext, flags uint32) error {
+	c, err := t.context()
+	if err != nil {
+		return err
+	}
+	p, err := t.contextOf(peer)
+	switch {
+	case peer == 0 || err != nil:
+		return errInvalidContext
+	case flags != 0:
+		return errInvalidValue
+	case p.dev == c.dev || !p.dev.info.HostPointers || !c.dev.info.HostPointers:
+		return errPeer
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+package driver
+
+import (
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/fatbin"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/logx"
+	"kudzu/internal/ptx"
+	"kudzu/internal/spec/cu"
+)
+
+// eagerCheck is the size of text up to which a module is checked whole when it is loaded. Larger modules of real programs
+// are up to 11 MB with hundreds of kernels; they are checked whole only for a caller who will read the log.
+const eagerCheck = 256 << 10
+
+// Module is code loaded into a context.
+type Module struct {
+	ctx     *Context
+	handle  cu.CUmodule
+	library *Library // nil: loaded by the program itself
+	decls   map[string]*backend.KernelDecl
+	names   []string // kernels, in the order of the text
+	prog    backend.Program
+
+	mu    sync.Mutex
+	funcs map[string]*Function // guarded by mu: by name, so that asking twice gives the same handle
+}
+
+// module finds a module.
+func (t *Thread) module(h cu.CUmodule) (*Module, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	m := s.modules.Get(handleValue(h))
+	if m == nil {
+		return nil, errInvalidHandle
+	}
+	return m, m.ctx.usable()
+}
+
+// load makes a module of PTX text.
+func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error) {
+	desc, err := describe(name, text, c.dev.sm(), j)
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{ctx: c, library: lib, decls: map[string]*backend.KernelDecl{}, funcs: map[string]*Function{}}
+	for i := range desc.Kernels {
+		k := &desc.Kernels[i]
+		m.decls[k.Name] = k
+		m.names = append(m.names, k.Name)
+	}
+	if m.prog, err = c.dev.dev.Load(desc); err != nil {
+		return nil, c.fail(err)
+	}
+	h := c.state.modules.New(m)
+	if h == 0 {
+		_ = m.prog.Unload()
+		return nil, errOutOfMemory
+	}
+	m.handle = cu.CUmodule(h)
+	c.mu.Lock()
+	alive := c.modules != nil
+	if alive {
+		c.modules[m] = struct{}{}
+	}
+	c.mu.Unlock()
+	if !alive {
+		m.drop()
+		return nil, errDestroyed
+	}
+	logx.Debugf("module %s: %d kernels, %d bytes of PTX", name, len(desc.Kernels), len(text))
+	return m, nil
+}
+
+// describe reads and checks a text.
+func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
+	if j.target > sm {
+		return nil, errInvalidSource
+	}
+	idx, err := ptx.IndexModule(text)
+	if err != nil {
+		return nil, err
+	}
+	target := sm
+	if j.target != 0 {
+		target = j.target
+	}
+	if !(fatbin.Target{SM: idx.Target.SM, Suffix: idx.Target.Suffix}).Runs(target) {
+		return nil, jitFatal("SM version specified by .target is higher than default SM version assumed")
+	}
+	if idx.AddressSize == 32 {
+		return nil, jitFatal("32-bit addressing is not supported")
+	}
+	if len(text) <= eagerCheck || j.errs.wanted() {
+		if err := checkText(text); err != nil {
+			return nil, err
+		}
+	}
+	desc := &backend.Module{Name: name, Text: text, Options: j.opts, Slice: func(kernel string) (string, func(int) int, error) {
+		s, err := idx.Slice(kernel)
+		if err != nil {
+			return "", nil, err
+		}
+		return s.Text, s.Line, nil
+	}}
+	for _, f := range idx.Kernels() {
+		desc.Kernels = append(desc.Kernels, kernelDecl(f.Func))
+	}
+	vars, err := idx.Vars()
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range vars {
+		if v.Space != ptx.SpaceGlobal && v.Space != ptx.SpaceConst {
+			continue
+		}
+		desc.Vars = append(desc.Vars, varDecl(v))
+		if v.Linkage == ptx.Extern {
+			j.note("ptxas warning : Unresolved extern variable '%s' in whole program compilation, ignoring extern qualifier", v.Name)
+		}
+	}
+	return desc, nil
+}
+
+// checkText checks a whole module.
+func checkText(text string) error {
+	_, err := ptx.ParseModule(text)
+	return err
+}
+
+func kernelDecl(f *ptx.Func) backend.KernelDecl {
+	k := backend.KernelDecl{Name: f.Name}
+	for _, p := range f.Params {
+		k.Params = append(k.Params, backend.ParamDecl{Name: p.Name, Offset: int(p.Offset), Size: int(p.Size), Align: p.Align})
+		k.ParamBytes = max(k.ParamBytes, int(p.Offset+p.Size))
+	}
+	for _, d := range f.Perf {
+		switch d.Name {
+		case "maxntid":
+			k.MaxBlock = shape(d.Nums)
+		case "reqntid":
+			k.ReqBlock = shape(d.Nums)
+		}
+	}
+	return k
+}
+
+// shape fills up the dimensions a directive left out.
+func shape(nums []int64) [3]int {
+	s := [3]int{1, 1, 1}
+	for i := range min(3, len(nums)) {
+		s[i] = int(nums[i])
+	}
+	return s
+}
+
+func varDecl(v *ptx.Var) backend.VarDecl {
+	d := backend.VarDecl{
+		Name: v.Name, Const: v.Space == ptx.SpaceConst, Size: v.Size, Align: uint64(max(1, v.Align)),
+		Extern: v.Linkage == ptx.Extern, Visible: v.Linkage != ptx.Internal,
+	}
+	for _, a := range v.Attrs {
+		d.Managed = d.Managed || a == "managed" || a == ".managed"
+	}
+	if v.Init != nil {
+		d.Init = v.Init.Bytes
+		for _, r := range v.Init.Relocs {
+			d.Relocs = append(d.Relocs, backend.VarReloc{Offset: r.Offset, Size: r.Size, Symbol: r.Symbol, Addend: r.Addend, Mask: r.Mask})
+		}
+	}
+	return d
+}
+
+// drop ends a module whose work is done.
+func (m *Module) drop() {
+	s := m.ctx.state
+	s.modules.Delete(handleValue(m.handle))
+	m.mu.Lock()
+	for _, f := range m.funcs {
+		s.functions.Delete(handleValue(f.handle))
+	}
+	m.mu.Unlock()
+	for _, a := range s.allocs.takeAll(func(a *alloc) bool { return a.kind == allocVar && a.ctx == m.ctx && m.owns(a) }) {
+		a.release()
+	}
+	_ = m.prog.Unload()
+}
+
+// owns reports whether a range is one of the module's variables.
+func (m *Module) owns(a *alloc) bool { return a.id == uint64(m.handle) }
+
+// loadImage is every load of a module.
+func (t *Thread) loadImage(j *jit, name string, read func(sm int) (string, error)) (cu.CUmodule, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	var m *Module
+	text, err := read(c.dev.sm())
+	if err == nil {
+		m, err = c.load(nil, name, text, j)
+	}
+	if err = j.finish(err); err != nil {
+		if m != nil {
+			m.drop()
+		}
+		return 0, err
+	}
+	return m.handle, nil
+}
+
+// ModuleLoad loads a file.
+func (t *Thread) ModuleLoad(name string) (cu.CUmodule, error) {
+	j, _ := newJIT(0, 0, 0)
+	return t.loadImage(j, name, func(sm int) (string, error) { return readFile(name, sm) })
+}
+
+// ModuleLoadData loads PTX text, a fatbin or a wrapper around one.
+func (t *Thread) ModuleLoadData(image hostmem.Ptr) (cu.CUmodule, error) {
+	return t.ModuleLoadDataEx(image, 0, 0, 0)
+}
+
+// ModuleLoadDataEx is ModuleLoadData with options for the compiler.
+func (t *Thread) ModuleLoadDataEx(image hostmem.Ptr, n uint32, options, values hostmem.Ptr) (cu.CUmodule, error) {
+	if _, err := t.context(); err != nil {
+		return 0, err
+	}
+	j, err := newJIT(n, options, values)
+	if err != nil {
+		return 0, err
+	}
+	return t.loadImage(j, "image", func(sm int) (string, error) { return readImage(image, sm) })
+}
+
+// ModuleLoadFatBinary is ModuleLoadData.
+func (t *Thread) ModuleLoadFatBinary(image hostmem.Ptr) (cu.CUmodule, error) {
+	return t.ModuleLoadDataEx(image, 0, 0, 0)
+}
+
+// ModuleUnload ends a module once the work of its context is done.
+func (t *Thread) ModuleUnload(h cu.CUmodule) error {
+	m, err := t.module(h)
+	if err != nil {
+		return err
+	}
+	if m.library != nil {
+		return errNotPermitted
+	}
+	return m.unload()
+}
+
+func (m *Module) unload() error {
+	if err := m.ctx.sync(); err != nil {
+		return err
+	}
+	m.ctx.mu.Lock()
+	_, here := m.ctx.modules[m]
+	delete(m.ctx.modules, m)
+	m.ctx.mu.Unlock()
+	if !here {
+		return errInvalidHandle // another thread was first
+	}
+	m.drop()
+	return nil
+}
+
+// ModuleGetFunction finds a kernel by name.
+func (t *Thread) ModuleGetFunction(h cu.CUmodule, name string) (cu.CUfunction, error) {
+	m, err := t.module(h)
+	if err != nil {
+		return 0, err
+	}
+	if name == "" {
+		return 0, errInvalidValue
+	}
+	f, err := m.function(name)
+	if err != nil {
+		return 0, err
+	}
+	return f.handle, nil
+}
+
+// ModuleGetFunctionCount is the number of kernels.
+func (t *Thread) ModuleGetFunctionCount(h cu.CUmodule) (uint32, error) {
+	m, err := t.module(h)
+	if err != nil {
+		return 0, err
+	}
+	return uint32(len(m.names)), nil
+}
+
+// ModuleEnumerateFunctions writes up to n kernels to list.
+func (t *Thread) ModuleEnumerateFunctions(list hostmem.Ptr, n uint32, h cu.CUmodule) error {
+	m, err := t.module(h)
+	if err != nil {
+		return err
+	}
+	for i, name := range m.names[:min(int(n), len(m.names))] {
+		f, err := m.function(name)
+		if err != nil {
+			return err
+		}
+		hostmem.Store(list.Index(i, 8), uint64(f.handle))
+	}
+	return nil
+}
+
+// ModuleGetGlobal is where a variable lives and its size.
+func (t *Thread) ModuleGetGlobal(h cu.CUmodule, name string) (DevPtr, uint64, error) {
+	m, err := t.module(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.global(name)
+}
+
+func (m *Module) global(name string) (DevPtr, uint64, error) {
+	if name == "" {
+		return 0, 0, errInvalidValue
+	}
+	addr, size, err := m.prog.Var(name)
+	if err != nil {
+		return 0, 0, m.ctx.fail(err)
+	}
+	// Copies may name it from now on. It is there already if it was asked for before.
+	m.ctx.state.allocs.add(&alloc{base: uint64(addr), size: size, kind: allocVar, ctx: m.ctx, id: uint64(m.handle)})
+	return DevPtr(addr), size, nil
+}
+
+// kernelNames lists the kernels of a text.
+func kernelNames(text string) ([]string, error) {
+	idx, err := ptx.IndexModule(text)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range idx.Kernels() {
+		names = append(names, f.Name)
+	}
+	return names, nil
+}

@@ -1,0 +1,94 @@
+// Package logx writes Kudzu's messages to the standard error of the program it lives in: one line each, "kudzu: ..." in
+// front. KUDZU_LOG=error|warn|info|debug says how much; the default is warn. A host program's own output must stay
+// readable, so a message that can repeat is written once (Once) and long texts are cut.
+package logx
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Level is how much is said.
+type Level int32
+
+// The levels.
+const (
+	Error Level = iota
+	Warn
+	Info
+	Debug
+)
+
+var names = [...]string{Error: "error", Warn: "warn", Info: "info", Debug: "debug"}
+
+var (
+	level atomic.Int32
+	setup sync.Once
+	seen  sync.Map // what Once has said
+)
+
+// maxLine keeps one message from filling a terminal.
+const maxLine = 2000
+
+// SetLevel overrides the environment.
+func SetLevel(l Level) {
+	setup.Do(func() {})
+	level.Store(int32(l))
+}
+
+// On reports whether messages of l are written; ask before building an expensive one.
+func On(l Level) bool {
+	setup.Do(fromEnv)
+	return int32(l) <= level.Load()
+}
+
+func fromEnv() {
+	level.Store(int32(Warn))
+	word := strings.ToLower(os.Getenv("KUDZU_LOG"))
+	for l, n := range names {
+		if n == word {
+			level.Store(int32(l))
+			return
+		}
+	}
+	if word != "" {
+		write("KUDZU_LOG=" + word + ": not one of error, warn, info, debug")
+	}
+}
+
+func write(s string) {
+	s = strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "; ")
+	if len(s) > maxLine {
+		s = s[:maxLine] + " ..."
+	}
+	// One write call, so that lines of several threads do not mix.
+	_, _ = os.Stderr.WriteString("kudzu: " + s + "\n")
+}
+
+func logf(l Level, format string, args []any) {
+	if On(l) {
+		write(fmt.Sprintf(format, args...))
+	}
+}
+
+// Errorf says that something failed which the program may not report itself.
+func Errorf(format string, args ...any) { logf(Error, format, args) }
+
+// Warnf says that something works otherwise than the user may expect.
+func Warnf(format string, args ...any) { logf(Warn, format, args) }
+
+// Infof says what was chosen.
+func Infof(format string, args ...any) { logf(Info, format, args) }
+
+// Debugf says what happens.
+func Debugf(format string, args ...any) { logf(Debug, format, args) }
+
+// Once is Warnf the first time for this key, and silence after.
+func Once(key, format string, args ...any) {
+	if _, said := seen.LoadOrStore(key, true); !said {
+		Warnf(format, args...)
+	}
+}
