@@ -8,6 +8,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
@@ -164,7 +165,8 @@ func (l *lowerer) kernel(fn *ptx.Func) {
 	l.layoutShared()
 }
 
-// lineFinder turns rising positions into lines without a table of the whole module.
+// lineFinder turns positions into lines, counting from the last one asked for: a body is walked nearly in order, and a table
+// of a module's lines would cost more than the kernel.
 type lineFinder struct {
 	text string
 	pos  int
@@ -173,10 +175,14 @@ type lineFinder struct {
 
 func (f *lineFinder) at(p ptx.Pos) int32 {
 	pos := min(int(p), len(f.text))
-	if pos < f.pos || f.line == 0 {
-		f.pos, f.line = 0, 1
+	if f.line == 0 {
+		f.line = 1
 	}
-	f.line += countLines(f.text[f.pos:pos])
+	if pos >= f.pos {
+		f.line += int32(strings.Count(f.text[f.pos:pos], "\n"))
+	} else {
+		f.line -= int32(strings.Count(f.text[pos:f.pos], "\n"))
+	}
 	f.pos = pos
 	return f.line
 }

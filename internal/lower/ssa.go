@@ -1,10 +1,6 @@
 package lower
 
-import (
-	"strings"
-
-	"kudzu/internal/ir"
-)
+import "kudzu/internal/ir"
 
 // ssa builds SSA form on the fly (Braun et al., "Simple and Efficient Construction of Static Single Assignment Form"):
 // reading a variable finds its definition, making phis where paths meet. A block is sealed when no more edges will come.
@@ -254,5 +250,3 @@ func (s *ssa) stop(op ir.Op, attr ir.Attr) {
 	s.b.Terminate(op, attr, nil)
 	s.b.Block = nil
 }
-
-func countLines(text string) int32 { return int32(strings.Count(text, "\n")) }

@@ -56,6 +56,12 @@ func init() {
 		isa.Vote: {lowerVote, branch}, isa.Match: {lowerMatch, branch}, isa.Activemask: {lowerActivemask, branch},
 		isa.Redux: {lowerRedux, branch}, isa.Elect: {lowerElect, branch},
 
+		isa.CpAsync: {lowerCpAsync, branch}, isa.CpAsyncCommitGroup: {lowerNothing, choose}, isa.CpAsyncWaitGroup: {lowerNothing, choose},
+		isa.CpAsyncWaitAll: {lowerNothing, choose},
+
+		isa.Mma: {lowerMma, branch}, isa.MmaSp: {lowerMma, branch}, isa.Ldmatrix: {lowerLdmatrix, branch}, isa.Stmatrix: {lowerStmatrix, branch},
+		isa.Movmatrix: {lowerMovmatrix, branch}, isa.WmmaLoad: {lowerWmmaLoad, branch}, isa.WmmaStore: {lowerWmmaStore, branch}, isa.WmmaMma: {lowerWmmaMma, branch},
+
 		isa.Brkpt: {lowerTrap, branch}, isa.Nanosleep: {lowerNanosleep, branch}, isa.Pmevent: {lowerNothing, choose},
 		isa.Trap: {lowerTrap, branch}, isa.Setmaxnreg: {lowerNothing, choose},
 	}
@@ -71,7 +77,6 @@ const (
 	whyCluster = "launch control of clusters is not compiled yet"
 	whyStack   = "dynamic stack allocation is not compiled yet"
 	whyVideo   = "video instructions are not compiled yet"
-	whyMatrix  = "this matrix instruction is not compiled yet"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
@@ -91,9 +96,6 @@ var unsupported = [isa.NumOps]string{
 	isa.Tcgen05MmaWs: whyTcgen, isa.Tcgen05MmaWsSp: whyTcgen, isa.Tcgen05Fence: whyTcgen, isa.Tcgen05Commit: whyTcgen,
 	isa.Stacksave: whyStack, isa.Stackrestore: whyStack, isa.Alloca: whyStack,
 
-	isa.CpAsync: whyBulk, isa.CpAsyncCommitGroup: whyBulk, isa.CpAsyncWaitGroup: whyBulk, isa.CpAsyncWaitAll: whyBulk,
-	isa.WmmaLoad: whyMatrix, isa.WmmaStore: whyMatrix, isa.WmmaMma: whyMatrix, isa.Mma: whyMatrix, isa.MmaSp: whyMatrix,
-	isa.Ldmatrix: whyMatrix, isa.Stmatrix: whyMatrix, isa.Movmatrix: whyMatrix,
 	isa.Vadd: whyVideo, isa.Vsub: whyVideo, isa.Vabsdiff: whyVideo, isa.Vmin: whyVideo, isa.Vmax: whyVideo, isa.Vshl: whyVideo, isa.Vshr: whyVideo,
 	isa.Vmad: whyVideo, isa.Vset: whyVideo, isa.Vadd2: whyVideo, isa.Vsub2: whyVideo, isa.Vavrg2: whyVideo, isa.Vabsdiff2: whyVideo, isa.Vmin2: whyVideo,
 	isa.Vmax2: whyVideo, isa.Vset2: whyVideo, isa.Vadd4: whyVideo, isa.Vsub4: whyVideo, isa.Vavrg4: whyVideo, isa.Vabsdiff4: whyVideo, isa.Vmin4: whyVideo,

@@ -86,7 +86,7 @@ func vote(votes [][ir.NumTypes]int32, body *ptx.Body, o *ptx.Operand, t isa.Type
 	switch o.Kind {
 	case ptx.OpReg:
 		c := t.Class()
-		if c == isa.ClassBits && neutral(op) {
+		if c == isa.ClassBits && neutral(op) || c != isa.ClassFloat && isMatrix(op) {
 			return
 		}
 		if w := irTypes[t]; w.Bits() == body.Regs[o.Reg].Type.Bits() {
@@ -110,6 +110,15 @@ func vote(votes [][ir.NumTypes]int32, body *ptx.Body, o *ptx.Operand, t isa.Type
 func neutral(op isa.Op) bool {
 	switch op {
 	case isa.Mov, isa.Ld, isa.Ldu, isa.St, isa.Selp, isa.Shfl:
+		return true
+	}
+	return false
+}
+
+// isMatrix reports instructions whose fragments are bits, whatever elements the bits are.
+func isMatrix(op isa.Op) bool {
+	switch op {
+	case isa.Mma, isa.MmaSp, isa.WmmaLoad, isa.WmmaStore, isa.WmmaMma, isa.Ldmatrix, isa.Stmatrix, isa.Movmatrix:
 		return true
 	}
 	return false
