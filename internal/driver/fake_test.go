@@ -350,23 +350,27 @@ const fakePTX = `
 .visible .entry req() .reqntid 32, 2 { ret; }
 `
 
-// C plays the calling program: memory that calls write to and read from.
+// cmem plays the calling program: memory that calls write to and read from. It is not Go memory, as in life.
 type cmem struct {
-	t    testing.TB
-	keep [][]uint64
+	free, left uint64
 }
 
 func (c *cmem) words(v ...uint64) hostmem.Ptr {
-	if len(v) == 0 {
-		v = []uint64{0}
+	n := uint64(max(1, len(v))) * 8
+	if n > c.left {
+		var err error
+		if c.free, c.left, err = mapHost(max(n, 1<<20)); err != nil {
+			panic(err)
+		}
 	}
-	c.keep = append(c.keep, v)
-	return hostmem.Of(&v[0])
+	p := hostmem.Ptr(c.free)
+	c.free, c.left = c.free+n, c.left-n
+	copy(hostmem.Slice[uint64](p, len(v)), v)
+	return p
 }
 
 func (c *cmem) str(s string) hostmem.Ptr {
-	b := make([]uint64, len(s)/8+1)
-	p := c.words(b...)
+	p := c.words(make([]uint64, len(s)/8+1)...)
 	hostmem.PutString(p, len(s)+1, s)
 	return p
 }
@@ -391,7 +395,7 @@ func newThread(t testing.TB, n int) (*Thread, *fakeBackend, *cmem) {
 	}
 	ch := make(chan struct{})
 	gate.Store(&ch)
-	return th, b, &cmem{t: t}
+	return th, b, &cmem{}
 }
 
 var (

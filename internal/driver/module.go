@@ -8,6 +8,7 @@ import (
 	"kudzu/internal/hostmem"
 	"kudzu/internal/logx"
 	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/check"
 	"kudzu/internal/spec/cu"
 )
 
@@ -128,7 +129,7 @@ func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
 
 // checkText checks a whole module.
 func checkText(text string) error {
-	_, err := ptx.ParseModule(text)
+	_, err := check.Text(text)
 	return err
 }
 

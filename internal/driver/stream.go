@@ -100,7 +100,6 @@ func (c *Context) newStream(kind streamKind, priority int32) (*Stream, error) {
 // begin readies the stream for one piece of work; the caller puts it into s.q and calls end, error or not.
 // Where begin fails nothing is held.
 func (s *Stream) begin() error {
-	s.put.Add(1)
 	c := s.ctx
 	switch s.kind {
 	case blockingStream:
@@ -125,7 +124,9 @@ func (s *Stream) begin() error {
 	return nil
 }
 
+// end counts the work only once it is in the queue: a waiter that sees the count must wait for the work.
 func (s *Stream) end() {
+	s.put.Add(1)
 	switch s.kind {
 	case blockingStream:
 		s.mu.Unlock()

@@ -60,17 +60,13 @@ func unzstd(src []byte, size uint64) ([]byte, error) {
 	if size > MaxText {
 		return nil, bad("zstd frame declared as %d bytes", size)
 	}
-	limit := size
-	if limit == 0 {
-		limit = MaxText
-	}
-	// A frame may ask for a larger window than its content; the decoder never fills more of it than the content.
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(limit), zstd.WithDecoderMaxWindow(MaxText))
+	// A frame may ask for a larger window than its content, so the output is bounded by the buffer and not by the window.
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxText), zstd.WithDecodeAllCapLimit(size != 0))
 	if err != nil {
 		return nil, bad("zstd: %v", err)
 	}
 	defer d.Close()
-	out, err := d.DecodeAll(src, nil)
+	out, err := d.DecodeAll(src, make([]byte, 0, size))
 	if err != nil {
 		return nil, bad("zstd frame of %d bytes: %v", len(src), err)
 	}

@@ -40,6 +40,20 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestSmall has contents below zstd's smallest window.
+func TestSmall(t *testing.T) {
+	for n := range 64 {
+		want := bytes.Repeat([]byte{'x'}, n*24+1)
+		c, err := Parse(mustWrite(t, Part{Kind: PTX, SM: 80, Flags: FlagZstd, Data: want}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.Entries[0].Text(); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes: %v", len(want), err)
+		}
+	}
+}
+
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		have []string
