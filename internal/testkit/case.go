@@ -21,8 +21,8 @@
 //	value:type     a scalar; * is the length of the longest input
 //
 // Values are numbers, or a generator: seq N, const V N, edges, edgesA and edgesB (the two sides of the full product of
-// the type's edge values), rand N SEED. Indented lines below a launch say what must hold: "o0 == values", "o0 ~ N ulp"
-// (against the recording), "o0 sorted" (compare as a multiset), or "fault KIND".
+// the type's edge values), rand N SEED. Indented lines below a launch say what must hold: "o0 == values", "o0 ~ N ulp" or
+// "o0 ~ N ulp X abs" (against the recording), "o0 sorted" (compare as a multiset), or "fault KIND".
 package testkit
 
 import (
@@ -53,12 +53,15 @@ type Run struct {
 	Shared   uint32
 	Args     []Arg
 	Want     map[int][]uint64 // by number of the result buffer, written by hand
-	Ulp      map[int]float64
+	Near     map[int]Tolerance
 	Sorted   map[int]bool
 	Fault    string
 	Recorded map[int][]uint64
 	RecFault string
 }
+
+// Tolerance is how far a result may be from the recorded one.
+type Tolerance struct{ Ulp, Abs float64 }
 
 // Arg is one kernel argument.
 type Arg struct {
@@ -142,7 +145,7 @@ func (c *Case) parseRuns(text string) error {
 }
 
 func parseRun(line string) (*Run, error) {
-	r := &Run{Line: line, Want: map[int][]uint64{}, Ulp: map[int]float64{}, Sorted: map[int]bool{}, Recorded: map[int][]uint64{}}
+	r := &Run{Line: line, Want: map[int][]uint64{}, Near: map[int]Tolerance{}, Sorted: map[int]bool{}, Recorded: map[int][]uint64{}}
 	name, rest, ok := strings.Cut(line, "<<<")
 	conf, args, ok2 := strings.Cut(rest, ">>>(")
 	if !ok || !ok2 || !strings.HasSuffix(args, ")") {
@@ -316,16 +319,36 @@ func (r *Run) parseCondition(s string) error {
 		r.Want[n], err = Values(strings.Join(f[2:], " "), t)
 		return err
 	case "~":
-		if len(f) != 4 || f[3] != "ulp" {
-			return fmt.Errorf("condition %q", s)
-		}
-		r.Ulp[n], err = strconv.ParseFloat(f[2], 64)
-		return err
+		return r.parseTolerance(n, f[2:])
 	case "sorted":
 		r.Sorted[n] = true
 		return nil
 	}
 	return fmt.Errorf("condition %q", s)
+}
+
+// parseTolerance reads "4 ulp" and "1e-7 abs", either or both: a value within one of the bounds is right.
+func (r *Run) parseTolerance(n int, f []string) error {
+	if len(f) == 0 || len(f)%2 != 0 {
+		return fmt.Errorf("tolerance %q", f)
+	}
+	var t Tolerance
+	for i := 0; i < len(f); i += 2 {
+		v, err := strconv.ParseFloat(f[i], 64)
+		if err != nil {
+			return err
+		}
+		switch f[i+1] {
+		case "ulp":
+			t.Ulp = v
+		case "abs":
+			t.Abs = v
+		default:
+			return fmt.Errorf("tolerance %q", f)
+		}
+	}
+	r.Near[n] = t
+	return nil
 }
 
 func (r *Run) resultType(n int) (Type, bool) {

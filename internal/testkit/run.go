@@ -195,12 +195,12 @@ func (r *Run) Compare(o *Outcome) error {
 			return fmt.Errorf("o%d: nothing to compare with", n)
 		}
 		if hand {
-			if err := r.compareBuffer(n, a.Type, o.Results[n], r.Want[n], 0, "written"); err != nil {
+			if err := r.compareBuffer(n, a.Type, o.Results[n], r.Want[n], Tolerance{}, "written"); err != nil {
 				return err
 			}
 		}
 		if rec {
-			if err := r.compareBuffer(n, a.Type, o.Results[n], r.Recorded[n], r.Ulp[n], "recorded"); err != nil {
+			if err := r.compareBuffer(n, a.Type, o.Results[n], r.Recorded[n], r.Near[n], "recorded"); err != nil {
 				return err
 			}
 		}
@@ -208,7 +208,7 @@ func (r *Run) Compare(o *Outcome) error {
 	return nil
 }
 
-func (r *Run) compareBuffer(n int, t Type, got, want []uint64, ulp float64, which string) error {
+func (r *Run) compareBuffer(n int, t Type, got, want []uint64, near Tolerance, which string) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("o%d: %d values, %d %s", n, len(got), len(want), which)
 	}
@@ -217,7 +217,7 @@ func (r *Run) compareBuffer(n int, t Type, got, want []uint64, ulp float64, whic
 	}
 	bad, first := 0, ""
 	for i := range got {
-		if got[i] == want[i] || (ulp > 0 && UlpDistance(t, got[i], want[i]) <= ulp) {
+		if got[i] == want[i] || near.allows(t, got[i], want[i]) {
 			continue
 		}
 		if bad++; bad == 1 {

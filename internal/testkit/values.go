@@ -191,27 +191,28 @@ func product(v []uint64, first bool) []uint64 {
 	return out
 }
 
-// UlpDistance is how many representable numbers lie between two floats; NaNs equal each other and nothing else.
+// allows reports whether got is within either bound of want. NaNs are near each other and nothing else.
+func (n Tolerance) allows(t Type, got, want uint64) bool {
+	if n == (Tolerance{}) {
+		return false
+	}
+	a, b := toFloat(t, got), toFloat(t, want)
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.IsNaN(a) && math.IsNaN(b)
+	}
+	return math.Abs(a-b) <= n.Abs || UlpDistance(t, got, want) <= n.Ulp
+}
+
+func toFloat(t Type, v uint64) float64 {
+	if t == F32 {
+		return float64(math.Float32frombits(uint32(v)))
+	}
+	return math.Float64frombits(v)
+}
+
+// UlpDistance is how many representable numbers lie between two floats that are not NaN.
 func UlpDistance(t Type, a, b uint64) float64 {
-	if a == b {
-		return 0
-	}
-	var fa, fb float64
-	var sign uint64
-	switch t {
-	case F32:
-		fa, fb, sign = float64(math.Float32frombits(uint32(a))), float64(math.Float32frombits(uint32(b))), 1<<31
-	case F64:
-		fa, fb, sign = math.Float64frombits(a), math.Float64frombits(b), 1<<63
-	default:
-		return math.Inf(1)
-	}
-	if math.IsNaN(fa) || math.IsNaN(fb) {
-		if math.IsNaN(fa) && math.IsNaN(fb) {
-			return 0
-		}
-		return math.Inf(1)
-	}
+	sign := uint64(1) << (8*t.Size() - 1)
 	order := func(v uint64) float64 {
 		if v&sign != 0 {
 			return -float64(v &^ sign)

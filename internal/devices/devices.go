@@ -1,0 +1,96 @@
+// Package devices is the one list of backends: which kinds of device there are, in order of preference, and how they lean
+// on each other. The Go image, the command line and the tests all take it from here.
+package devices
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/backend/cpu"
+	"kudzu/internal/backend/cuda"
+	"kudzu/internal/backend/interp"
+	"kudzu/internal/cache"
+	"kudzu/internal/compile"
+	"kudzu/internal/logx"
+)
+
+// Config changes what the list is made of. The zero value is what a program gets.
+type Config struct {
+	Compiler []string     // command that starts the compiler process; nil: the kudzu program of this installation
+	Cache    *cache.Cache // nil: the user's
+}
+
+// All gives the backends in order of preference. Nothing is opened.
+func All(cfg Config) []backend.Backend {
+	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), cuda.New()}
+}
+
+// CPU is the compiling backend, with the interpreter for what it cannot compile.
+func CPU(cfg Config) backend.Backend {
+	b := &cpuBackend{fallback: &fallback{}}
+	b.Backend = cpu.New(cpu.Config{Compiler: Client(cfg), Fallback: b.fallback})
+	return b
+}
+
+// Client asks for compiled kernels: from the cache, else from the compiler process.
+func Client(cfg Config) *compile.Client {
+	if cfg.Cache == nil {
+		c := cache.FromEnv(os.Getenv)
+		c.Warn = func(s string) { logx.Warnf("%s", s) }
+		cfg.Cache = cache.Open(c)
+	}
+	if cfg.Compiler == nil {
+		cfg.Compiler = []string{compilerPath(), "compiler"}
+	}
+	return compile.New(compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Log: func(s string) { logx.Debugf("%s", s) }})
+}
+
+// compilerPath finds the kudzu program: KUDZU_COMPILER, or ../bin/kudzu seen from the folder of libkudzu.so, or this
+// program itself when it is kudzu.
+func compilerPath() string {
+	if p := os.Getenv("KUDZU_COMPILER"); p != "" {
+		return p
+	}
+	if lib := imagePath(); lib != "" {
+		return filepath.Join(filepath.Dir(lib), "..", "bin", "kudzu")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "kudzu"
+	}
+	return self
+}
+
+// imagePath is where libkudzu.so lies, "" in a program that is not using it. The map of the process is the truth about
+// what was loaded; asking the loader would take its lock.
+func imagePath() string {
+	f, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if _, path, ok := strings.Cut(s.Text(), "/"); ok && filepath.Base(path) == "libkudzu.so" {
+			return "/" + path
+		}
+	}
+	return ""
+}
+
+// cpuBackend tells the fallback about the devices' memory once they are open.
+type cpuBackend struct {
+	*cpu.Backend
+	fallback *fallback
+}
+
+// Open opens the devices.
+func (b *cpuBackend) Open() ([]backend.Device, error) {
+	devs, err := b.Backend.Open()
+	for _, d := range devs {
+		b.fallback.add(d)
+	}
+	return devs, err
+}

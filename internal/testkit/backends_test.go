@@ -1,0 +1,65 @@
+package testkit
+
+import (
+	"os"
+	"testing"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/backend/interp"
+	"kudzu/internal/cache"
+	"kudzu/internal/compile/worker"
+	"kudzu/internal/devices"
+	"kudzu/internal/driver"
+)
+
+// TestMain serves as the compiler process when the cpu backend starts this program again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "compiler" {
+		os.Exit(worker.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// TestCases runs every case on every executor and compares with the written values and the recorded hardware.
+func TestCases(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir})}
+	for _, b := range []backend.Backend{interp.New(interp.Config{}), devices.CPU(cfg)} {
+		t.Run(b.Name(), func(t *testing.T) { runCases(t, b) })
+	}
+}
+
+func runCases(t *testing.T, b backend.Backend) {
+	devs, err := b.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := Load(*casesDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const leastCases = 60
+	if len(cases) < leastCases {
+		t.Fatalf("%d cases below %s, expected at least %d", len(cases), *casesDir, leastCases)
+	}
+	for _, c := range cases {
+		name := caseName(c)
+		if *onlyCase != "" && name != *onlyCase {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			out, err := c.Execute(devs[0], func(ptx string) (*backend.Module, error) { return driver.Describe(name, ptx, 90) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareAll(t, c, out)
+		})
+	}
+}
