@@ -2,6 +2,7 @@
 #ifndef KZ_BASE_H
 #define KZ_BASE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,12 @@ void *kz_entry(int library, uint32_t symbol);
 void *kz_front(int library, uint32_t symbol);
 
 void kz_context_gone(uint64_t context);
+
+// Every lock is held across fork, so that a child never finds one taken by a thread it
+// does not have. when: -1 before, 0 after in the parent, 1 after in the child.
+void kz_fork_lock(pthread_mutex_t *lock, int when);
+void kz_context_fork(int when);
+void kz_register_fork(int when);
 
 // kz_log_level: 0 nothing, 1 error … 4 debug, from KUDZU_LOG.
 int kz_log_level(void);

@@ -115,6 +115,8 @@ void kz_context_gone(uint64_t context) {
 	}
 }
 
+void kz_context_fork(int when) { kz_fork_lock(&lock, when); }
+
 // --- the end of a thread
 
 struct notice {

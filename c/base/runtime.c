@@ -83,6 +83,8 @@ char kzb___cudaInitModule(void **handle) {
 	return 1;
 }
 
+void kz_register_fork(int when) { kz_fork_lock(&lock, when); }
+
 const struct kz_fatbin *kz_fatbins(void) {
 	pthread_mutex_lock(&lock);
 	const struct kz_fatbin *f = first;

@@ -145,13 +145,28 @@ KZ_EXPORT void kz_report(int fd) {
 	}
 }
 
-static void before_fork(void) { pthread_mutex_lock(&load_lock); }
-static void after_fork_parent(void) { pthread_mutex_unlock(&load_lock); }
+void kz_fork_lock(pthread_mutex_t *lock, int when) {
+	if (when < 0)
+		pthread_mutex_lock(lock);
+	else if (when == 0)
+		pthread_mutex_unlock(lock);
+	else
+		pthread_mutex_init(lock, NULL);
+}
+
+static void fork_locks(int when) {
+	kz_fork_lock(&load_lock, when);
+	kz_context_fork(when);
+	kz_register_fork(when);
+}
+
+static void before_fork(void) { fork_locks(-1); }
+static void after_fork_parent(void) { fork_locks(0); }
 
 // A child has only the thread that forked: the Go image, if there was one, is dead in it.
 // A child of a process that never loaded it starts fresh.
 static void after_fork_child(void) {
-	pthread_mutex_init(&load_lock, NULL);
+	fork_locks(1);
 	if (atomic_load(&kz_now) == KZ_LOADED) {
 		atomic_store(&kz_now, KZ_CHILD);
 		swap(answer_child, 0);

@@ -29,6 +29,7 @@ var outputs = []struct {
 	{"tables", writeTables},
 	{"stubs", writeStubs},
 	{"bindings", writeBind},
+	{"coverage", writeCoverage},
 }
 
 // world is what the writers read and where they write.

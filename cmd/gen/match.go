@@ -65,7 +65,7 @@ func scanMethods(w *world) error {
 	var wrong []string
 	id := 0
 	for _, r := range receivers {
-		src := &sources{root: w.root, fset: w.fset, done: map[string]*types.Package{}}
+		src := &sources{root: w.root, fset: w.fset, files: w.files, done: map[string]*types.Package{}}
 		methods, err := src.methods(r.path, r.typ)
 		if err != nil {
 			return err

@@ -16,9 +16,10 @@ import (
 // comes from outside the module is left unresolved: no such type appears in a method that
 // fits a row. So it needs no build, no network and no finished package.
 type sources struct {
-	root string
-	fset *token.FileSet
-	done map[string]*types.Package
+	root  string
+	fset  *token.FileSet
+	files map[string][]byte // generated in this run, before what lies on disk
+	done  map[string]*types.Package
 }
 
 const module = "kudzu"
@@ -35,7 +36,7 @@ func (s *sources) Import(path string) (*types.Package, error) {
 		s.done[path] = p
 		return p, nil
 	}
-	files, err := s.parse(filepath.Join(s.root, rel))
+	files, err := s.parse(rel)
 	if err != nil {
 		return nil, err
 	}
@@ -45,21 +46,31 @@ func (s *sources) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-func (s *sources) parse(dir string) ([]*ast.File, error) {
+// parse reads the files of a package, rel being its folder. Generated ones are taken from
+// this run, so that it does not matter whether they are on disk.
+func (s *sources) parse(rel string) ([]*ast.File, error) {
+	dir := filepath.Join(s.root, rel)
+	names := map[string]any{}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
-	var files []*ast.File
 	for _, e := range entries {
-		name := e.Name()
+		if ok, err := build.Default.MatchFile(dir, e.Name()); err == nil && ok {
+			names[e.Name()] = nil
+		}
+	}
+	for path, text := range s.files {
+		if filepath.Dir(path) == rel {
+			names[filepath.Base(path)] = text
+		}
+	}
+	var files []*ast.File
+	for _, name := range sortedKeys(names) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		if ok, err := build.Default.MatchFile(dir, name); err != nil || !ok {
-			continue
-		}
-		f, err := parser.ParseFile(s.fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(s.fset, filepath.Join(dir, name), names[name], parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}

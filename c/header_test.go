@@ -1,0 +1,130 @@
+package c
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kudzu/internal/spec"
+)
+
+// TestHeaders: ours compile alone and together, as C and C++, for both major versions,
+// with every warning an error.
+func TestHeaders(t *testing.T) {
+	files, err := filepath.Glob("../include/*.h")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no headers: %v", err)
+	}
+	all := filepath.Join(t.TempDir(), "all.h")
+	var text bytes.Buffer
+	for _, f := range files {
+		fmt.Fprintf(&text, "#include <%s>\n", filepath.Base(f))
+	}
+	write(t, all, text.Bytes())
+	for _, lang := range [][]string{{"-x", "c", "-std=c11"}, {"-x", "c++", "-std=c++17"}} {
+		for _, version := range []string{"12000", "13000"} {
+			for _, f := range append(files, all) {
+				args := append([]string{"-Wall", "-Wextra", "-Werror", "-Wno-pragma-once-outside-header", "-fsyntax-only", "-I../include", "-DCUDA_VERSION=" + version, "-DCUDART_VERSION=" + version}, lang...)
+				cc(t, append(args, f)...)
+			}
+		}
+	}
+}
+
+// elsewhere reports whether the vendor has a name in a header of its own, most of which
+// need graphics headers.
+func elsewhere(name string) bool {
+	return strings.Contains(name, "egl") || strings.Contains(name, "Egl") || strings.Contains(name, "GL") || name == "CUoutput_mode"
+}
+
+// sizes is a C program that prints the size of every structure and the offset of every
+// named member, as one of the two sets of headers has them.
+func sizes(major int) []byte {
+	var o bytes.Buffer
+	o.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include <cuda.h>\n#include <cuda_runtime_api.h>\n#include <library_types.h>\nint main(void) {\n")
+	for _, name := range spec.Names() {
+		api, err := spec.Load(name)
+		if err != nil {
+			panic(err)
+		}
+		for _, s := range api.Structs {
+			if !s.In(major) || elsewhere(s.Name) {
+				continue
+			}
+			word := "struct"
+			if s.Union {
+				word = "union"
+			}
+			tag := s.Tag
+			if tag == "" {
+				tag = s.Name
+			}
+			ref := word + " " + tag
+			if name == "cuda" || s.Union {
+				ref = s.Name
+			}
+			fmt.Fprintf(&o, "printf(\"%s %%zu\\n\", sizeof(%s));\n", s.Name, ref)
+			for _, f := range s.Fields {
+				// 13 put new members where 12 has reserved ones; the table has the new.
+				if f.Name != "" && (major == 13 || s.Only == major) {
+					fmt.Fprintf(&o, "printf(\"%s.%s %%zu\\n\", offsetof(%s, %s));\n", s.Name, f.Name, ref, f.Name)
+				}
+			}
+		}
+		for _, e := range api.Enums {
+			if !e.In(major) || elsewhere(e.Name) {
+				continue
+			}
+			for _, v := range e.Values {
+				if v.In(major) {
+					fmt.Fprintf(&o, "printf(\"%s %%lld\\n\", (long long)%s);\n", v.Name, v.Name)
+				}
+			}
+		}
+	}
+	o.WriteString("return 0;\n}\n")
+	return o.Bytes()
+}
+
+// TestVendorHeaders compares layouts and values with the vendor's headers where they are.
+// Folders of several releases are separated by colons.
+func TestVendorHeaders(t *testing.T) {
+	list := os.Getenv("KUDZU_VENDOR_INCLUDE")
+	if list == "" {
+		t.Skip("KUDZU_VENDOR_INCLUDE does not name the vendor's headers")
+	}
+	for _, vendor := range filepath.SplitList(list) {
+		major := 12
+		if text, err := os.ReadFile(filepath.Join(vendor, "cuda.h")); err != nil {
+			t.Fatal(err)
+		} else if bytes.Contains(text, []byte("#define CUDA_VERSION 13")) {
+			major = 13
+		}
+		src := filepath.Join(t.TempDir(), "sizes.c")
+		write(t, src, sizes(major))
+		var got [2][]byte
+		for i, inc := range []string{"../include", vendor} {
+			exe := filepath.Join(t.TempDir(), "sizes")
+			args := []string{"-std=gnu11", "-w", "-D__CUDA_API_VERSION_INTERNAL", "-I" + inc, src, "-o", exe}
+			if i == 0 {
+				args = append(args, fmt.Sprintf("-DCUDA_VERSION=%d000", major), fmt.Sprintf("-DCUDART_VERSION=%d000", major))
+			}
+			cc(t, args...)
+			out, err := exec.Command(exe).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] = out
+		}
+		ours, theirs := bytes.Split(got[0], []byte("\n")), bytes.Split(got[1], []byte("\n"))
+		for i := range min(len(ours), len(theirs)) {
+			if !bytes.Equal(ours[i], theirs[i]) {
+				t.Errorf("CUDA %d: ours %s, theirs %s", major, ours[i], theirs[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Command libkudzu is the one Go image: a shared library that libkudzu-base.so loads at
+// the first CUDA call that needs it. Only wiring lives here.
+package main
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+
+	"kudzu/internal/abi"
+	"kudzu/internal/bind"
+	"kudzu/internal/driver"
+)
+
+// A c-shared library has no main, so this is the only place that can hand the door its handlers.
+func init() {
+	abi.Serve(abi.House{Start: start, Handlers: bind.Handlers[:], Report: bind.Report})
+}
+
+// start runs at the first call, on its thread: no work is done while the loader holds its lock.
+func start() error {
+	// The host's GOGC, GOMEMLIMIT and GOMAXPROCS are meant for the host. Kernels run on the
+	// engine's own threads; Go needs few.
+	debug.SetGCPercent(100)
+	debug.SetMemoryLimit(math.MaxInt64)
+	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
+	driver.Start(backends(), abi.CallOut)
+	return nil
+}
+
+func main() {}

@@ -1,0 +1,42 @@
+// Package bind leads calls that came through the door to the methods that answer them.
+// Its generated part unpacks arguments and stores results; here is what they share.
+package bind
+
+import (
+	"errors"
+	"os"
+
+	"kudzu/internal/driver"
+	"kudzu/internal/logx"
+)
+
+const (
+	invalidValue = 1   // CUDA_ERROR_INVALID_VALUE
+	unknown      = 999 // CUDA_ERROR_UNKNOWN
+)
+
+// code is the number C gets for an error. One that is no result code is a mistake of ours.
+func code(err error) int32 {
+	if r, ok := err.(driver.Result); ok {
+		return int32(r)
+	}
+	var r driver.Result
+	if errors.As(err, &r) {
+		return int32(r)
+	}
+	logx.Errorf("an error without a code: %v", err)
+	return unknown
+}
+
+// Report says, once a function, why a call could not be served. A stack means that the
+// mistake is ours; it is shown to those who ask for everything.
+func Report(call string, cause any, stack []byte) {
+	if stack == nil {
+		logx.Once("call "+call, "%s: %v", call, cause)
+		return
+	}
+	logx.Once("panic "+call, "%s: %v (a mistake in Kudzu; KUDZU_LOG=debug shows where)", call, cause)
+	if logx.On(logx.Debug) {
+		_, _ = os.Stderr.Write(stack)
+	}
+}

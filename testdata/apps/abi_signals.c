@@ -1,0 +1,34 @@
+// The Go image must leave a host's signals as they are.
+#include <cuda.h>
+#include <signal.h>
+#include <string.h>
+
+#include "abi_check.h"
+
+static volatile sig_atomic_t urgent, pipes;
+static void on_urgent(int s) { urgent += s == SIGURG; }
+static void on_pipe(int s) { pipes += s == SIGPIPE; }
+
+int main(void) {
+	struct sigaction act, now;
+	memset(&act, 0, sizeof act);
+	act.sa_handler = on_urgent;
+	sigaction(SIGURG, &act, NULL);
+	act.sa_handler = on_pipe;
+	sigaction(SIGPIPE, &act, NULL);
+	EXPECT(cuInit(0), 0);
+
+	sigaction(SIGPIPE, NULL, &now);
+	EXPECT(now.sa_handler == on_pipe, 1);
+	raise(SIGPIPE);
+	EXPECT(pipes, 1);
+	int before = urgent; // Go may have sent itself some
+	raise(SIGURG);
+	EXPECT(urgent > before, 1);
+	static const int others[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPROF, SIGUSR1, SIGUSR2, SIGALRM};
+	for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
+		sigaction(others[i], NULL, &now);
+		EXPECT(now.sa_handler == SIG_DFL, 1);
+	}
+	return finish();
+}
