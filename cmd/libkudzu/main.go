@@ -9,6 +9,7 @@ import (
 
 	"kudzu/internal/abi"
 	"kudzu/internal/bind"
+	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 )
 
@@ -24,7 +25,7 @@ func start() error {
 	debug.SetGCPercent(100)
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
-	driver.Start(backends(), abi.CallOut)
+	driver.Start(devices.All(devices.Config{}), abi.CallOut)
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 type Config struct {
 	Compiler []string     // command that starts the compiler process; nil: the kudzu program of this installation
 	Cache    *cache.Cache // nil: the user's
+	Strict   bool         // a kernel that cannot be compiled fails instead of being interpreted
 }
 
 // All gives the backends in order of preference. Nothing is opened.
@@ -31,7 +32,11 @@ func All(cfg Config) []backend.Backend {
 // CPU is the compiling backend, with the interpreter for what it cannot compile.
 func CPU(cfg Config) backend.Backend {
 	b := &cpuBackend{fallback: &fallback{}}
-	b.Backend = cpu.New(cpu.Config{Compiler: Client(cfg), Fallback: b.fallback})
+	c := cpu.Config{Compiler: Client(cfg), Fallback: b.fallback}
+	if cfg.Strict {
+		c.Fallback = nil
+	}
+	b.Backend = cpu.New(c)
 	return b
 }
 

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kudzu/internal/compile"
+	"kudzu/internal/compile/worker"
+	"kudzu/internal/llvm"
+	"kudzu/internal/ptx"
+)
+
+// emits are the stages that can be shown, in the order of the pipeline.
+var emits = []string{"ptx", "ir", "ll", "opt", "asm", "image"}
+
+type compileArgs struct {
+	file, kernel, dump, out string
+	block                   [3]uint32
+	emit                    []string
+}
+
+func parseCompileArgs(args []string) (*compileArgs, error) {
+	c := &compileArgs{}
+	for len(args) > 0 {
+		a := args[0]
+		args = args[1:]
+		if !strings.HasPrefix(a, "-") {
+			if c.file != "" {
+				return nil, errUsage{"one file at a time"}
+			}
+			c.file = a
+			continue
+		}
+		name, val, inline := strings.Cut(a, "=")
+		if !inline {
+			if len(args) == 0 {
+				return nil, errUsage{name + " needs a value"}
+			}
+			val, args = args[0], args[1:]
+		}
+		if err := c.set(name, val); err != nil {
+			return nil, err
+		}
+	}
+	if c.file == "" {
+		return nil, errUsage{"which file?"}
+	}
+	return c, nil
+}
+
+func (c *compileArgs) set(name, val string) error {
+	switch name {
+	case "--kernel":
+		c.kernel = val
+	case "--dump":
+		c.dump = val
+	case "-o", "--out":
+		c.out = val
+	case "--target":
+		if val != "cpu" {
+			return errUsage{fmt.Sprintf("no target %q; there is cpu", val)}
+		}
+	case "--block":
+		for i, p := range strings.Split(val, ",") {
+			n, err := strconv.ParseUint(p, 10, 32)
+			if err != nil || i > 2 || n == 0 {
+				return errUsage{fmt.Sprintf("block %q: up to three positive numbers, as in 32,8,1", val)}
+			}
+			c.block[i] = uint32(n)
+		}
+		for i := range c.block {
+			c.block[i] = max(c.block[i], 1)
+		}
+	case "--emit":
+		for _, e := range strings.Split(val, ",") {
+			if !slices.Contains(emits, e) {
+				return errUsage{fmt.Sprintf("cannot emit %q; there are %s", e, strings.Join(emits, ", "))}
+			}
+			c.emit = append(c.emit, e)
+		}
+	default:
+		return errUsage{"unknown option " + name}
+	}
+	return nil
+}
+
+// runCompile compiles in this process: what it shows is what the compiler process does.
+func runCompile(args []string, out io.Writer) error {
+	c, err := parseCompileArgs(args)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(c.file)
+	if err != nil {
+		return err
+	}
+	index, err := ptx.IndexModule(string(text))
+	if err != nil {
+		return fmt.Errorf("%s:\n%w", c.file, err)
+	}
+	var kernels []string
+	for _, k := range index.Kernels() {
+		if c.kernel == "" || k.Name == c.kernel {
+			kernels = append(kernels, k.Name)
+		}
+	}
+	if len(kernels) == 0 && c.kernel != "" {
+		return fmt.Errorf("%s has no kernel %s", c.file, c.kernel)
+	}
+	if len(kernels) == 0 {
+		return fmt.Errorf("%s has no kernels", c.file)
+	}
+	p, err := worker.New("")
+	var missing *llvm.NotFound
+	if errors.As(err, &missing) {
+		return fmt.Errorf("nothing can be compiled here: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, k := range kernels {
+		if err := compileOne(p, index, k, c, out); err != nil {
+			fmt.Fprintf(os.Stderr, "kudzu: kernel %s: %v\n", k, err)
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d kernels failed", failed, len(kernels))
+	}
+	return nil
+}
+
+func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileArgs, out io.Writer) error {
+	slice, err := index.Slice(kernel)
+	if err != nil {
+		return err
+	}
+	texts := slices.DeleteFunc(slices.Clone(c.emit), func(e string) bool { return e == "image" })
+	start := time.Now()
+	res, err := p.Run(&compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: texts, Dump: c.dump})
+	if err != nil {
+		return err
+	}
+	for _, e := range emits {
+		data, ok := res.Emitted[e]
+		if e == "image" {
+			data, ok = string(res.Image), slices.Contains(c.emit, "image")
+		}
+		if ok {
+			if err := c.write(out, kernel, e, data); err != nil {
+				return err
+			}
+		}
+	}
+	if d, ok := res.Emitted["dump"]; ok {
+		if err := c.write(out, kernel, "dump", d); err != nil {
+			return err
+		}
+	}
+	if len(c.emit) == 0 && c.dump == "" {
+		fmt.Fprintf(out, "%s: %d bytes of image in %.1f ms (", kernel, len(res.Image), float64(time.Since(start).Microseconds())/1e3)
+		for i, s := range res.Stages {
+			if i > 0 {
+				fmt.Fprint(out, ", ")
+			}
+			fmt.Fprintf(out, "%s %.1f", s.Name, float64(s.Nanos)/1e6)
+		}
+		fmt.Fprintln(out, ")")
+	}
+	return nil
+}
+
+// write puts one stage into a file below -o, or prints it; an image is never printed.
+func (c *compileArgs) write(out io.Writer, kernel, stage, data string) error {
+	if c.out == "" && stage != "image" {
+		_, err := fmt.Fprintf(out, "; %s: %s\n%s\n", kernel, stage, strings.TrimRight(data, "\n"))
+		return err
+	}
+	dir := c.out
+	if dir == "" {
+		dir = "."
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, fileName(kernel)+"."+stage)
+	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, path)
+	return err
+}
+
+// fileName keeps a kernel's name from being a path; mangled names can be longer than a file name may be.
+func fileName(kernel string) string {
+	s := strings.Map(func(r rune) rune {
+		if r == '/' || r == '.' || r < ' ' {
+			return '_'
+		}
+		return r
+	}, kernel)
+	return s[:min(len(s), 200)]
+}

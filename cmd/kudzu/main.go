@@ -1,0 +1,128 @@
+// Command kudzu runs CUDA programs without NVIDIA's driver and shows what happens to them: a verb a file. It is also the
+// compiler process that libkudzu.so starts ("kudzu compiler").
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Version is Kudzu's; the CUDA version it answers to is in base.
+const Version = "0.1.0"
+
+// verb is one command of the program.
+type verb struct {
+	name  string
+	args  string
+	about string
+	run   func(args []string, out io.Writer) error
+	inner bool // for other programs, not listed
+}
+
+// errUsage asks main to print the verb's usage; the text says what was wrong.
+type errUsage struct{ msg string }
+
+func (e errUsage) Error() string { return e.msg }
+
+// exitCode ends the process with a program's own code and no message.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// verbs is a function because help lists itself.
+func verbs() []verb {
+	return []verb{
+		{name: "run", args: "[--backend cpu|interp] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
+		{name: "info", args: "", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
+		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [-o DIR]",
+			about: "compile PTX and show any stage of it", run: runCompile},
+		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
+		{name: "version", args: "", about: "print the version", run: runVersion},
+		{name: "help", args: "[verb]", about: "this text, or one verb's", run: runHelp},
+		{name: "compiler", about: "the compiler process (started by libkudzu.so)", run: runCompiler, inner: true},
+	}
+}
+
+func main() {
+	err := dispatch(os.Args[1:], os.Stdout)
+	var code exitCode
+	if errors.As(err, &code) {
+		os.Exit(int(code))
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "kudzu: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func dispatch(args []string, out io.Writer) error {
+	if len(args) == 0 {
+		return runHelp(nil, out)
+	}
+	name := args[0]
+	if name == "-h" || name == "--help" {
+		name = "help"
+	}
+	if name == "--version" {
+		name = "version"
+	}
+	v, ok := find(name)
+	if !ok {
+		return fmt.Errorf("no verb %q; kudzu help lists them", args[0])
+	}
+	if len(args) > 1 && (args[1] == "-h" || args[1] == "--help") {
+		return runHelp([]string{name}, out)
+	}
+	err := v.run(args[1:], out)
+	var usage errUsage
+	if errors.As(err, &usage) {
+		return fmt.Errorf("%s\nusage: kudzu %s %s", usage.msg, v.name, v.args)
+	}
+	return err
+}
+
+func find(name string) (verb, bool) {
+	all := verbs()
+	i := slices.IndexFunc(all, func(v verb) bool { return v.name == name })
+	if i < 0 {
+		return verb{}, false
+	}
+	return all[i], true
+}
+
+func runHelp(args []string, out io.Writer) error {
+	if len(args) > 0 {
+		v, ok := find(args[0])
+		if !ok {
+			return fmt.Errorf("no verb %q; kudzu help lists them", args[0])
+		}
+		fmt.Fprintf(out, "usage: kudzu %s\n\n%s\n", strings.TrimSpace(v.name+" "+v.args), v.about)
+		return nil
+	}
+	fmt.Fprint(out, "Kudzu runs unmodified CUDA programs on machines without NVIDIA's driver.\n\n")
+	for _, v := range verbs() {
+		if !v.inner {
+			fmt.Fprintf(out, "  kudzu %-8s %s\n", v.name, v.about)
+		}
+	}
+	fmt.Fprint(out, `
+Try:  kudzu run ./your_cuda_program
+      kudzu info
+
+Variables: KUDZU_BACKEND=cpu|interp|cuda, KUDZU_THREADS=n, KUDZU_MEMORY=8G, KUDZU_COMPUTE_CAPABILITY=8.0,
+KUDZU_DEVICES=n, KUDZU_CACHE_DIR=dir, KUDZU_LLVM=libLLVM.so, KUDZU_LOG=error|warn|info|debug.
+`)
+	return nil
+}
+
+func runVersion(args []string, out io.Writer) error {
+	if len(args) > 0 {
+		return errUsage{"version takes no arguments"}
+	}
+	fmt.Fprintf(out, "kudzu %s (CUDA driver API 13.0)\n", Version)
+	return nil
+}

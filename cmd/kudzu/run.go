@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// libraryDir is the folder with our libcuda.so.1: beside the program in a tree made by make dist.
+func libraryDir() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(self), "..", "lib")
+	if _, err := os.Stat(filepath.Join(dir, "libcuda.so.1")); err != nil {
+		return "", fmt.Errorf("no libcuda.so.1 in %s: build it with make dist, and keep bin/ and lib/ side by side", dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// backends that can be asked for by name.
+var backendNames = []string{"cpu", "interp", "cuda"}
+
+// runRun replaces this process by the program, with our libraries first in its search path.
+func runRun(args []string, _ io.Writer) error {
+	env := os.Environ()
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		a := args[0]
+		args = args[1:]
+		if a == "--" {
+			break
+		}
+		name, val, inline := strings.Cut(a, "=")
+		if name != "--backend" {
+			return errUsage{"unknown option " + a}
+		}
+		if !inline {
+			if len(args) == 0 {
+				return errUsage{"--backend needs a name"}
+			}
+			val, args = args[0], args[1:]
+		}
+		ok := false
+		for _, b := range backendNames {
+			ok = ok || b == val
+		}
+		if !ok {
+			return errUsage{fmt.Sprintf("no backend %q; there are %s", val, strings.Join(backendNames, ", "))}
+		}
+		env = setEnv(env, "KUDZU_BACKEND", val)
+	}
+	if len(args) == 0 {
+		return errUsage{"which program?"}
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return fmt.Errorf("program %s: %w", args[0], err)
+	}
+	dir, err := libraryDir()
+	if err != nil {
+		return err
+	}
+	search := dir
+	if old := os.Getenv("LD_LIBRARY_PATH"); old != "" {
+		search += ":" + old
+	}
+	env = setEnv(env, "LD_LIBRARY_PATH", search)
+	return fmt.Errorf("program %s: %w", path, syscall.Exec(path, args, env))
+}
+
+func setEnv(env []string, name, val string) []string {
+	out := env[:0:0]
+	for _, e := range env {
+		if !strings.HasPrefix(e, name+"=") {
+			out = append(out, e)
+		}
+	}
+	return append(out, name+"="+val)
+}
