@@ -45,6 +45,7 @@ var rules = []rule{
 	// border
 	{room: "abi", may: "spec spec/cu", cgo: true},
 	{room: "bind", may: "abi spec spec/cu driver cudart shim/* hostmem logx"},
+	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"},
 	{room: "cmd/gen", may: "spec spec/* ptx/isa"},
 	{room: "cmd/kudzu", may: "*"},

@@ -1,6 +1,4 @@
 // The image as libkudzu-base.so sees it: kz_attach, and the way of every call into Go.
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stddef.h>
 
 #include "_cgo_export.h"
@@ -30,11 +28,6 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	for (int l = 0; l < KZ_LIBRARIES; l++)
 		image->stubs[l] = kz_stubs[l];
 	return rc;
-}
-
-const char *kz_image_path(void) {
-	Dl_info info;
-	return dladdr((void *)kz_attach, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {

@@ -97,11 +97,6 @@ func recovered(id uint32, r any) int32 {
 // Panics counts the calls that ended in a fault of ours.
 func Panics() uint64 { return panics.Load() }
 
-// Path is the file this image was loaded from.
-func Path() string {
-	return C.GoString(C.kz_image_path())
-}
-
 // CallOut calls a C function of the program with up to three arguments.
 func CallOut(fn, a, b, c uint64) uint64 {
 	return uint64(C.kz_call_out(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c)))

@@ -12,9 +12,6 @@
 // variants for the per-thread default stream.
 int32_t kz_door(uint32_t id, uint32_t flag, void *args);
 
-// kz_image_path is the file this code was loaded from, "" if the loader does not say.
-const char *kz_image_path(void);
-
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
 void kz_context_gone_out(uint64_t context);
 
