@@ -197,16 +197,16 @@ func (t *taskTable) take(id uint64) task {
 // startPump begins to take tasks from C. Each runs on its own goroutine, as one may wait for another queue's.
 func (e *Engine) startPump() {
 	c := e.c
-	go func() {
+	e.done.Go(func() {
 		for {
 			var id C.uint64_t
 			var t unsafe.Pointer
 			if C.kz_task_next(c, &id, &t) != 0 {
 				return
 			}
-			go e.runTask(uint64(id), t)
+			e.done.Go(func() { e.runTask(uint64(id), t) })
 		}
-	}()
+	})
 }
 
 func (e *Engine) runTask(id uint64, t unsafe.Pointer) {

@@ -18,6 +18,7 @@ package engine
 
 #cgo noescape kz_engine_start
 #cgo nocallback kz_engine_start
+#cgo nocallback kz_engine_halt
 #cgo nocallback kz_engine_stop
 #cgo nocallback kz_engine_threads
 #cgo noescape kz_engine_stats
@@ -56,6 +57,7 @@ type Engine struct {
 	c     *C.struct_kz_engine
 	tasks taskTable
 	pump  sync.Once
+	done  sync.WaitGroup // the pump and the tasks it runs
 }
 
 // Start makes an engine with its own workers. A process normally has one: see Default.
@@ -125,6 +127,8 @@ func (e *Engine) Threads() int { return int(C.kz_engine_threads(e.c)) }
 
 // Stop ends the workers. Every queue must be closed. For tests: a process's engine lives until exit, which need not wait for it.
 func (e *Engine) Stop() {
+	C.kz_engine_halt(e.c)
+	e.done.Wait()
 	C.kz_engine_stop(e.c)
 	e.c = nil
 }

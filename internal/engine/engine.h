@@ -134,7 +134,9 @@ struct kz_fence;
 struct kz_kernel;
 
 int kz_engine_start(int threads, struct kz_engine **out);
-void kz_engine_stop(struct kz_engine *e); // tests only: all queues are closed; joins the workers
+// For tests. All queues are closed. After halt kz_task_next returns 1; whoever called it must be gone before stop.
+void kz_engine_halt(struct kz_engine *e);
+void kz_engine_stop(struct kz_engine *e);
 int kz_engine_threads(struct kz_engine *e);
 struct kz_stats {
 	uint64_t kernels, chunks, helped, wakes, extra, yields;

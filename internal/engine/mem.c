@@ -64,9 +64,11 @@ static void *reserve(uint64_t at, uint64_t n, int prot) {
 static int try_size(uint64_t n) {
 	uint64_t slabs = n >> SLAB_BITS;
 	uint64_t raw = 0;
+#ifndef __SANITIZE_THREAD__ // it moves fixed mappings
 	// A recognisable place first; the kernel puts mappings top down from 0x7f…, so the low end is usually free.
 	for (uint64_t at = UINT64_C(0x700000000000); at >= UINT64_C(0x600000000000) && !raw; at -= UINT64_C(0x040000000000))
 		raw = (uint64_t)reserve(at, n, PROT_NONE);
+#endif
 	uint64_t base = raw;
 	if (!raw) {
 		raw = (uint64_t)reserve(0, n + SLAB, PROT_NONE);
@@ -100,6 +102,9 @@ int kz_arena_open(struct kz_arena_view *out) {
 		uint64_t want = UINT64_C(1) << 40;
 		if (sysinfo(&si) == 0)
 			while (want < 4 * (uint64_t)si.totalram * si.mem_unit && want < (UINT64_C(1) << 44)) want <<= 1;
+#ifdef __SANITIZE_THREAD__
+		want = UINT64_C(1) << 33; // its shadow memory leaves little room
+#endif
 		// An address-space limit (ulimit -v) may allow less.
 		for (; want >= (UINT64_C(1) << 28) && try_size(want) != KZ_OK; want >>= 1) {}
 		if (A.v.base) {

@@ -20,7 +20,7 @@ func TestMemoryStress(t *testing.T) {
 	var live []block
 	owned := map[uint64]bool{}
 	sum := uint64(0)
-	for i := range 60000 {
+	for i := range 15000 {
 		if len(live) > 0 && (rng.IntN(100) < 48 || sum > 400<<20) {
 			k := rng.IntN(len(live))
 			b := live[k]

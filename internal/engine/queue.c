@@ -123,7 +123,7 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	op->job.total = (uint64_t)a->grid[0] * a->grid[1] * a->grid[2];
 	op->job.spins = k->i.spins || a->cooperative;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
-	bool small = !op->job.spins && (op->job.total <= 4 || (ns && ns / 16 * op->job.total < 20000));
+	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));
 	end(q, op, small);
 	return KZ_OK;
 }

@@ -238,7 +238,7 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 		return true;
 	}
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
-	if (est && !j->spins && est / 16 * j->total < WAKE_NS) {
+	if (est && !j->spins && j->total < (1 << 20) && est / 16 * j->total < WAKE_NS) {
 		// Alone, if it is as short as it used to be: a sixteenth tells.
 		uint64_t n = (j->total + 15) / 16;
 		int64_t t0 = kz_nanos();
@@ -565,12 +565,16 @@ void kz_engine_stats(struct kz_engine *e, struct kz_stats *s) {
 	kz_release(&e->lock);
 }
 
-void kz_engine_stop(struct kz_engine *e) {
+void kz_engine_halt(struct kz_engine *e) {
 	atomic_store(&e->stopping, 1);
 	atomic_fetch_add(&e->event, 1);
 	kz_futex_wake(&e->event, INT32_MAX);
 	atomic_fetch_add(&e->task_event, 1);
 	kz_futex_wake(&e->task_event, INT32_MAX);
+}
+
+void kz_engine_stop(struct kz_engine *e) {
+	kz_engine_halt(e);
 	for (struct kz_thread *t = e->threads, *next; t; t = next) {
 		next = t->next;
 		pthread_join(t->id, NULL);

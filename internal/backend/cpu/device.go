@@ -149,8 +149,11 @@ func plain(err error) error {
 
 // fail turns an error of the domain's queues and fences into the driver's words: the same *backend.Fault every time.
 func (dom *domain) fail(err error) error {
+	if err == nil {
+		return nil
+	}
 	var f *engine.Fault
-	if err == nil || !errors.As(err, &f) {
+	if !errors.As(err, &f) {
 		return plain(err)
 	}
 	if old := dom.fault.Load(); old != nil {

@@ -1,0 +1,230 @@
+// A stress test of the engine alone, to be built with -fsanitize=thread, address or nothing: see sanitize_test.go.
+#include "../../engine.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+static struct kz_engine *e;
+static struct kz_mem *mem;
+static _Atomic int failures;
+
+#define CHECK(x) \
+	do \
+		if (!(x)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			failures++; \
+		} \
+	while (0)
+
+static uint64_t now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+// Kernels: C functions of the calling convention do as well as compiled ones.
+struct params { _Atomic uint64_t *counter; uint64_t n; };
+
+static uint32_t k_empty(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)l, (void)w, (void)first, (void)count;
+	return 0;
+}
+static uint32_t k_count(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)w, (void)first;
+	atomic_fetch_add(((const struct params *)l->params)->counter, count);
+	return 0;
+}
+static uint32_t k_affine(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)w, (void)first, (void)count;
+	const struct params *p = (const void *)l->params;
+	uint64_t *plain = (uint64_t *)p->counter; // no atomics: the queue's order must be enough
+	*plain = *plain * 3 + p->n;
+	return 0;
+}
+static uint32_t k_fault(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)w, (void)first, (void)count;
+	*(volatile int *)(uintptr_t)(16 + l->shared_dynamic) = 1;
+	return 0;
+}
+
+static struct kz_kernel *kernel(kz_entry fn) {
+	struct kz_kernel_info i = {.entry = (uint64_t)fn, .cookie = 1};
+	return kz_kernel_new(&i);
+}
+
+static int launch(struct kz_queue *q, struct kz_kernel *k, uint32_t blocks, void *counter, uint64_t n) {
+	struct kz_launch_args a = {.grid = {blocks, 1, 1}, .block = {32, 1, 1}, .params_bytes = sizeof(struct params)};
+	struct params p = {counter, n};
+	return kz_queue_launch(q, k, &a, &p);
+}
+
+static int sync_queue(struct kz_queue *q) {
+	for (;;) {
+		uint64_t id;
+		void *t;
+		int rc = kz_queue_sync(q, &id, &t);
+		if (rc != KZ_TASK) return rc;
+		kz_task_done(e, t);
+	}
+}
+
+static struct kz_kernel *empty, *count, *affine, *fault;
+
+static void *user(void *arg) {
+	uint64_t g = (uint64_t)arg;
+	struct kz_domain *d = kz_domain_new(e, mem);
+	struct kz_queue *q[3];
+	for (int i = 0; i < 3; i++) q[i] = kz_queue_new(d, i);
+	uint64_t a, want = 0, blocks = 0;
+	CHECK(kz_mem_alloc(mem, 4096, 0, &a) == KZ_OK);
+	memset((void *)a, 0, 4096);
+	for (uint64_t i = 0; i < 300; i++) {
+		struct kz_queue *x = q[i % 3];
+		CHECK(launch(x, affine, 1, (void *)a, i) == KZ_OK);
+		want = want * 3 + i;
+		CHECK(launch(x, count, (uint32_t)(1 + (i * g) % 50), (void *)(a + 64), 0) == KZ_OK);
+		blocks += 1 + (i * g) % 50;
+		if (i % 7 == 0) CHECK(kz_queue_task(x, i, (int)(i & 1), 0) == KZ_OK);
+		struct kz_fence *f;
+		CHECK(kz_queue_mark(x, &f) == KZ_OK);
+		CHECK(kz_queue_wait(q[(i + 1) % 3], f) == KZ_OK);
+		if (i % 11 == 0) {
+			uint64_t id;
+			void *t;
+			int rc;
+			while ((rc = kz_fence_sync(f, &id, &t)) == KZ_TASK) kz_task_done(e, t);
+			CHECK(rc == KZ_OK && kz_fence_nanos(f) > 0);
+		}
+		kz_fence_unref(f);
+		uint64_t b;
+		CHECK(kz_mem_alloc(mem, 1 + i * 5000, 0, &b) == KZ_OK);
+		CHECK(kz_queue_fill(x, b, 7, 1, 1 + i * 5000, 0, 1) == KZ_OK);
+		if (i % 5 == 0) {
+			CHECK(sync_queue(x) == KZ_OK);
+			CHECK(((uint8_t *)b)[i * 5000] == 7);
+			CHECK(kz_mem_free(mem, b) == KZ_OK);
+		}
+	}
+	for (int i = 0; i < 3; i++) CHECK(sync_queue(q[i]) == KZ_OK);
+	CHECK(*(uint64_t *)a == want);
+	CHECK(*(uint64_t *)(a + 64) == blocks);
+	CHECK(launch(q[0], fault, 9, NULL, 0) == KZ_OK);
+	CHECK(sync_queue(q[0]) == KZ_POISONED);
+	struct kz_fault f;
+	CHECK(kz_domain_fault(d, &f) && f.kind == KZ_FAULT_ADDRESS && f.addr == 16);
+	CHECK(launch(q[1], count, 1, NULL, 0) == KZ_POISONED);
+	for (int i = 0; i < 3; i++) kz_queue_unref(q[i]);
+	kz_domain_unref(d);
+	return NULL;
+}
+
+static void *pump(void *arg) {
+	(void)arg;
+	uint64_t id;
+	void *t;
+	while (kz_task_next(e, &id, &t) == 0) kz_task_done(e, t);
+	return NULL;
+}
+
+// --- the ladder: hosts with handlers of their own ---
+
+static struct sigaction below;
+static _Atomic int rude, polite;
+
+static void rude_handler(int sig) {
+	(void)sig;
+	rude++;
+	_Exit(3);
+}
+static void polite_handler(int sig, siginfo_t *si, void *uc) {
+	polite++;
+	below.sa_sigaction(sig, si, uc);
+}
+static void reraising_handler(int sig) { // what Python's faulthandler does
+	polite++;
+	sigaction(sig, &below, NULL);
+	raise(sig);
+}
+
+static void one_fault(void) {
+	struct kz_domain *d = kz_domain_new(e, mem);
+	struct kz_queue *q = kz_queue_new(d, 0);
+	CHECK(launch(q, fault, 1, NULL, 0) == KZ_OK);
+	CHECK(sync_queue(q) == KZ_POISONED);
+	kz_queue_unref(q);
+	kz_domain_unref(d);
+}
+
+static void ladder(void) {
+	struct sigaction a = {.sa_sigaction = polite_handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigaction(SIGSEGV, &a, &below); // over ours, chains: the fault comes to us through it
+	one_fault();
+	CHECK(polite <= 1); // 0 if the engine has put itself on top again by then
+	a = (struct sigaction){.sa_handler = reraising_handler, .sa_flags = SA_ONSTACK};
+	kz_fault_assert();
+	sigaction(SIGSEGV, &a, &below);
+	one_fault();
+	CHECK(polite <= 2);
+	a = (struct sigaction){.sa_handler = rude_handler, .sa_flags = SA_ONSTACK};
+	sigaction(SIGSEGV, &a, NULL); // over ours, does not chain: only being on top again helps
+	kz_fault_assert();
+	one_fault();
+	CHECK(rude == 0);
+	for (int i = 0; i < 20; i++) { // a host that keeps doing it runs out of rungs, not into a loop
+		sigaction(SIGSEGV, &a, NULL);
+		kz_fault_assert();
+	}
+	CHECK(rude == 0);
+}
+
+static void bench(void) {
+	struct kz_domain *d = kz_domain_new(e, mem);
+	struct kz_queue *q = kz_queue_new(d, 0);
+	enum { N = 200000 };
+	uint64_t t = now();
+	for (int i = 0; i < N; i++) {
+		launch(q, empty, 1, NULL, 0);
+		sync_queue(q);
+	}
+	printf("launch + sync %.0f ns\n", (double)(now() - t) / N);
+	uint64_t enqueue = 0;
+	for (int i = 0; i < N / 1000; i++) {
+		t = now();
+		for (int j = 0; j < 1000; j++) launch(q, empty, 1, NULL, 0);
+		enqueue += now() - t;
+		sync_queue(q);
+	}
+	printf("enqueue in a burst %.0f ns\n", (double)enqueue / N);
+	t = now();
+	for (int i = 0; i < N; i++) {
+		uint64_t a;
+		kz_mem_alloc(mem, 1000, 0, &a);
+		kz_mem_free(mem, a);
+	}
+	printf("alloc + free %.0f ns\n", (double)(now() - t) / N);
+	kz_queue_unref(q);
+	kz_domain_unref(d);
+}
+
+int main(int argc, char **argv) {
+	if (kz_engine_start(argc > 1 ? atoi(argv[1]) : 4, &e) != KZ_OK) return 2;
+	mem = kz_mem_new(UINT64_C(4) << 30, 1);
+	empty = kernel(k_empty), count = kernel(k_count), affine = kernel(k_affine), fault = kernel(k_fault);
+	pthread_t p, u[6];
+	pthread_create(&p, NULL, pump, NULL);
+	for (uint64_t i = 0; i < 6; i++) pthread_create(&u[i], NULL, user, (void *)(i + 1));
+	for (int i = 0; i < 6; i++) pthread_join(u[i], NULL);
+	if (argc > 2) bench();
+	ladder();
+	kz_mem_close(mem);
+	kz_engine_halt(e);
+	pthread_join(p, NULL);
+	kz_engine_stop(e);
+	printf("%d failures\n", failures);
+	return failures ? 1 : 0;
+}
