@@ -10,6 +10,8 @@ func lowerMov(x *inst) {
 	d, a := &x.Args[0], &x.Args[1]
 	t := x.opType(0)
 	switch {
+	case x.Mod("vec") != 0:
+		x.setElems(0, t, x.elems("a", t))
 	case d.Kind == ptx.OpVec:
 		x.unpack(d, a, t)
 	case a.Kind == ptx.OpVec:

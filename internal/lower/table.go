@@ -62,6 +62,13 @@ func init() {
 		isa.Mma: {lowerMma, branch}, isa.MmaSp: {lowerMma, branch}, isa.Ldmatrix: {lowerLdmatrix, branch}, isa.Stmatrix: {lowerStmatrix, branch},
 		isa.Movmatrix: {lowerMovmatrix, branch}, isa.WmmaLoad: {lowerWmmaLoad, branch}, isa.WmmaStore: {lowerWmmaStore, branch}, isa.WmmaMma: {lowerWmmaMma, branch},
 
+		isa.Vadd: {lowerVideo, choose}, isa.Vsub: {lowerVideo, choose}, isa.Vabsdiff: {lowerVideo, choose}, isa.Vmin: {lowerVideo, choose},
+		isa.Vmax: {lowerVideo, choose}, isa.Vset: {lowerVideo, choose}, isa.Vshl: {lowerVideoShift, choose}, isa.Vshr: {lowerVideoShift, choose}, isa.Vmad: {lowerVmad, choose},
+		isa.Vadd2: {simdVideo(2), choose}, isa.Vsub2: {simdVideo(2), choose}, isa.Vavrg2: {simdVideo(2), choose}, isa.Vabsdiff2: {simdVideo(2), choose},
+		isa.Vmin2: {simdVideo(2), choose}, isa.Vmax2: {simdVideo(2), choose}, isa.Vset2: {simdVideo(2), choose},
+		isa.Vadd4: {simdVideo(4), choose}, isa.Vsub4: {simdVideo(4), choose}, isa.Vavrg4: {simdVideo(4), choose}, isa.Vabsdiff4: {simdVideo(4), choose},
+		isa.Vmin4: {simdVideo(4), choose}, isa.Vmax4: {simdVideo(4), choose}, isa.Vset4: {simdVideo(4), choose},
+
 		isa.Brkpt: {lowerTrap, branch}, isa.Nanosleep: {lowerNanosleep, branch}, isa.Pmevent: {lowerNothing, choose},
 		isa.Trap: {lowerTrap, branch}, isa.Setmaxnreg: {lowerNothing, choose},
 	}
@@ -76,7 +83,6 @@ const (
 	whyMulti   = "multimem addresses need several devices"
 	whyCluster = "launch control of clusters is not compiled yet"
 	whyStack   = "dynamic stack allocation is not compiled yet"
-	whyVideo   = "video instructions are not compiled yet"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
@@ -95,9 +101,4 @@ var unsupported = [isa.NumOps]string{
 	isa.Tcgen05St: whyTcgen, isa.Tcgen05Wait: whyTcgen, isa.Tcgen05Cp: whyTcgen, isa.Tcgen05Shift: whyTcgen, isa.Tcgen05Mma: whyTcgen, isa.Tcgen05MmaSp: whyTcgen,
 	isa.Tcgen05MmaWs: whyTcgen, isa.Tcgen05MmaWsSp: whyTcgen, isa.Tcgen05Fence: whyTcgen, isa.Tcgen05Commit: whyTcgen,
 	isa.Stacksave: whyStack, isa.Stackrestore: whyStack, isa.Alloca: whyStack,
-
-	isa.Vadd: whyVideo, isa.Vsub: whyVideo, isa.Vabsdiff: whyVideo, isa.Vmin: whyVideo, isa.Vmax: whyVideo, isa.Vshl: whyVideo, isa.Vshr: whyVideo,
-	isa.Vmad: whyVideo, isa.Vset: whyVideo, isa.Vadd2: whyVideo, isa.Vsub2: whyVideo, isa.Vavrg2: whyVideo, isa.Vabsdiff2: whyVideo, isa.Vmin2: whyVideo,
-	isa.Vmax2: whyVideo, isa.Vset2: whyVideo, isa.Vadd4: whyVideo, isa.Vsub4: whyVideo, isa.Vavrg4: whyVideo, isa.Vabsdiff4: whyVideo, isa.Vmin4: whyVideo,
-	isa.Vmax4: whyVideo, isa.Vset4: whyVideo,
 }
