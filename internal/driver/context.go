@@ -22,7 +22,8 @@ type Context struct {
 	id      uint64
 	primary bool
 	alive   atomic.Bool
-	fault   atomic.Int32 // sticky Result of a kernel fault, 0 if none
+	domain  atomic.Uint64 // of faults: new at each waking, so that a fault does not outlive a reset
+	fault   atomic.Int32  // sticky Result of a kernel fault, 0 if none
 
 	order     sync.RWMutex // see Stream.begin
 	legacySeq uint64       // guarded by order: pieces of work put into the legacy stream
@@ -88,7 +89,8 @@ func (s *state) newContext(d *Device, primary bool) (*Context, error) {
 
 // wake makes a context usable.
 func (c *Context) wake(flags uint32) error {
-	q, err := c.dev.dev.NewQueue(0)
+	c.domain.Store(c.state.domainN.Add(1))
+	q, err := c.newQueue(leastPriority)
 	if err != nil {
 		return plain(err)
 	}
@@ -104,6 +106,14 @@ func (c *Context) wake(flags uint32) error {
 	c.fault.Store(0)
 	c.alive.Store(true)
 	return nil
+}
+
+// newQueue makes a queue whose faults end this context only, where the device can tell contexts apart.
+func (c *Context) newQueue(priority int32) (backend.Queue, error) {
+	if d, ok := c.dev.dev.(backend.Domains); ok {
+		return d.NewQueueIn(c.domain.Load(), int(-priority))
+	}
+	return c.dev.dev.NewQueue(int(-priority))
 }
 
 // put ends a context: waits for its work and frees all it owns. The object stays, for a primary context to wake again.

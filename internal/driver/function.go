@@ -15,10 +15,11 @@ type Function struct {
 	decl   *backend.KernelDecl
 	kernel backend.Kernel
 
-	adopted atomic.Bool // took on what was set on its Kernel
-	ready   atomic.Bool // facts is set
-	infoMu  sync.Mutex  // one thread compiles, the others wait
-	facts   facts       // constant once ready
+	adopted atomic.Bool   // took on what was set on its Kernel
+	ready   atomic.Bool   // facts is set
+	infoMu  sync.Mutex    // one thread compiles, the others wait
+	facts   facts         // constant once ready
+	shaped  atomic.Uint64 // block shape last compiled for, packed
 	dynamic atomic.Int32
 	carve   atomic.Int32
 	policy  atomic.Int32
@@ -106,6 +107,20 @@ func (f *Function) know() (*facts, error) {
 	f.dynamic.CompareAndSwap(-1, int32(max(0, f.mod.ctx.dev.info.SharedBlock-info.StaticShared)))
 	f.ready.Store(true)
 	return &f.facts, nil
+}
+
+// prepare has the kernel compiled for a block shape before the stream's locks are taken: compiling takes long, and other
+// threads must not wait for it.
+func (f *Function) prepare(block [3]uint32) error {
+	key := uint64(block[0])<<40 | uint64(block[1])<<20 | uint64(block[2]) // dimensions are at most 1024
+	if f.shaped.Load() == key {
+		return nil
+	}
+	if err := f.kernel.Prepare(block); err != nil {
+		return f.mod.ctx.fail(err)
+	}
+	f.shaped.Store(key)
+	return nil
 }
 
 // funcAttrs is indexed by CUfunction_attribute and has those that CUDA 13.0 knows.

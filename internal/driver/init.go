@@ -53,6 +53,7 @@ type state struct {
 	allocs   rangeMap
 	names    nameTable
 	contextN atomic.Uint64 // last context id
+	domainN  atomic.Uint64 // last fault domain
 	streamN  atomic.Uint64 // last stream id
 	bufferN  atomic.Uint64 // last allocation id
 }

@@ -109,6 +109,9 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err := sc.pack(f.decl, params, extra); err != nil {
 		return err
 	}
+	if err := f.prepare(sc.launch.Block); err != nil {
+		return err
+	}
 	if err := st.begin(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
 
@@ -71,9 +72,21 @@ func (t *Thread) CtxSetLimit(limit cu.CUlimit, value uint64) error {
 	case r.high != 0 && value > r.high:
 		return errInvalidValue
 	}
+	value = max(value, r.low)
+	if d, ok := c.dev.dev.(backend.DomainLimits); ok {
+		switch limit {
+		case cu.CU_LIMIT_PRINTF_FIFO_SIZE:
+			err = d.SetLimits(c.domain.Load(), value, 0)
+		case cu.CU_LIMIT_MALLOC_HEAP_SIZE:
+			err = d.SetLimits(c.domain.Load(), 0, value)
+		}
+	}
+	if err != nil {
+		return c.fail(err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.limits[limit] = max(value, r.low)
+	c.limits[limit] = value
 	return nil
 }
 

@@ -65,7 +65,8 @@ func (t *Thread) MemAllocPitch(width, height uint64, element uint32) (p DevPtr, 
 	return p, pitch, err
 }
 
-// MemAllocManaged gives memory that host and device may use: here that is all memory.
+// MemAllocManaged gives memory that host and device may use: any memory of a device that shares the process's addresses,
+// else host memory that the device can reach.
 func (t *Thread) MemAllocManaged(n uint64, flags uint32) (DevPtr, error) {
 	c, err := t.context()
 	if err != nil {
@@ -74,10 +75,18 @@ func (t *Thread) MemAllocManaged(n uint64, flags uint32) (DevPtr, error) {
 	if flags != uint32(cu.CU_MEM_ATTACH_GLOBAL) && flags != uint32(cu.CU_MEM_ATTACH_HOST) {
 		return 0, errInvalidValue
 	}
-	if !c.dev.info.HostPointers {
+	if c.dev.info.HostPointers || n == 0 {
+		return c.allocDevice(n, allocManaged, flags)
+	}
+	h, ok := c.dev.dev.Memory().(backend.HostMemory)
+	if !ok {
 		return 0, errNotSupported
 	}
-	return c.allocDevice(n, allocManaged, flags)
+	addr, err := h.AllocHost(n)
+	if err != nil {
+		return 0, c.fail(err)
+	}
+	return DevPtr(addr), c.newAlloc(&alloc{base: uint64(addr), size: n, kind: allocManaged, flags: flags, pinned: true})
 }
 
 // MemFree gives device memory back once the work of its context is done.
@@ -151,7 +160,7 @@ func (t *Thread) MemHostAlloc(pp hostmem.Ptr, n uint64, flags uint32) error {
 		if err != nil {
 			return c.fail(err)
 		}
-		a.base = uint64(addr)
+		a.base, a.pinned = uint64(addr), true
 	} else if a.base, a.mapped, err = mapHost(n); err != nil {
 		return err
 	}

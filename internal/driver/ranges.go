@@ -27,6 +27,7 @@ type alloc struct {
 	ctx        *Context
 	id         uint64
 	mapped     uint64 // host memory that we mapped ourselves: its length
+	pinned     bool   // from the backend's AllocHost
 }
 
 // host reports whether the range is host memory.
@@ -44,21 +45,17 @@ func (a *alloc) memoryType() cu.CUmemorytype {
 func (a *alloc) release() {
 	mem := a.ctx.dev.dev.Memory()
 	h, _ := mem.(backend.HostMemory)
-	switch a.kind {
-	case allocDevice, allocManaged:
+	switch {
+	case a.mapped != 0:
+		unmapHost(a.base, a.mapped)
+	case a.pinned:
+		_ = h.FreeHost(backend.Addr(a.base))
+	case a.kind == allocRegistered && h != nil:
+		_ = h.UnregisterHost(backend.Addr(a.base))
+	case a.kind == allocDevice, a.kind == allocManaged:
 		_ = mem.Free(backend.Addr(a.base))
-	case allocHost:
-		if a.mapped != 0 {
-			unmapHost(a.base, a.mapped)
-		} else if h != nil {
-			_ = h.FreeHost(backend.Addr(a.base))
-		}
-	case allocRegistered:
-		if h != nil {
-			_ = h.UnregisterHost(backend.Addr(a.base))
-		}
-	case allocVar: // the program owns it
 	}
+	// A module's variable is the program's; registered memory that nobody was told about needs nothing.
 }
 
 // chunkMax is how many ranges one chunk of a rangeMap holds: small enough that an insertion moves little memory, large

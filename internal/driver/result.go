@@ -6,6 +6,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/logx"
+	"kudzu/internal/ptx"
 	"kudzu/internal/spec/cu"
 )
 
@@ -89,6 +90,7 @@ func (c *Context) fail(err error) error {
 func plain(err error) error {
 	var r Result
 	var u *backend.Unsupported
+	var list ptx.ErrorList
 	switch {
 	case err == nil:
 		return nil
@@ -100,6 +102,9 @@ func plain(err error) error {
 		return errDestroyed
 	case errors.Is(err, backend.ErrNotFound):
 		return errNotFound
+	case errors.As(err, &list): // a large module is checked kernel by kernel, at first use
+		logx.Errorf("%s", err)
+		return errInvalidPTX
 	case errors.As(err, &u):
 		logx.Once("unsupported "+u.Error(), "%s", u.Error())
 		return errNotSupported

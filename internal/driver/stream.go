@@ -90,7 +90,7 @@ func (c *Context) threadStream(id uint64) (*Stream, error) {
 }
 
 func (c *Context) newStream(kind streamKind, priority int32) (*Stream, error) {
-	q, err := c.dev.dev.NewQueue(int(-priority))
+	q, err := c.newQueue(priority)
 	if err != nil {
 		return nil, c.fail(err)
 	}
@@ -385,40 +385,53 @@ func (t *Thread) StreamWaitEvent(h cu.CUstream, event cu.CUevent, flags uint32) 
 	return st.ctx.fail(st.q.Wait(f))
 }
 
-// hostCall puts a call of the program's own function into the stream.
-func (t *Thread) hostCall(h cu.CUstream, fn, a, b, c uint64) error {
+// LaunchHostFunc calls fn(user) when the stream gets there; not after a fault.
+func (t *Thread) LaunchHostFunc(h cu.CUstream, fn cu.CUhostFn, user hostmem.Ptr) error {
 	st, err := t.stream(h)
 	if err != nil {
 		return err
 	}
-	if fn == 0 {
-		return errInvalidValue
-	}
 	call := st.ctx.state.callOut
-	if call == nil {
+	switch {
+	case fn == 0:
+		return errInvalidValue
+	case call == nil:
 		return errNotSupported
 	}
 	if err := st.begin(); err != nil {
 		return err
 	}
 	defer st.end()
-	return st.ctx.fail(st.q.Host(func() { call(fn, a, b, c) }))
+	return st.ctx.fail(st.q.Host(func() { call(uint64(fn), uint64(user), 0, 0) }))
 }
 
-// LaunchHostFunc calls fn(user) when the stream gets there.
-func (t *Thread) LaunchHostFunc(h cu.CUstream, fn cu.CUhostFn, user hostmem.Ptr) error {
-	return t.hostCall(h, uint64(fn), uint64(user), 0, 0)
-}
-
-// StreamAddCallback calls fn(stream, status, user) when the stream gets there.
+// StreamAddCallback calls fn(stream, status, user) when the stream gets there, after a fault too where the device can.
 func (t *Thread) StreamAddCallback(h cu.CUstream, fn cu.CUstreamCallback, user hostmem.Ptr, flags uint32) error {
-	if flags != 0 {
-		if _, err := t.stream(h); err != nil {
-			return err
-		}
-		return errInvalidValue
+	st, err := t.stream(h)
+	if err != nil {
+		return err
 	}
-	return t.hostCall(h, uint64(fn), uint64(h), 0, uint64(user))
+	call := st.ctx.state.callOut
+	switch {
+	case fn == 0 || flags != 0:
+		return errInvalidValue
+	case call == nil:
+		return errNotSupported
+	}
+	if err := st.begin(); err != nil {
+		return err
+	}
+	defer st.end()
+	if q, ok := st.q.(backend.Callbacks); ok {
+		return st.ctx.fail(q.Callback(func(err error) {
+			status := uint64(0)
+			if r, ok := st.ctx.fail(err).(Result); ok {
+				status = uint64(r)
+			}
+			call(uint64(fn), uint64(h), status, uint64(user))
+		}))
+	}
+	return st.ctx.fail(st.q.Host(func() { call(uint64(fn), uint64(h), 0, uint64(user)) }))
 }
 
 // StreamGetFlags is the flags a stream was made with.
