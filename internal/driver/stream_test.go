@@ -133,6 +133,7 @@ func TestLegacyOrder(t *testing.T) {
 		want(t, "sync", th.CtxSynchronize(), 0)
 		want(t, "back", th.MemcpyDtoH(back, p, 4), 0)
 		want(t, "clear", th.MemsetD32(p, 0, 1), 0)
+		want(t, "sync", th.CtxSynchronize(), 0) // a set does not wait, and non-blocking streams do not wait for it
 		return hostmem.Load[uint32](back)
 	}
 	th.MemsetD32(p, 0, 1)

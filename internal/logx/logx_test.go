@@ -24,6 +24,7 @@ func capture(t *testing.T, f func()) string {
 
 func TestLevels(t *testing.T) {
 	SetLevel(Warn)
+	seen.Clear()
 	got := capture(t, func() {
 		Errorf("a %d", 1)
 		Infof("silent")
