@@ -1,4 +1,179 @@
 package interp
 
-// asyncGroups is what a thread has started and not waited for. Copies are done when they are issued, which every wait allows.
-type asyncGroups struct{}
+import (
+	"math/bits"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/isa"
+)
+
+// Asynchronous copies are done when they are issued: every way to wait for them allows that, and nothing may depend on
+// their being late. Groups therefore need no bookkeeping.
+
+// decodeCpAsync copies 4, 8 or 16 bytes, of which those past srcsize, or all with ignore, are zero.
+func decodeCpAsync(d *decoder) step {
+	to, from := d.place("d", "dst"), d.place("a", "src")
+	size, part, ignore := d.src("size"), d.srcOr("srcsize", ^uint64(0)), d.srcOr("ignore", 0)
+	return step{lane: func(t *thread) {
+		n := size.get(t)
+		dst := t.mem(to.space, to.at(t), n, n)
+		m := min(part.get(t), n)
+		if ignore.get(t) != 0 {
+			m = 0
+		}
+		if m > 0 {
+			copy(dst, t.mem(from.space, from.at(t), m, n))
+		}
+		clear(dst[m:])
+	}}
+}
+
+// decodeCpAsyncMbarrierArrive arrives when the thread's copies are done: now. Without .noinc the arrival was added first.
+func decodeCpAsyncMbarrierArrive(d *decoder) step {
+	p, noinc := d.mbarPlace("a"), d.has(isa.ModNoinc)
+	return step{lane: func(t *thread) {
+		t.mbar(&p, p.at(t), func(m *mbarrier) {
+			if !noinc {
+				m.pending++
+			}
+			m.arrive(t, 1)
+		})
+	}}
+}
+
+// bulk is a bulk copy's operands.
+type bulk struct {
+	to, from, bar place
+	size          operand
+	hasBar        bool
+	ctas          operand // multicast
+	multicast     bool
+}
+
+func (d *decoder) bulk() *bulk {
+	b := &bulk{to: d.place("d", "dst"), from: d.place("a", "src"), size: d.src("size")}
+	if b.hasBar = d.present("mbar"); b.hasBar {
+		o, _ := d.arg("mbar")
+		b.bar = d.placeOf(o, ptx.SpaceGeneric)
+		if b.bar.space == ptx.SpaceGeneric && o.Base == ptx.OpReg && d.c.fn.Body.Regs[o.Reg].Type.Bits() == 32 {
+			b.bar.space = ptx.SpaceShared
+		}
+		if b.to.space == ptx.SpaceShared {
+			b.bar.space = ptx.SpaceShared
+		}
+	}
+	if b.multicast = d.has(isa.ModMulticastCluster) && d.present("ctamask"); b.multicast {
+		b.ctas = d.src("ctamask")
+	}
+	return b
+}
+
+// each calls f for every destination: one, or one in each block of a multicast, and then signals its mbarrier.
+func (b *bulk) each(t *thread, f func(to []byte, n uint64)) {
+	n := b.size.get(t)
+	if n%16 != 0 {
+		t.fault(backend.FaultInstruction, "bulk copy of a size that is not a multiple of 16")
+	}
+	at, bar := b.to.at(t), uint64(0)
+	if b.hasBar {
+		bar = b.bar.at(t)
+	}
+	one := func(rank uint64) {
+		if n > 0 {
+			f(t.mem(b.to.space, at|rank, n, 16), n)
+		}
+		if b.hasBar {
+			t.completeTx(&b.bar, bar|rank, n)
+		}
+	}
+	if !b.multicast {
+		one(0)
+		return
+	}
+	at &= 1<<rankShift - 1
+	bar &= 1<<rankShift - 1
+	for s := uint16(b.ctas.get(t)); s != 0; s &= s - 1 {
+		one(uint64(bits.TrailingZeros16(s)+1) << rankShift)
+	}
+}
+
+// decodeCpAsyncBulk copies; .cp_mask copies the bytes of every 16 that the mask names.
+func decodeCpAsyncBulk(d *decoder) step {
+	b := d.bulk()
+	byteMask := d.srcOr("bytemask", 0xffff)
+	return step{lane: func(t *thread) {
+		m := byteMask.get(t)
+		b.each(t, func(to []byte, n uint64) {
+			from := t.mem(b.from.space, b.from.at(t), n, 16)
+			for i := range from {
+				if m>>(i%16)&1 == 1 {
+					to[i] = from[i]
+				}
+			}
+		})
+	}}
+}
+
+// decodeCpReduceAsyncBulk combines element by element; each element is atomic.
+func decodeCpReduceAsyncBulk(d *decoder) step {
+	b := d.bulk()
+	typ := d.typ()
+	op := d.atomicOf(d.in.Mod("op"), typ)
+	size := typ.Bytes()
+	global := b.to.space == ptx.SpaceGlobal
+	return step{lane: func(t *thread) {
+		b.each(t, func(to []byte, n uint64) {
+			from := t.mem(b.from.space, b.from.at(t), n, 16)
+			for i := 0; i+size <= len(from); i += size {
+				v := load(from[i:][:size])
+				cell := to[i : i+size : i+size]
+				if global {
+					atomicHost(cell, func(old uint64) uint64 { return op(old, v, 0, true) })
+				} else {
+					store(cell, op(load(cell), v, 0, true))
+				}
+			}
+		})
+	}}
+}
+
+// decodeStAsync stores, then signals the mbarrier with the bytes stored.
+func decodeStAsync(d *decoder) step {
+	st := decodeSt(d)
+	if !d.present("mbar") {
+		return st
+	}
+	bar := d.asyncBar()
+	n := uint64(d.typ().Bytes() * d.vec())
+	return step{lane: func(t *thread) {
+		st.lane(t)
+		t.completeTx(&bar, bar.at(t), n)
+	}}
+}
+
+// decodeRedAsync reduces, then signals.
+func decodeRedAsync(d *decoder) step {
+	red := decodeAtom(d)
+	if !d.present("mbar") {
+		return red
+	}
+	bar := d.asyncBar()
+	n := uint64(d.typ().Bytes())
+	return step{lane: func(t *thread) {
+		red.lane(t)
+		t.completeTx(&bar, bar.at(t), n)
+	}}
+}
+
+// asyncBar is the mbarrier of st.async and red.async, in the space of the data.
+func (d *decoder) asyncBar() place {
+	o, _ := d.arg("mbar")
+	return d.placeOf(o, d.spaceOf("space"))
+}
+
+// decodeStBulk clears memory.
+func decodeStBulk(d *decoder) step {
+	p, n := d.place("a", "space"), d.src("size")
+	return step{lane: func(t *thread) { clear(t.mem(p.space, p.at(t), n.get(t), 8)) }}
+}

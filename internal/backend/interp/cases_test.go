@@ -70,10 +70,6 @@ func TestCases(t *testing.T) {
 	if len(cases) == 0 {
 		t.Fatal("no cases")
 	}
-	// What differs from hardware and why. An entry that no longer differs fails, so that the list stays true.
-	differs := map[string]string{
-		"approx/lg2_f32": "near 1 the manual's bound is absolute, which a distance in ulps cannot say",
-	}
 	dev := open(t, Config{})
 	for _, c := range cases {
 		rel, _ := filepath.Rel(root, c.Path)
@@ -82,18 +78,10 @@ func TestCases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bad := 0
-			why := differs[strings.TrimSuffix(rel, ".txtar")]
 			for i, r := range c.Runs {
 				if err := r.Compare(out[i]); err != nil {
-					bad++
-					if why == "" {
-						t.Errorf("run %d: %s: %v", i+1, r.Line, err)
-					}
+					t.Errorf("run %d: %s: %v", i+1, r.Line, err)
 				}
-			}
-			if why != "" && bad == 0 {
-				t.Errorf("agrees, but is listed as differing: %s", why)
 			}
 		})
 	}

@@ -44,6 +44,34 @@ var decoders = [isa.NumOps]decodeFn{
 	isa.Ld: decodeLd, isa.Ldu: decodeLd, isa.St: decodeSt,
 	isa.Prefetch: decodeHint, isa.Prefetchu: decodeHint, isa.Applypriority: decodeHint, isa.Discard: decodeDiscard, isa.Createpolicy: decodeCreatepolicy,
 
+	isa.MultimemLdReduce: decodeLd, isa.MultimemSt: decodeSt, isa.MultimemRed: decodeAtom, // one device holds the only replica
+
+	// async, mbarrier
+	isa.CpAsync: decodeCpAsync, isa.CpAsyncCommitGroup: decodeNothing, isa.CpAsyncWaitGroup: decodeNothing, isa.CpAsyncWaitAll: decodeNothing,
+	isa.CpAsyncMbarrierArrive: decodeCpAsyncMbarrierArrive,
+	isa.CpAsyncBulk:           decodeCpAsyncBulk, isa.CpReduceAsyncBulk: decodeCpReduceAsyncBulk, isa.CpAsyncBulkPrefetch: decodeHint,
+	isa.CpAsyncBulkCommitGroup: decodeNothing, isa.CpAsyncBulkWaitGroup: decodeNothing, isa.CpAsyncBulkPrefetchTensor: decodeHint,
+	isa.MultimemCpAsyncBulk: decodeCpAsyncBulk, isa.MultimemCpReduceAsyncBulk: decodeCpReduceAsyncBulk,
+	isa.StAsync: decodeStAsync, isa.RedAsync: decodeRedAsync, isa.StBulk: decodeStBulk,
+	isa.MbarrierInit: decodeMbarrierInit, isa.MbarrierInval: decodeMbarrierInval,
+	isa.MbarrierExpectTx: decodeMbarrierExpectTx, isa.MbarrierCompleteTx: decodeMbarrierCompleteTx,
+	isa.MbarrierArrive: decodeMbarrierArrive, isa.MbarrierArriveDrop: decodeMbarrierArrive,
+	isa.MbarrierTestWait: decodeMbarrierWait, isa.MbarrierTryWait: decodeMbarrierWait, isa.MbarrierPendingCount: decodeMbarrierPendingCount,
+	isa.ClusterlaunchcontrolTryCancel: decodeTryCancel, isa.ClusterlaunchcontrolQueryCancel: decodeQueryCancel,
+
+	// matrix
+	isa.WmmaLoad: decodeWmmaLoad, isa.WmmaStore: decodeWmmaStore, isa.WmmaMma: decodeWmmaMma, isa.Mma: decodeMma, isa.MmaSp: decodeMmaSp,
+	isa.Ldmatrix: decodeLdmatrix, isa.Stmatrix: decodeStmatrix, isa.Movmatrix: decodeMovmatrix,
+
+	// video
+	isa.Vadd: videoScalar(plain(addInt)), isa.Vsub: videoScalar(plain(subInt)), isa.Vabsdiff: videoScalar(plain(absDiff)),
+	isa.Vmin: videoScalar(plain(minInt)), isa.Vmax: videoScalar(plain(maxInt)), isa.Vshl: videoScalar(videoShift(true)), isa.Vshr: videoScalar(videoShift(false)),
+	isa.Vset: videoScalar(videoCompare), isa.Vmad: decodeVmad,
+	isa.Vadd2: videoSIMD(2, plain(addInt)), isa.Vsub2: videoSIMD(2, plain(subInt)), isa.Vavrg2: videoSIMD(2, plain(average)), isa.Vabsdiff2: videoSIMD(2, plain(absDiff)),
+	isa.Vmin2: videoSIMD(2, plain(minInt)), isa.Vmax2: videoSIMD(2, plain(maxInt)), isa.Vset2: videoSIMD(2, videoCompare),
+	isa.Vadd4: videoSIMD(4, plain(addInt)), isa.Vsub4: videoSIMD(4, plain(subInt)), isa.Vavrg4: videoSIMD(4, plain(average)), isa.Vabsdiff4: videoSIMD(4, plain(absDiff)),
+	isa.Vmin4: videoSIMD(4, plain(minInt)), isa.Vmax4: videoSIMD(4, plain(maxInt)), isa.Vset4: videoSIMD(4, videoCompare),
+
 	// control, stack, misc
 	isa.Bra: decodeBra, isa.Brx: decodeBrx, isa.Call: decodeCall, isa.Ret: decodeRet, isa.Exit: decodeExit,
 	isa.Stacksave: decodeStacksave, isa.Stackrestore: decodeStackrestore, isa.Alloca: decodeAlloca,
@@ -57,4 +85,21 @@ var decoders = [isa.NumOps]decodeFn{
 }
 
 // unsupportedOps are valid instructions this backend cannot execute, with the reason.
-var unsupportedOps = map[isa.Op]string{}
+var unsupportedOps = map[isa.Op]string{
+	isa.CpAsyncBulkTensor: needsTensorMap, isa.CpReduceAsyncBulkTensor: needsTensorMap, isa.TensormapReplace: needsTensorMap,
+	isa.TensormapCpFenceproxy: needsTensorMap,
+	isa.Tex:                   needsTextures, isa.Tld4: needsTextures, isa.Txq: needsTextures, isa.Istypep: needsTextures,
+	isa.Suld: needsTextures, isa.Sust: needsTextures, isa.Sured: needsTextures, isa.Suq: needsTextures,
+	isa.WgmmaMmaAsync: needsWgmma, isa.WgmmaMmaAsyncSp: needsWgmma, isa.WgmmaFence: needsWgmma, isa.WgmmaCommitGroup: needsWgmma, isa.WgmmaWaitGroup: needsWgmma,
+	isa.Tcgen05Alloc: needsTensorMemory, isa.Tcgen05Dealloc: needsTensorMemory, isa.Tcgen05RelinquishAllocPermit: needsTensorMemory,
+	isa.Tcgen05Ld: needsTensorMemory, isa.Tcgen05LdRed: needsTensorMemory, isa.Tcgen05St: needsTensorMemory, isa.Tcgen05Wait: needsTensorMemory,
+	isa.Tcgen05Cp: needsTensorMemory, isa.Tcgen05Shift: needsTensorMemory, isa.Tcgen05Mma: needsTensorMemory, isa.Tcgen05MmaSp: needsTensorMemory,
+	isa.Tcgen05MmaWs: needsTensorMemory, isa.Tcgen05MmaWsSp: needsTensorMemory, isa.Tcgen05Fence: needsTensorMemory, isa.Tcgen05Commit: needsTensorMemory,
+}
+
+const (
+	needsTensorMap    = "tensor maps are made by the driver's cuTensorMapEncode calls, which are not there yet"
+	needsTextures     = "textures and surfaces come with the driver's texture objects"
+	needsWgmma        = "the asynchronous warpgroup matrix unit is not modelled yet"
+	needsTensorMemory = "tensor memory is not modelled yet"
+)

@@ -41,7 +41,6 @@ type thread struct {
 	clusterPhase uint64                        // one more than the phase of the cluster barrier it arrived in
 
 	lastRun uint64
-	groups  asyncGroups
 }
 
 // frame is a caller that waits for its callee.

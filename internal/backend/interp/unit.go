@@ -160,12 +160,20 @@ func (u *unit) decode(c *code) {
 		}
 		fn := decoders[in.Op()]
 		if fn == nil {
-			d.unsupported(d.spelling())
+			d.unsupported(d.spelling() + reason(in.Op()))
 		}
 		x.step = fn(d)
 	}
 	// Falling off the end returns, as ret does.
 	c.insts[len(body.Insts)] = inst{pred: -1, pos: c.fn.End, step: step{jumps: true, lane: (*thread).ret}}
+}
+
+// reason is why an op cannot be executed.
+func reason(op isa.Op) string {
+	if why := unsupportedOps[op]; why != "" {
+		return " (" + why + ")"
+	}
+	return ""
 }
 
 // signature numbers a spelling, so that *.sync instructions can tell whether they are the same.

@@ -1,0 +1,558 @@
+package interp
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"kudzu/internal/ptx/isa"
+	"kudzu/internal/softfloat"
+)
+
+// dims is m, n and k of a shape word; a shape of a load has only the first two.
+func (d *decoder) dims() (m, n, k int) {
+	s := strings.TrimPrefix(d.in.Mod("shape").String(), ".m")
+	rows, s, _ := strings.Cut(s, "n")
+	cols, depth, _ := strings.Cut(s, "k")
+	m, _ = strconv.Atoi(rows)
+	n, _ = strconv.Atoi(cols)
+	k, _ = strconv.Atoi(depth)
+	if m == 0 || n == 0 {
+		d.bad("shape %s", d.in.Mod("shape"))
+	}
+	return m, n, k
+}
+
+// together makes a step that all live threads of the warp do at once. The instruction must be the same one (.aligned), so that
+// do may use its operands for every thread.
+func (d *decoder) together(do func(w *warp, members uint32)) step {
+	sig := -1 - len(d.u.sigs)
+	d.u.sigs["@"+strconv.Itoa(-sig)] = sig
+	all := constant(0xffffffff)
+	return step{warp: func(w *warp, active uint32) { w.meet(active, sig, all, func(*thread) {}, do) }}
+}
+
+// elem is how one element of a matrix is stored in a register and what it is worth.
+type elem struct {
+	t     isa.Type
+	width int // bits in the register
+	shift int // of the value in them
+	f     *softfloat.Format
+	bits  int
+}
+
+func newElem(t isa.Type) elem {
+	e := elem{t: t, width: t.Bits(), bits: t.Bits(), f: floatFormat(t)}
+	switch t {
+	case isa.TF32:
+		e.f = softfloat.F32 // the unit reads the upper 19 bits; see number
+	case isa.E2M3, isa.E3M2:
+		e.bits = 6
+	}
+	return e
+}
+
+// inByte is a 4- or 6-bit format in a byte (.kind::f8f6f4): e2m1 stands in bits 2 to 5. unrecorded.
+func (e elem) inByte() elem {
+	e.width = 8
+	if e.t == isa.E2M1 {
+		e.shift = 2
+	}
+	return e
+}
+
+// number is an element's value as a float64, which holds every such format exactly.
+func (e *elem) number(v uint64) float64 {
+	switch {
+	case e.t == isa.TF32:
+		v &^= 1<<13 - 1
+	case e.f == softfloat.F64:
+		return math.Float64frombits(v)
+	}
+	return math.Float64frombits(e.f.Convert(softfloat.F64, v, softfloat.Env{}))
+}
+
+// integer is an element's value as an integer.
+func (e *elem) integer(v uint64) int64 {
+	if e.t.IsSigned() {
+		return signed(v, e.bits)
+	}
+	return int64(v)
+}
+
+// spot says where element i of a thread's fragment lies in the matrix.
+type spot func(lane, i int) (row, col int)
+
+// matrix is rows × cols raw elements.
+type matrix struct {
+	rows, cols int
+	v          []uint64
+}
+
+func newMatrix(rows, cols int) *matrix { return &matrix{rows, cols, make([]uint64, rows*cols)} }
+
+func (m *matrix) at(r, c int) uint64 { return m.v[r*m.cols+c] }
+
+// gather reads a matrix out of the registers of a warp.
+func (m *matrix) gather(w *warp, members uint32, regs []operand, e elem, regBits int, where spot) {
+	per := regBits / e.width
+	w.eachQuiet(members, func(t *thread) {
+		for r := range regs {
+			v := regs[r].get(t)
+			for j := range per {
+				if row, col := where(int(t.lane), r*per+j); row < m.rows && col < m.cols {
+					m.v[row*m.cols+col] = v >> (j*e.width + e.shift) & mask(e.bits)
+				}
+			}
+		}
+	})
+}
+
+// scatter writes a matrix into the registers of a warp.
+func (m *matrix) scatter(w *warp, members uint32, regs []int32, width, regBits int, where spot) {
+	per := regBits / width
+	w.eachQuiet(members, func(t *thread) {
+		for r, slot := range regs {
+			var v uint64
+			for j := range per {
+				row, col := where(int(t.lane), r*per+j)
+				v |= m.at(row, col) << (j * width)
+			}
+			t.r[slot] = v
+		}
+	})
+}
+
+// The fragments of mma (PTX ISA, "Matrix Fragments for mma"): a thread's group is lane/4, its place in it lane%4. A register holds
+// per elements that follow each other along k.
+
+func spotA(rows, per int) spot {
+	high := rows / 8 // 1 or 2 registers for each step of 4×per along k
+	return func(lane, i int) (row, col int) {
+		reg, j := i/per, i%per
+		return lane/4 + reg%high*8, lane%4*per + j + reg/high*4*per
+	}
+}
+
+func spotB(per int) spot {
+	return func(lane, i int) (row, col int) {
+		reg, j := i/per, i%per
+		return lane%4*per + j + reg*4*per, lane / 4
+	}
+}
+
+func spotC(lane, i int) (row, col int) { return lane/4 + i/2*8, lane%4*2 + i%2 }
+
+// mma is a decoded multiplication.
+type mma struct {
+	m, n, k           int
+	a, b, c, d        elem
+	ra, rb, rc        []operand
+	rd                []int32
+	regAB, regC, regD int // bits of a register
+	sa, sb, sc, sd    spot
+	sat               bool
+	mode              softfloat.Mode
+	popc              isa.Mod // b1: how bits are combined
+	acol, bcol        bool    // m8n8k4 of f16
+	compressedK       int     // columns of a as given
+	sparse            *sparsity
+	scale             *blockScale
+}
+
+// typeOr is the type of a slot, or another where the form has no such slot.
+func (d *decoder) typeOr(slot string, t isa.Type) isa.Type {
+	if v := d.in.Type(slot); v != isa.TypeNone {
+		return v
+	}
+	return t
+}
+
+func (d *decoder) newMma() *mma {
+	x := &mma{sat: d.has(isa.ModSatfinite), mode: roundMode(d.in.Mod("rnd")), popc: d.in.Mod("op")}
+	x.m, x.n, x.k = d.dims()
+	x.a, x.b = newElem(d.typeOr("atype", isa.F16)), newElem(d.typeOr("btype", isa.F16))
+	x.c, x.d = newElem(d.in.Type("ctype")), newElem(d.in.Type("dtype"))
+	if k := d.in.Mod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
+		x.a, x.b = x.a.inByte(), x.b.inByte()
+	}
+	x.ra, x.rb, x.rc, x.rd = d.srcs("a", 0), d.srcs("b", 0), d.srcs("c", 0), d.dests("d", 0)
+	x.regAB, x.regC, x.regD = max(32, x.a.width), max(32, x.c.width), max(32, x.d.width)
+	x.compressedK = x.k
+	return x
+}
+
+// decodeMma is mma.sync, dense.
+func decodeMma(d *decoder) step {
+	x := d.newMma()
+	if x.m == 8 && x.n == 8 && x.k == 4 && x.a.t == isa.F16 {
+		x.acol, x.bcol = d.in.Mod("alayout") == isa.ModCol, d.in.Mod("blayout") == isa.ModCol
+		return d.together(x.runQuads)
+	}
+	x.place()
+	x.scale = d.blockScale(x)
+	return d.together(x.run)
+}
+
+func (x *mma) place() {
+	per := x.regAB / x.a.width
+	x.sa, x.sb = spotA(x.m, per), spotB(per)
+	x.sc, x.sd = spotC, spotC
+}
+
+func (x *mma) run(w *warp, members uint32) {
+	a, b, c := newMatrix(x.m, x.compressedK), newMatrix(x.k, x.n), newMatrix(x.m, x.n)
+	a.gather(w, members, x.ra, x.a, x.regAB, x.sa)
+	b.gather(w, members, x.rb, x.b, x.regAB, x.sb)
+	c.gather(w, members, x.rc, x.c, x.regC, x.sc)
+	if x.sparse != nil {
+		a = x.sparse.expand(w, a, x)
+	}
+	var s *scales
+	if x.scale != nil {
+		s = x.scale.read(w, x)
+	}
+	d := x.multiply(a, b, c, s)
+	d.scatter(w, members, x.rd, x.d.width, x.regD, x.sd)
+}
+
+// multiply is d = a×b + c.
+func (x *mma) multiply(a, b, c *matrix, s *scales) *matrix {
+	d := newMatrix(x.m, x.n)
+	for i := range x.m {
+		for j := range x.n {
+			var v uint64
+			switch {
+			case x.a.f == nil:
+				v = x.dotInt(a, b, i, j, c.at(i, j))
+			case x.a.f == softfloat.F64:
+				v = c.at(i, j)
+				for k := range x.k {
+					v = softfloat.F64.Fma(a.at(i, k), b.at(k, j), v, softfloat.Env{Mode: x.mode})
+				}
+			default:
+				v = x.dotFloat(a, b, i, j, c.at(i, j), s)
+			}
+			d.v[i*x.n+j] = v
+		}
+	}
+	return d
+}
+
+// dotInt accumulates in 32 bits; .satfinite clamps the sum instead of wrapping.
+func (x *mma) dotInt(a, b *matrix, i, j int, c uint64) uint64 {
+	sum := signed(c, 32)
+	for k := range x.k {
+		p, q := a.at(i, k), b.at(k, j)
+		switch {
+		case x.a.t != isa.B1:
+			sum += x.a.integer(p) * x.b.integer(q)
+		case x.popc == isa.ModXor:
+			sum += int64(p ^ q)
+		default:
+			sum += int64(p & q)
+		}
+	}
+	if x.sat {
+		return clamp32(sum)
+	}
+	return uint64(sum) & 0xffffffff
+}
+
+// dotFloat adds the exact products in float64, in order of k, then c, and rounds once. The hardware's order and width are not
+// documented; results are compared with a bound.
+func (x *mma) dotFloat(a, b *matrix, i, j int, c uint64, s *scales) uint64 {
+	var sum float64
+	for k := range x.k {
+		p := float64(x.a.number(a.at(i, k)) * x.b.number(b.at(k, j)))
+		if s != nil {
+			p = float64(p * s.a(i, k) * s.b(j, k))
+		}
+		sum += p
+	}
+	sum += x.c.number(c)
+	if sum != sum {
+		return x.d.f.CanonicalNaN()
+	}
+	return softfloat.F64.Convert(x.d.f, math.Float64bits(sum), softfloat.Env{})
+}
+
+// runQuads is m8n8k4 on f16: the four quad pairs (lanes q…q+3 and q+16…q+19) each multiply matrices of their own.
+func (x *mma) runQuads(w *warp, members uint32) {
+	spotA := func(lane, i int) (row, col int) {
+		if x.acol {
+			return i%4 + lane/16*4, lane % 4
+		}
+		return lane%4 + lane/16*4, i
+	}
+	spotB := func(lane, i int) (row, col int) {
+		if x.bcol {
+			return i, lane%4 + lane/16*4
+		}
+		return lane % 4, i + lane/16*4
+	}
+	acc := func(e elem) spot {
+		if e.t == isa.F16 {
+			return func(lane, i int) (row, col int) { return lane%4 + lane/16*4, i }
+		}
+		return func(lane, i int) (row, col int) { return lane&1 + i&2 + lane/16*4, i&4 + lane&2 + i&1 }
+	}
+	for q := range 4 {
+		quad := members & (0xf000f << (4 * q))
+		a, b, c := newMatrix(8, 4), newMatrix(4, 8), newMatrix(8, 8)
+		a.gather(w, quad, x.ra, x.a, 32, spotA)
+		b.gather(w, quad, x.rb, x.b, 32, spotB)
+		c.gather(w, quad, x.rc, x.c, 32, acc(x.c))
+		x.multiply(a, b, c, nil).scatter(w, quad, x.rd, x.d.width, 32, acc(x.d))
+	}
+}
+
+// wmma: the manual leaves open which thread holds which element. Ours: elements in order of rows, dealt to the threads in turn as
+// many as their registers hold, and again from the start where they hold more.
+func dealt(rows, cols, perThread int) spot {
+	return func(lane, i int) (row, col int) {
+		at := (lane*perThread + i) % (rows * cols)
+		return at / cols, at % cols
+	}
+}
+
+// wmmaTile is the rows and columns of an operand.
+func (d *decoder) wmmaTile(word isa.Mod) (rows, cols int) {
+	m, n, k := d.dims()
+	switch word {
+	case isa.ModA:
+		return m, k
+	case isa.ModB:
+		return k, n
+	}
+	return m, n
+}
+
+// wmmaMove is what wmma.load and wmma.store share: element i of a thread and its bit address.
+type wmmaMove struct {
+	e             elem
+	rows, cols    int
+	per, regBits  int
+	p             place
+	stride        operand
+	colMajor      bool
+	defaultStride int
+}
+
+func (d *decoder) wmmaMove(word isa.Mod, regs int) *wmmaMove {
+	x := &wmmaMove{e: newElem(d.typ()), p: d.place("p", "space"), colMajor: d.in.Mod("layout") == isa.ModCol}
+	x.rows, x.cols = d.wmmaTile(word)
+	x.regBits = max(32, x.e.width)
+	x.per = x.regBits / x.e.width * regs
+	x.defaultStride = x.cols
+	if x.colMajor {
+		x.defaultStride = x.rows
+	}
+	x.stride = d.srcOr("stride", uint64(x.defaultStride))
+	return x
+}
+
+// bit is the offset of an element in bits.
+func (x *wmmaMove) bit(t *thread, i int) uint64 {
+	row, col := dealt(x.rows, x.cols, x.per)(int(t.lane), i)
+	if x.colMajor {
+		row, col = col, row
+	}
+	return (uint64(row)*x.stride.get(t) + uint64(col)) * uint64(x.e.width)
+}
+
+func decodeWmmaLoad(d *decoder) step {
+	dst := d.dests("r", 0)
+	x := d.wmmaMove(d.in.Mod("operand"), len(dst))
+	return d.together(func(w *warp, members uint32) {
+		w.each(members, func(t *thread) {
+			for r, slot := range dst {
+				var v uint64
+				n := x.regBits / x.e.width
+				for j := range n {
+					at := x.bit(t, r*n+j)
+					size := uint64(max(8, x.e.width) / 8)
+					m := load(t.mem(x.p.space, x.p.at(t)+at/8, size, size))
+					v |= m >> (at % 8) & mask(x.e.width) << (j * x.e.width)
+				}
+				t.r[slot] = v
+			}
+		})
+	})
+}
+
+func decodeWmmaStore(d *decoder) step {
+	src := d.srcs("r", 0)
+	x := d.wmmaMove(isa.ModD, len(src))
+	size := uint64(x.e.width / 8)
+	return d.together(func(w *warp, members uint32) {
+		w.each(members, func(t *thread) {
+			n := x.regBits / x.e.width
+			for r := range src {
+				v := src[r].get(t)
+				for j := range n {
+					store(t.mem(x.p.space, x.p.at(t)+x.bit(t, r*n+j)/8, size, size), v>>(j*x.e.width))
+				}
+			}
+		})
+	})
+}
+
+func decodeWmmaMma(d *decoder) step {
+	x := d.newMma()
+	per := func(regs, regBits, width int) int { return regs * (regBits / width) }
+	x.sa = dealt(x.m, x.k, per(len(x.ra), x.regAB, x.a.width))
+	x.sb = dealt(x.k, x.n, per(len(x.rb), x.regAB, x.b.width))
+	x.sc = dealt(x.m, x.n, per(len(x.rc), x.regC, x.c.width))
+	x.sd = dealt(x.m, x.n, per(len(x.rd), x.regD, x.d.width))
+	return d.together(x.run)
+}
+
+// ldmatrix and stmatrix: the threads of lanes 8i to 8i+7 give the addresses of the rows of matrix i.
+
+// row is the 16-byte row that lane's address names.
+func (p *place) row(w *warp, lane int) []byte {
+	t := w.threads[lane%len(w.threads)]
+	w.current = t
+	return t.mem(p.space, p.at(t), 16, 16)
+}
+
+// decodeLdmatrix loads 8×8 matrices of 16-bit elements, or of bytes.
+func decodeLdmatrix(d *decoder) step {
+	p, dst := d.place("p", "space"), d.dests("r", 0)
+	rows, _, _ := d.dims()
+	trans := d.has(isa.ModTrans)
+	if d.typ() == isa.B16 {
+		return d.together(func(w *warp, members uint32) {
+			for i, slot := range dst {
+				var m [8][8]uint64
+				for r := range 8 {
+					b := p.row(w, 8*i+r)
+					for c := range 8 {
+						m[r][c] = load(b[2*c:][:2])
+					}
+				}
+				w.eachQuiet(members, func(t *thread) {
+					r, c := int(t.lane)/4, int(t.lane)%4*2
+					if trans {
+						t.r[slot] = m[c][r] | m[c+1][r]<<16
+					} else {
+						t.r[slot] = m[r][c] | m[r][c+1]<<16
+					}
+				})
+			}
+		})
+	}
+	return d.ldmatrix8(p, dst, rows, trans)
+}
+
+// ldmatrix8 loads bytes, or 6- and 4-bit elements widened to bytes (sm_100 and later). A register holds 4 elements of row
+// lane/4, matrices of 16 rows taking two. unrecorded.
+func (d *decoder) ldmatrix8(p place, dst []int32, rows int, trans bool) step {
+	width := 8
+	switch d.in.Mod("src_fmt").String() {
+	case ".b6x16_p32":
+		width = 6
+	case ".b4x16_p64":
+		width = 4
+	}
+	each := rows / 8 // registers a matrix takes
+	return d.together(func(w *warp, members uint32) {
+		for i := 0; i < len(dst); i += each {
+			m := make([][16]uint64, rows)
+			for r := range rows {
+				b := p.row(w, i/each*rows+r)
+				lo, hi := load(b[:8]), load(b[8:16])
+				for c := range 16 {
+					at := uint(c * width)
+					v := lo >> at
+					if at >= 64 {
+						v = hi >> (at - 64)
+					} else if at+uint(width) > 64 {
+						v |= hi << (64 - at)
+					}
+					m[r][c] = v & mask(width)
+				}
+			}
+			for k := range each {
+				slot := dst[i+k]
+				w.eachQuiet(members, func(t *thread) {
+					r, c := int(t.lane)/4+8*k, int(t.lane)%4*4
+					var v uint64
+					for j := range 4 {
+						x := m[r%rows][c+j]
+						if trans {
+							x = m[c+j][r]
+						}
+						v |= x << (8 * j)
+					}
+					t.r[slot] = v
+				})
+			}
+		}
+	})
+}
+
+func decodeStmatrix(d *decoder) step {
+	p, src := d.place("p", "space"), d.srcs("r", 0)
+	trans := d.has(isa.ModTrans)
+	if d.typ() == isa.B8 {
+		return d.stmatrix8(p, src)
+	}
+	return d.together(func(w *warp, members uint32) {
+		for i := range src {
+			var m [8][8]uint64
+			w.eachQuiet(members, func(t *thread) {
+				v, r, c := src[i].get(t), int(t.lane)/4, int(t.lane)%4*2
+				for j := range 2 {
+					x := v >> (16 * j) & 0xffff
+					if trans {
+						m[c+j][r] = x
+					} else {
+						m[r][c+j] = x
+					}
+				}
+			})
+			for r := range 8 {
+				b := p.row(w, 8*i+r)
+				for c := range 8 {
+					store(b[2*c:][:2], m[r][c])
+				}
+			}
+		}
+	})
+}
+
+// stmatrix8 stores 16×8 bytes transposed, so that rows in memory are 16 bytes: 8 of them a matrix. unrecorded.
+func (d *decoder) stmatrix8(p place, src []operand) step {
+	return d.together(func(w *warp, members uint32) {
+		for i := range src {
+			var m [8][16]byte
+			w.eachQuiet(members, func(t *thread) {
+				v, r, c := src[i].get(t), int(t.lane)/4, int(t.lane)%4*4
+				for j := range 4 {
+					m[r][c+j] = byte(v >> (8 * j))
+				}
+			})
+			for r := range 8 {
+				copy(p.row(w, 8*i+r), m[r][:])
+			}
+		}
+	})
+}
+
+// decodeMovmatrix transposes 8×8 across the registers of a warp.
+func decodeMovmatrix(d *decoder) step {
+	dst, a := d.dst("d"), d.src("a")
+	return d.together(func(w *warp, members uint32) {
+		var m [8][8]uint64
+		w.eachQuiet(members, func(t *thread) {
+			v, r, c := a.get(t), int(t.lane)/4, int(t.lane)%4*2
+			m[r][c], m[r][c+1] = v&0xffff, v>>16
+		})
+		w.eachQuiet(members, func(t *thread) {
+			r, c := int(t.lane)/4, int(t.lane)%4*2
+			t.r[dst] = m[c][r] | m[c+1][r]<<16
+		})
+	})
+}

@@ -1,0 +1,159 @@
+package interp
+
+import (
+	"math"
+
+	"kudzu/internal/ptx/isa"
+	"kudzu/internal/softfloat"
+)
+
+// sparsity is the metadata of mma.sp: which of the elements of a row the compressed matrix holds.
+type sparsity struct {
+	meta     operand
+	selector int
+}
+
+// decodeMmaSp is mma.sp: a has half the columns, the metadata says which.
+func decodeMmaSp(d *decoder) step {
+	x := d.newMma()
+	x.place()
+	x.compressedK = x.k / 2
+	sel := d.src("f")
+	x.sparse = &sparsity{meta: d.src("e"), selector: int(sel.imm)}
+	x.scale = d.blockScale(x)
+	return d.together(x.run)
+}
+
+// rowBits is how many bits of metadata a row has: four for each chunk of 4 elements (2 of tf32, 8 of 4-bit types).
+func (x *mma) chunk() int {
+	switch {
+	case x.a.t == isa.TF32:
+		return 2
+	case x.a.width == 4:
+		return 8
+	}
+	return 4
+}
+
+// row is the metadata of a row. A thread's 32 bits hold 16 of row lane/4 and 16 of the row 8 below; the threads of a group
+// that take part hold consecutive columns: one chosen by the selector, the first or second two of them, or all four.
+// unrecorded: the manual has it in figures only.
+func (s *sparsity) row(w *warp, x *mma, r int) uint64 {
+	n := x.k / x.chunk() * 4 / 16 // threads that hold a row
+	first := 0
+	switch n {
+	case 1:
+		first = s.selector & 3
+	case 2:
+		first = s.selector & 1 * 2
+	}
+	var v uint64
+	for i := range n {
+		lane := r%8*4 + first + i
+		if lane >= len(w.threads) {
+			continue
+		}
+		part := s.meta.get(w.threads[lane]) >> (r / 8 * 16) & 0xffff
+		v |= part << (16 * i)
+	}
+	return v
+}
+
+// expand puts the elements of the compressed matrix where the metadata says; the others are zero.
+func (s *sparsity) expand(w *warp, a *matrix, x *mma) *matrix {
+	full := newMatrix(x.m, x.k)
+	chunk := x.chunk()
+	for r := range x.m {
+		meta := s.row(w, x, r)
+		for c := range x.k / chunk {
+			bits := meta >> (4 * c) & 0xf
+			base := c * chunk
+			switch chunk {
+			case 2: // tf32: one of two, told by the upper bit of the first index
+				full.v[r*x.k+base+int(bits>>1&1)] = a.at(r, c)
+			case 8: // pairs of 4-bit elements
+				for i := range 2 {
+					at := base + int(bits>>(2*i)&3)*2
+					full.v[r*x.k+at] = a.at(r, c*4+2*i)
+					full.v[r*x.k+at+1] = a.at(r, c*4+2*i+1)
+				}
+			default:
+				for i := range 2 {
+					full.v[r*x.k+base+int(bits>>(2*i)&3)] = a.at(r, c*2+i)
+				}
+			}
+		}
+	}
+	return full
+}
+
+// blockScale is the scale operands of the mx forms: each thread gives four bytes, a selector says which of them and which
+// threads of a group count. unrecorded (sm_120 only).
+type blockScale struct {
+	f              *softfloat.Format
+	count          int // scales along k
+	sa, sb         operand
+	ba, ta, bb, tb operand
+}
+
+// scales are the factors of rows of a and columns of b, for each block along k.
+type scales struct {
+	rows, cols [][]float64
+	block      int
+}
+
+func (s *scales) a(row, k int) float64 { return s.rows[row][k/s.block] }
+func (s *scales) b(col, k int) float64 { return s.cols[col][k/s.block] }
+
+func (d *decoder) blockScale(x *mma) *blockScale {
+	if !d.has(isa.ModBlockScale) {
+		return nil
+	}
+	b := &blockScale{f: floatFormat(d.in.Type("stype")), count: 1, sa: d.src("sa"), sb: d.src("sb")}
+	switch d.in.Mod("scale_vec") {
+	case isa.ModScaleVec2X:
+		b.count = 2
+	case isa.ModScaleVec4X:
+		b.count = 4
+	case 0:
+		if x.a.width == 4 {
+			b.count = 2
+		}
+	}
+	pair := func(name string) (operand, operand) {
+		list := d.srcs(name, 2)
+		if len(list) != 2 {
+			d.bad("scale selector %s", name)
+		}
+		return list[0], list[1]
+	}
+	b.ba, b.ta = pair("ba")
+	b.bb, b.tb = pair("bb")
+	return b
+}
+
+// read collects the scales: row r of a from thread 2·ta + r/8 of group r%8, column c of b from thread tb of group c.
+func (b *blockScale) read(w *warp, x *mma) *scales {
+	s := &scales{block: x.k / b.count}
+	get := func(lane int, reg, first *operand) []float64 {
+		list := make([]float64, b.count)
+		if lane >= len(w.threads) {
+			return list
+		}
+		t := w.threads[lane]
+		v, at := reg.get(t), int(first.get(t)&3)
+		for i := range list {
+			e := b.f.Convert(softfloat.F64, v>>(8*((at+i)&3))&0xff, softfloat.Env{})
+			list[i] = math.Float64frombits(e)
+		}
+		return list
+	}
+	t0 := w.threads[0]
+	for r := range x.m {
+		s.rows = append(s.rows, get(r%8*4+int(b.ta.get(t0)&1)*2+r/8, &b.sa, &b.ba))
+	}
+	for c := range x.n {
+		s.cols = append(s.cols, get(c*4+int(b.tb.get(t0)&3), &b.sb, &b.bb))
+	}
+	return s
+}
