@@ -26,7 +26,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 11 cuDeviceGetUuid_v2
 	kz_lazy_cuda, // 12 cuDeviceGetLuid
 	kz_lazy_cuda, // 13 cuDeviceTotalMem_v2
-	kz_none_cuda, // 14 cuDeviceGetTexture1DLinearMaxWidth
+	kz_lazy_cuda, // 14 cuDeviceGetTexture1DLinearMaxWidth
 	kz_lazy_cuda, // 15 cuDeviceGetAttribute
 	kz_none_cuda, // 16 cuDeviceGetHostAtomicCapabilities
 	kz_none_cuda, // 17 cuDeviceGetNvSciSyncAttributes
@@ -52,7 +52,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 37 cuDeviceGetGraphMemAttribute
 	kz_none_cuda, // 38 cuDeviceSetGraphMemAttribute
 	kz_lazy_cuda, // 39 cuDeviceCanAccessPeer
-	kz_none_cuda, // 40 cuDeviceGetP2PAttribute
+	kz_lazy_cuda, // 40 cuDeviceGetP2PAttribute
 	kz_none_cuda, // 41 cuDeviceGetP2PAtomicCapabilities
 	kz_none_cuda, // 42 cuDeviceGetDevResource
 	kz_none_cuda, // 43 cuDeviceTotalMem
@@ -88,7 +88,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 73 cuCtxGetSharedMemConfig
 	kz_lazy_cuda, // 74 cuCtxSetSharedMemConfig
 	kz_lazy_cuda, // 75 cuCtxEnablePeerAccess
-	kz_none_cuda, // 76 cuCtxDisablePeerAccess
+	kz_lazy_cuda, // 76 cuCtxDisablePeerAccess
 	kz_none_cuda, // 77 cuCtxFromGreenCtx
 	kz_none_cuda, // 78 cuCtxGetDevResource
 	kz_lazy_cuda, // 79 cuCtxCreate
@@ -268,8 +268,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 253 cuMemcpy2D_v2_ptds
 	kz_lazy_cuda, // 254 cuMemcpy2DUnaligned_v2
 	kz_lazy_cuda, // 255 cuMemcpy2DUnaligned_v2_ptds
-	kz_none_cuda, // 256 cuMemcpy3D_v2
-	kz_none_cuda, // 257 cuMemcpy3D_v2_ptds
+	kz_lazy_cuda, // 256 cuMemcpy3D_v2
+	kz_lazy_cuda, // 257 cuMemcpy3D_v2_ptds
 	kz_lazy_cuda, // 258 cuMemcpyHtoDAsync_v2
 	kz_lazy_cuda, // 259 cuMemcpyHtoDAsync_v2_ptsz
 	kz_lazy_cuda, // 260 cuMemcpyDtoHAsync_v2
@@ -278,8 +278,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 263 cuMemcpyDtoDAsync_v2_ptsz
 	kz_lazy_cuda, // 264 cuMemcpy2DAsync_v2
 	kz_lazy_cuda, // 265 cuMemcpy2DAsync_v2_ptsz
-	kz_none_cuda, // 266 cuMemcpy3DAsync_v2
-	kz_none_cuda, // 267 cuMemcpy3DAsync_v2_ptsz
+	kz_lazy_cuda, // 266 cuMemcpy3DAsync_v2
+	kz_lazy_cuda, // 267 cuMemcpy3DAsync_v2_ptsz
 	kz_lazy_cuda, // 268 cuMemsetD8_v2
 	kz_lazy_cuda, // 269 cuMemsetD8_v2_ptds
 	kz_lazy_cuda, // 270 cuMemsetD16_v2
@@ -328,11 +328,11 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 313 cuMemsetD2D16Async_ptsz
 	kz_lazy_cuda, // 314 cuMemsetD2D32Async
 	kz_lazy_cuda, // 315 cuMemsetD2D32Async_ptsz
-	kz_none_cuda, // 316 cuMemPrefetchAsync
-	kz_none_cuda, // 317 cuMemPrefetchAsync_ptsz
+	kz_lazy_cuda, // 316 cuMemPrefetchAsync
+	kz_lazy_cuda, // 317 cuMemPrefetchAsync_ptsz
 	kz_none_cuda, // 318 cuMemPrefetchAsync_v2
 	kz_none_cuda, // 319 cuMemPrefetchAsync_v2_ptsz
-	kz_none_cuda, // 320 cuMemAdvise
+	kz_lazy_cuda, // 320 cuMemAdvise
 	kz_none_cuda, // 321 cuMemPrefetchBatchAsync
 	kz_none_cuda, // 322 cuMemPrefetchBatchAsync_ptsz
 	kz_none_cuda, // 323 cuMemDiscardBatchAsync
@@ -366,7 +366,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 351 cuArray3DGetDescriptor
 	kz_lazy_cuda, // 352 cuStreamCreate
 	kz_lazy_cuda, // 353 cuStreamCreateWithPriority
-	kz_none_cuda, // 354 cuThreadExchangeStreamCaptureMode
+	kz_lazy_cuda, // 354 cuThreadExchangeStreamCaptureMode
 	kz_lazy_cuda, // 355 cuStreamDestroy_v2
 	kz_none_cuda, // 356 cuStreamGetGreenCtx
 	kz_lazy_cuda, // 357 cuStreamDestroy
@@ -388,8 +388,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 373 cuStreamWaitEvent_ptsz
 	kz_lazy_cuda, // 374 cuStreamAddCallback
 	kz_lazy_cuda, // 375 cuStreamAddCallback_ptsz
-	kz_none_cuda, // 376 cuStreamAttachMemAsync
-	kz_none_cuda, // 377 cuStreamAttachMemAsync_ptsz
+	kz_lazy_cuda, // 376 cuStreamAttachMemAsync
+	kz_lazy_cuda, // 377 cuStreamAttachMemAsync_ptsz
 	kz_lazy_cuda, // 378 cuStreamQuery
 	kz_lazy_cuda, // 379 cuStreamQuery_ptsz
 	kz_lazy_cuda, // 380 cuStreamSynchronize
@@ -424,12 +424,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 409 cuStreamBeginRecaptureToGraph_ptsz
 	kz_none_cuda, // 410 cuStreamEndCapture
 	kz_none_cuda, // 411 cuStreamEndCapture_ptsz
-	kz_none_cuda, // 412 cuStreamIsCapturing
-	kz_none_cuda, // 413 cuStreamIsCapturing_ptsz
-	kz_none_cuda, // 414 cuStreamGetCaptureInfo
-	kz_none_cuda, // 415 cuStreamGetCaptureInfo_ptsz
-	kz_none_cuda, // 416 cuStreamGetCaptureInfo_v2
-	kz_none_cuda, // 417 cuStreamGetCaptureInfo_v2_ptsz
+	kz_lazy_cuda, // 412 cuStreamIsCapturing
+	kz_lazy_cuda, // 413 cuStreamIsCapturing_ptsz
+	kz_lazy_cuda, // 414 cuStreamGetCaptureInfo
+	kz_lazy_cuda, // 415 cuStreamGetCaptureInfo_ptsz
+	kz_lazy_cuda, // 416 cuStreamGetCaptureInfo_v2
+	kz_lazy_cuda, // 417 cuStreamGetCaptureInfo_v2_ptsz
 	kz_none_cuda, // 418 cuStreamGetCaptureInfo_v3
 	kz_none_cuda, // 419 cuStreamGetCaptureInfo_v3_ptsz
 	kz_none_cuda, // 420 cuStreamCopyAttributes
@@ -746,24 +746,24 @@ KZ_EXPORT void *kz_table_cuda[] = {
 };
 
 const uint8_t kz_kind_cuda[] = {
-	1,1,2,1,0,1,1,1,2,2,2,2,2,2,0,2,0,0,0,0,0,2,2,2,
-	2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,2,0,0,0,0,2,2,2,2,
+	1,1,2,1,0,1,1,1,2,2,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,2,2,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,
-	2,2,2,2,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,0,2,2,2,2,2,2,
-	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
-	2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,0,2,0,2,2,2,
-	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,0,0,2,2,2,2,0,0,
+	2,2,2,2,2,2,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,2,2,2,
+	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,0,0,2,2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,0,0,0,0,

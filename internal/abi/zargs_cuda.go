@@ -57,6 +57,15 @@ type CuDeviceTotalMem_v2 struct {
 	Dev   uint32
 }
 
+type CuDeviceGetTexture1DLinearMaxWidth struct {
+	_ structs.HostLayout
+
+	MaxWidthInElements uint64
+	Format             uint32
+	NumChannels        uint32
+	Dev                uint32
+}
+
 type CuDeviceGetAttribute struct {
 	_ structs.HostLayout
 
@@ -143,6 +152,15 @@ type CuDeviceCanAccessPeer struct {
 	CanAccessPeer uint64
 	Dev           uint32
 	PeerDev       uint32
+}
+
+type CuDeviceGetP2PAttribute struct {
+	_ structs.HostLayout
+
+	Value     uint64
+	Attrib    uint32
+	SrcDevice uint32
+	DstDevice uint32
 }
 
 type CuDevicePrimaryCtxRelease struct {
@@ -326,6 +344,12 @@ type CuCtxEnablePeerAccess struct {
 
 	PeerContext uint64
 	Flags       uint32
+}
+
+type CuCtxDisablePeerAccess struct {
+	_ structs.HostLayout
+
+	PeerContext uint64
 }
 
 type CuCtxCreate struct {
@@ -746,6 +770,12 @@ type CuMemcpy2DUnaligned_v2 struct {
 	PCopy uint64
 }
 
+type CuMemcpy3D_v2 struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
 type CuMemcpyHtoDAsync_v2 struct {
 	_ structs.HostLayout
 
@@ -774,6 +804,13 @@ type CuMemcpyDtoDAsync_v2 struct {
 }
 
 type CuMemcpy2DAsync_v2 struct {
+	_ structs.HostLayout
+
+	PCopy   uint64
+	HStream uint64
+}
+
+type CuMemcpy3DAsync_v2 struct {
 	_ structs.HostLayout
 
 	PCopy   uint64
@@ -932,6 +969,24 @@ type CuMemsetD2D32Async struct {
 	HStream   uint64
 }
 
+type CuMemPrefetchAsync struct {
+	_ structs.HostLayout
+
+	DevPtr    uint64
+	Count     uint64
+	DstDevice uint32
+	HStream   uint64
+}
+
+type CuMemAdvise struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
+	Count  uint64
+	Advice uint32
+	Device uint32
+}
+
 type CuStreamCreate struct {
 	_ structs.HostLayout
 
@@ -945,6 +1000,12 @@ type CuStreamCreateWithPriority struct {
 	PhStream uint64
 	Flags    uint32
 	Priority uint32
+}
+
+type CuThreadExchangeStreamCaptureMode struct {
+	_ structs.HostLayout
+
+	Mode uint64
 }
 
 type CuStreamDestroy_v2 struct {
@@ -1011,6 +1072,15 @@ type CuStreamAddCallback struct {
 	Flags    uint32
 }
 
+type CuStreamAttachMemAsync struct {
+	_ structs.HostLayout
+
+	HStream uint64
+	Dptr    uint64
+	Length  uint64
+	Flags   uint32
+}
+
 type CuStreamQuery struct {
 	_ structs.HostLayout
 
@@ -1021,6 +1091,32 @@ type CuStreamSynchronize struct {
 	_ structs.HostLayout
 
 	HStream uint64
+}
+
+type CuStreamIsCapturing struct {
+	_ structs.HostLayout
+
+	HStream       uint64
+	CaptureStatus uint64
+}
+
+type CuStreamGetCaptureInfo struct {
+	_ structs.HostLayout
+
+	HStream           uint64
+	CaptureStatus_out uint64
+	Id_out            uint64
+}
+
+type CuStreamGetCaptureInfo_v2 struct {
+	_ structs.HostLayout
+
+	HStream             uint64
+	CaptureStatus_out   uint64
+	Id_out              uint64
+	Graph_out           uint64
+	Dependencies_out    uint64
+	NumDependencies_out uint64
 }
 
 type CuEventCreate struct {

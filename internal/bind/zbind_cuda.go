@@ -93,6 +93,19 @@ func bind_cuDeviceTotalMem_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetTexture1DLinearMaxWidth)(args)
+	if a.MaxWidthInElements == 0 {
+		return invalidValue
+	}
+	r0, err := (*driver.Thread)(thread).DeviceGetTexture1DLinearMaxWidth(cu.CUarray_format(a.Format), uint32(a.NumChannels), cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MaxWidthInElements), uint64(r0))
+	return 0
+}
+
 func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetAttribute)(args)
 	if a.Pi == 0 {
@@ -241,6 +254,19 @@ func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CanAccessPeer), uint32(r0))
+	return 0
+}
+
+func bind_cuDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetP2PAttribute)(args)
+	if a.Value == 0 {
+		return invalidValue
+	}
+	r0, err := (*driver.Thread)(thread).DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(a.Attrib), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Value), uint32(r0))
 	return 0
 }
 
@@ -554,6 +580,15 @@ func bind_cuCtxSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxEnablePeerAccess(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxEnablePeerAccess)(args)
 	err := (*driver.Thread)(thread).CtxEnablePeerAccess(cu.CUcontext(a.PeerContext), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCtxDisablePeerAccess)(args)
+	err := (*driver.Thread)(thread).CtxDisablePeerAccess(cu.CUcontext(a.PeerContext))
 	if err != nil {
 		return code(err)
 	}
@@ -1208,6 +1243,19 @@ func bind_cuMemcpy2DUnaligned_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemcpy3D_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3D_v2)(args)
+	if a.PCopy == 0 {
+		return invalidValue
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy3D(s0)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuMemcpyHtoDAsync_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpyHtoDAsync_v2)(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDAsync(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
@@ -1242,6 +1290,19 @@ func bind_cuMemcpy2DAsync_v2(thread, args unsafe.Pointer) int32 {
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DAsync(s0, cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy3DAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DAsync_v2)(args)
+	if a.PCopy == 0 {
+		return invalidValue
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy3DAsync(s0, cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
 	}
@@ -1392,6 +1453,24 @@ func bind_cuMemsetD2D32Async(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPrefetchAsync)(args)
+	err := (*driver.Thread)(thread).MemPrefetchAsync(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUdevice(a.DstDevice), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAdvise)(args)
+	err := (*driver.Thread)(thread).MemAdvise(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuStreamCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamCreate)(args)
 	if a.PhStream == 0 {
@@ -1415,6 +1494,15 @@ func bind_cuStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
+	return 0
+}
+
+func bind_cuThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuThreadExchangeStreamCaptureMode)(args)
+	err := (*driver.Thread)(thread).ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
+	if err != nil {
+		return code(err)
+	}
 	return 0
 }
 
@@ -1519,6 +1607,15 @@ func bind_cuStreamAddCallback(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamAttachMemAsync)(args)
+	err := (*driver.Thread)(thread).StreamAttachMemAsync(cu.CUstream(a.HStream), driver.DevPtr(a.Dptr), uint64(a.Length), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuStreamQuery(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamQuery)(args)
 	err := (*driver.Thread)(thread).StreamQuery(cu.CUstream(a.HStream))
@@ -1533,6 +1630,57 @@ func bind_cuStreamSynchronize(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).StreamSynchronize(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamIsCapturing)(args)
+	if a.CaptureStatus == 0 {
+		return invalidValue
+	}
+	r1, err := (*driver.Thread)(thread).StreamIsCapturing(cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus), uint32(r1))
+	return 0
+}
+
+func bind_cuStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetCaptureInfo)(args)
+	if a.CaptureStatus_out == 0 {
+		return invalidValue
+	}
+	r1, r2, err := (*driver.Thread)(thread).StreamGetCaptureInfoV1(cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	return 0
+}
+
+func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetCaptureInfo_v2)(args)
+	if a.CaptureStatus_out == 0 {
+		return invalidValue
+	}
+	r1, r2, r3, r5, err := (*driver.Thread)(thread).StreamGetCaptureInfo(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies_out))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	if a.Graph_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Graph_out), uint64(r3))
+	}
+	if a.NumDependencies_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r5))
 	}
 	return 0
 }

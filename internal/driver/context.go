@@ -34,18 +34,19 @@ type Context struct {
 	tailAt uint64        // guarded by tailMu
 
 	mu        sync.Mutex
-	flags     uint32               // guarded by mu, as the rest
-	refs      int                  // cuCtxAttach
-	limits    [numLimits]uint64    //
-	cache     cu.CUfunc_cache      //
-	streams   map[*Stream]struct{} // created ones
-	blocking  []*Stream            // those that the legacy stream waits for; replaced, never changed in place
-	perThread map[uint64]*Stream   // by Thread.ID
-	events    map[*Event]struct{}  //
-	modules   map[*Module]struct{} //
-	zombies   []*Stream            // destroyed while busy
-	loaded    map[*Library]*Module // libraries used here
-	staging   []stagedCopy         // buffers of copies in flight
+	flags     uint32                // guarded by mu, as the rest
+	refs      int                   // cuCtxAttach
+	limits    [numLimits]uint64     //
+	cache     cu.CUfunc_cache       //
+	streams   map[*Stream]struct{}  // created ones
+	blocking  []*Stream             // those that the legacy stream waits for; replaced, never changed in place
+	perThread map[uint64]*Stream    // by Thread.ID
+	events    map[*Event]struct{}   //
+	modules   map[*Module]struct{}  //
+	zombies   []*Stream             // destroyed while busy
+	peers     map[cu.CUcontext]bool // CtxEnablePeerAccess
+	loaded    map[*Library]*Module  // libraries used here
+	staging   []stagedCopy          // buffers of copies in flight
 }
 
 const (
@@ -102,6 +103,7 @@ func (c *Context) wake(flags uint32) error {
 	c.flags, c.refs, c.limits, c.cache = flags, 1, defaultLimits, 0
 	c.streams, c.blocking, c.perThread = map[*Stream]struct{}{}, nil, map[uint64]*Stream{}
 	c.events, c.modules, c.loaded = map[*Event]struct{}{}, map[*Module]struct{}{}, map[*Library]*Module{}
+	c.peers = nil
 	c.legacy.Store(&Stream{ctx: c, q: q, kind: legacyStream, id: c.state.streamN.Add(1)})
 	c.fault.Store(0)
 	c.alive.Store(true)
@@ -405,10 +407,19 @@ func (c *Context) sync() error {
 		c.mu.Unlock()
 		return errDestroyed
 	}
-	all := c.allStreams()
+	var busy []*Stream
+	for _, st := range c.allStreams() {
+		if st.put.Load() != st.synced.Load() {
+			busy = append(busy, st)
+		}
+	}
+	idle := len(busy) == 0 && len(c.zombies) == 0 && len(c.staging) == 0
 	c.mu.Unlock()
+	if idle {
+		return nil
+	}
 	var first error
-	for _, st := range all {
+	for _, st := range busy {
 		if err := st.wait(); err != nil && first == nil {
 			first = err
 		}
@@ -424,6 +435,7 @@ func ThreadEnded(id uint64) {
 	if s == nil {
 		return
 	}
+	s.captureModes.Delete(id)
 	s.contexts.All(func(_ handle.Value, c *Context) bool {
 		c.mu.Lock()
 		if st := c.perThread[id]; st != nil {

@@ -199,18 +199,21 @@ func (t *Thread) DeviceGetExecAffinitySupport(kind cu.CUexecAffinityType, dev cu
 	return 0, err
 }
 
-// DeviceCanAccessPeer: devices of one backend share an address space; a device is no peer of itself.
-func (t *Thread) DeviceCanAccessPeer(dev, peer cu.CUdevice) (int32, error) {
-	a, err := t.device(dev)
-	if err != nil {
+// texelBytes is the size of one channel of an array format; 0 for formats that linear textures do not have.
+var texelBytes = map[cu.CUarray_format]uint64{
+	cu.CU_AD_FORMAT_UNSIGNED_INT8: 1, cu.CU_AD_FORMAT_UNSIGNED_INT16: 2, cu.CU_AD_FORMAT_UNSIGNED_INT32: 4,
+	cu.CU_AD_FORMAT_SIGNED_INT8: 1, cu.CU_AD_FORMAT_SIGNED_INT16: 2, cu.CU_AD_FORMAT_SIGNED_INT32: 4,
+	cu.CU_AD_FORMAT_HALF: 2, cu.CU_AD_FORMAT_FLOAT: 4,
+}
+
+// DeviceGetTexture1DLinearMaxWidth is the longest linear texture, in elements: 2^30 of them, or 4 GB.
+func (t *Thread) DeviceGetTexture1DLinearMaxWidth(format cu.CUarray_format, channels uint32, dev cu.CUdevice) (uint64, error) {
+	if _, err := t.device(dev); err != nil {
 		return 0, err
 	}
-	b, err := t.device(peer)
-	if err != nil {
-		return 0, err
+	size := texelBytes[format] * uint64(channels)
+	if size == 0 || channels != 1 && channels != 2 && channels != 4 {
+		return 0, errInvalidValue
 	}
-	if a != b && a.info.HostPointers && b.info.HostPointers {
-		return 1, nil
-	}
-	return 0, nil
+	return min(1<<30, (4<<30)/size), nil
 }

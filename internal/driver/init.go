@@ -50,12 +50,13 @@ type state struct {
 	streams   *handle.Table[Stream]
 	events    *handle.Table[Event]
 
-	allocs   rangeMap
-	names    nameTable
-	contextN atomic.Uint64 // last context id
-	domainN  atomic.Uint64 // last fault domain
-	streamN  atomic.Uint64 // last stream id
-	bufferN  atomic.Uint64 // last allocation id
+	allocs       rangeMap
+	names        nameTable
+	captureModes sync.Map      // Thread.ID to cu.CUstreamCaptureMode
+	contextN     atomic.Uint64 // last context id
+	domainN      atomic.Uint64 // last fault domain
+	streamN      atomic.Uint64 // last stream id
+	bufferN      atomic.Uint64 // last allocation id
 }
 
 var current atomic.Pointer[state]

@@ -229,21 +229,3 @@ func (t *Thread) CtxResetPersistingL2Cache() error {
 	_, err := t.context()
 	return err
 }
-
-// CtxEnablePeerAccess: contexts of different devices that share an address space reach each other's memory already.
-func (t *Thread) CtxEnablePeerAccess(peer cu.CUcontext, flags uint32) error {
-	c, err := t.context()
-	if err != nil {
-		return err
-	}
-	p, err := t.contextOf(peer)
-	switch {
-	case peer == 0 || err != nil:
-		return errInvalidContext
-	case flags != 0:
-		return errInvalidValue
-	case p.dev == c.dev || !p.dev.info.HostPointers || !c.dev.info.HostPointers:
-		return errPeer
-	}
-	return nil
-}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -177,6 +178,67 @@ func TestCopy2D(t *testing.T) {
 	}
 }
 
+func TestCopy3D(t *testing.T) {
+	th, c, _, _ := withPrimary(t)
+	const pitch, height, depth = 32, 4, 3
+	p, _ := th.MemAlloc(pitch * height * depth)
+	words := make([]uint64, pitch*height*depth/8)
+	for i := range words {
+		words[i] = uint64(i)
+	}
+	h, back := c.words(words...), c.words(make([]uint64, len(words))...)
+	up := cu.CUDA_MEMCPY3D{SrcMemoryType: 1, SrcHost: uint64(h), SrcPitch: pitch, SrcHeight: height, DstMemoryType: 2, DstDevice: p, DstPitch: pitch, DstHeight: height,
+		WidthInBytes: pitch, Height: height, Depth: depth}
+	want(t, "up", th.Memcpy3D(&up), 0)
+	// One box of 16 bytes x 2 rows x 2 slices from (8, 1, 1), packed.
+	down := cu.CUDA_MEMCPY3D{SrcMemoryType: 2, SrcDevice: p, SrcPitch: pitch, SrcHeight: height, SrcXInBytes: 8, SrcY: 1, SrcZ: 1,
+		DstMemoryType: 1, DstHost: uint64(back), WidthInBytes: 16, Height: 2, Depth: 2}
+	want(t, "down", th.Memcpy3DAsync(&down, 0), 0)
+	want(t, "sync", th.CtxSynchronize(), 0)
+	got := hostmem.Slice[uint64](back, 8)
+	for i, v := range []uint64{21, 22, 25, 26, 37, 38, 41, 42} {
+		if got[i] != v {
+			t.Errorf("word %d is %d, want %d", i, got[i], v)
+		}
+	}
+	for what, set := range map[string]func(*cu.CUDA_MEMCPY3D){
+		"depth": func(m *cu.CUDA_MEMCPY3D) { m.Depth = depth + 1 }, "height": func(m *cu.CUDA_MEMCPY3D) { m.Height = height + 1 }, "pitch": func(m *cu.CUDA_MEMCPY3D) { m.DstPitch = 8 },
+		"z": func(m *cu.CUDA_MEMCPY3D) { m.DstZ = 1 }, "huge z": func(m *cu.CUDA_MEMCPY3D) { m.DstZ = 1 << 63 }, "huge all": func(m *cu.CUDA_MEMCPY3D) { m.DstHeight, m.Depth, m.DstPitch = 1<<31, 1<<31, 1<<30 },
+		"junk": func(m *cu.CUDA_MEMCPY3D) { m.DstDevice = 0x1234 }, "NULL": func(m *cu.CUDA_MEMCPY3D) { m.SrcHost = 0 }, "array": func(m *cu.CUDA_MEMCPY3D) { m.SrcMemoryType = 3 },
+	} {
+		bad := up
+		set(&bad)
+		want(t, what, th.Memcpy3D(&bad), 1)
+	}
+}
+
+func TestManagedAndPeers(t *testing.T) {
+	th, _, _ := newThread(t, 2)
+	a, _ := th.CtxCreate(0, 0)
+	b, _ := th.CtxCreate(0, 1)
+	want(t, "enable", th.CtxEnablePeerAccess(a, 0), 0)
+	want(t, "again", th.CtxEnablePeerAccess(a, 0), 704)
+	want(t, "disable", th.CtxDisablePeerAccess(a), 0)
+	want(t, "disable again", th.CtxDisablePeerAccess(a), 705)
+	want(t, "itself", th.CtxEnablePeerAccess(b, 0), 217)
+	if v, err := th.DeviceCanAccessPeer(0, 1); v != 1 || err != nil {
+		t.Error(v, err)
+	}
+	if v, err := th.DeviceCanAccessPeer(0, 0); v != 0 || err != nil {
+		t.Error(v, err)
+	}
+	p, _ := th.MemAllocManaged(100, 1)
+	d, _ := th.MemAlloc(100)
+	want(t, "advise", th.MemAdvise(p, 100, cu.CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 0), 0)
+	want(t, "advise past the end", th.MemAdvise(p, 101, 1, 0), 1)
+	want(t, "advise device memory", th.MemAdvise(d, 100, 1, 0), 1)
+	want(t, "advise 9", th.MemAdvise(p, 100, 9, 0), 1)
+	want(t, "prefetch", th.MemPrefetchAsync(p, 100, -1, 0), 0)
+	want(t, "prefetch to device 5", th.MemPrefetchAsync(p, 100, 5, 0), 101)
+	want(t, "attach", th.StreamAttachMemAsync(0, p, 0, 4), 0)
+	want(t, "attach flags", th.StreamAttachMemAsync(0, p, 0, 3), 1)
+}
+
 func TestPointerAttributes(t *testing.T) {
 	th, c, _, _ := withPrimary(t)
 	p, _ := th.MemAlloc(1000)
@@ -267,3 +329,39 @@ func BenchmarkFind(b *testing.B) {
 		m.find(4096 + i*7919%(100000*4096))
 	}
 }
+
+func BenchmarkAllocFree(b *testing.B) {
+	th, _, _, dev := withPrimary(b)
+	for range 4 {
+		th.StreamCreate(0)
+	}
+	// The fake's own allocation is two system calls; one address given again and again leaves the driver's part.
+	a, _ := dev.mem.Alloc(4096, 256)
+	fixed := &fixedMemory{Memory: &dev.mem, a: a}
+	current.Load().devices[0].dev = &fixedDevice{Device: dev, mem: fixed}
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := th.MemAlloc(4096)
+		if err == nil {
+			err = th.MemFree(p)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type fixedMemory struct {
+	backend.Memory
+	a backend.Addr
+}
+
+func (m *fixedMemory) Alloc(n, align uint64) (backend.Addr, error) { return m.a, nil }
+func (m *fixedMemory) Free(backend.Addr) error                     { return nil }
+
+type fixedDevice struct {
+	backend.Device
+	mem backend.Memory
+}
+
+func (d *fixedDevice) Memory() backend.Memory { return d.mem }

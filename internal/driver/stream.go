@@ -114,7 +114,7 @@ func (s *Stream) begin() error {
 		s.dirty.Store(true)
 	case legacyStream:
 		c.order.Lock()
-		if err := s.afterBlocking(); err != nil {
+		if _, err := s.afterBlocking(); err != nil {
 			s.end()
 			return c.fail(err)
 		}
@@ -163,10 +163,10 @@ func (s *Stream) afterLegacy(seq uint64) error {
 	return nil
 }
 
-// afterBlocking makes the legacy stream wait for what the blocking streams have.
+// afterBlocking makes the legacy stream wait for what the blocking streams have, and reports whether they had anything.
 //
 // Preconditions: order is held for writing.
-func (s *Stream) afterBlocking() error {
+func (s *Stream) afterBlocking() (waits bool, err error) {
 	c := s.ctx
 	c.mu.Lock()
 	list := c.blocking
@@ -180,13 +180,14 @@ func (s *Stream) afterBlocking() error {
 			var f backend.Fence
 			if f, err = b.q.Mark(); err == nil {
 				err = s.q.Wait(f)
+				waits = true
 			}
 		}
 		if err != nil && !errors.Is(err, backend.ErrClosed) { // closed: destroyed and empty since the list was read
-			return err
+			return waits, err
 		}
 	}
-	return nil
+	return waits, nil
 }
 
 // wait blocks until the work put in so far is done.
@@ -205,10 +206,15 @@ func (s *Stream) wait() error {
 // sync is wait with the legacy stream's order: to wait for it is to wait for the blocking streams too.
 func (s *Stream) sync() error {
 	if s.kind == legacyStream {
-		if err := s.begin(); err != nil {
-			return err
+		s.ctx.order.Lock()
+		waits, err := s.afterBlocking()
+		if waits {
+			s.put.Add(1)
 		}
-		s.end()
+		s.ctx.order.Unlock()
+		if err != nil {
+			return s.ctx.fail(err)
+		}
 	}
 	return s.wait()
 }
