@@ -175,7 +175,8 @@ struct kz_queue {
 	// The side that enqueues.
 	kz_lock lock;
 	uint32_t state;              // KZ_Q_*, guarded by lock
-	struct kz_op *head, *tail;   // guarded by lock: not yet taken by a driver
+	_Atomic(struct kz_op *) head; // written under lock: not yet taken by a driver
+	struct kz_op *tail;           // guarded by lock
 	struct kz_op *spare;         // guarded by lock
 	uint32_t nspare;             // guarded by lock
 	uint64_t submitted;          // guarded by lock
@@ -186,7 +187,7 @@ struct kz_queue {
 	// The side that runs: whoever drives the queue, and no one else.
 	_Alignas(KZ_CACHELINE) struct kz_op *run; // taken from head; the first one is running
 	struct kz_op *used;                       // done, to become spare
-	uint32_t nused;
+	uint32_t nused, batch; // batch: operations in the last refill
 
 	_Alignas(KZ_CACHELINE) _Atomic uint64_t completed;
 	_Atomic uint32_t waiters;

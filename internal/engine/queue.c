@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16 };
+enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, LINGER = 16 };
 enum { COPY_UNIT = 256 << 10 };
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
@@ -84,7 +84,7 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 static void end(struct kz_queue *q, struct kz_op *op, bool small) {
 	op->seq = ++q->submitted;
 	if (q->tail) q->tail->next = op;
-	else q->head = op;
+	else atomic_store_explicit(&q->head, op, memory_order_relaxed);
 	q->tail = op;
 	bool idle = q->state == KZ_Q_IDLE;
 	if (idle) {
@@ -300,8 +300,10 @@ void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
 
 // Moves what was enqueued to q->run, and used operations back. Preconditions: the caller drives q; q->lock is held.
 static void refill(struct kz_queue *q) {
-	q->run = q->head;
-	q->head = q->tail = NULL;
+	q->run = atomic_load_explicit(&q->head, memory_order_relaxed);
+	q->batch = q->run ? (uint32_t)(q->tail->seq - q->run->seq + 1) : 0;
+	atomic_store_explicit(&q->head, NULL, memory_order_relaxed);
+	q->tail = NULL;
 	while (q->used && q->nspare < SPARE_MAX) {
 		struct kz_op *op = q->used;
 		q->used = op->next;
@@ -310,6 +312,14 @@ static void refill(struct kz_queue *q) {
 		q->nspare++;
 		q->nused--;
 	}
+}
+
+// In the middle of a burst more is about to come: a worker waits a moment before it gives the queue up, so that the host
+// need not put it on the ready list for every launch.
+static void linger(struct kz_queue *q) {
+	if (q->batch < BURST) return;
+	for (int i = 0; i < LINGER && !atomic_load_explicit(&q->head, memory_order_relaxed); i++)
+		for (int j = 0; j < 4; j++) kz_relax();
 }
 
 enum { RAN, ELSEWHERE, HANDED };
@@ -350,6 +360,7 @@ struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, boo
 	for (int turns = 0;; turns++) {
 		struct kz_op *op = q->run;
 		if (!op) {
+			if (!helper) linger(q);
 			kz_acquire(&q->lock);
 			refill(q);
 			op = q->run;

@@ -192,7 +192,6 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
 	if (est) chunk = (uint64_t)CHUNK_NS * 16 / est;
 	else if (chunk > 64) chunk = 64;
-	int64_t t0 = kz_nanos();
 	for (;;) {
 		uint64_t at = atomic_load_explicit(&j->next, memory_order_relaxed);
 		if (at >= total) break;
@@ -207,9 +206,9 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 			kz_release(&e->lock);
 		}
 		chunks++;
+		int64_t t0 = kz_nanos();
 		if (!run_blocks(c, op, at, n)) break;
-		int64_t t1 = kz_nanos(), dt = t1 - t0;
-		t0 = t1;
+		int64_t dt = kz_nanos() - t0;
 		learn(op, dt, n);
 		uint64_t want = (uint64_t)CHUNK_NS * n / (uint64_t)(dt > 0 ? dt : 1);
 		chunk = want > 4 * n ? 4 * n : want ? want : 1;
@@ -259,7 +258,7 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	uint64_t want = j->total - 1;
 	if (want > (uint64_t)e->n - 1) want = (uint64_t)e->n - 1;
 	uint32_t polling = atomic_load(&e->spinning);
-	if (want > polling) kz_wake(e, (int)(want - polling));
+	if (want > polling) kz_wake(e, want - polling < 2 ? 1 : 2); // who wakes, wakes two more: a wake-up takes the waker microseconds
 	// Blocks that wait for each other need a thread each.
 	if (j->spins && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
 	return kz_job_work(c, op);
@@ -300,7 +299,7 @@ static bool pending(struct kz_engine *e) { return atomic_load(&e->nready) || ato
 
 static void do_work(struct kz_ctx *c, struct work *w) {
 	kz_fault_reassert(kz_nanos());
-	if (pending(c->e) && !atomic_load(&c->e->spinning)) kz_wake(c->e, 1); // whoever finds more work than it can do wakes the next
+	if (pending(c->e) && !atomic_load(&c->e->spinning)) kz_wake(c->e, 2); // there is more than one thread can do
 	if (w->op) {
 		struct kz_queue *q = w->op->q;
 		if (!kz_job_work(c, w->op)) return;
@@ -319,6 +318,8 @@ static bool await_work(struct kz_engine *e, struct work *w) {
 	do {
 		for (int i = 0; i < 16 && !pending(e); i++) kz_relax();
 		got = pending(e) && find_work(e, w);
+		if (!got && pending(e)) // too young for us: keep off the lock that its launcher needs
+			for (int i = 0; i < 32; i++) kz_relax();
 	} while (!got && kz_nanos() < end && !atomic_load_explicit(&e->stopping, memory_order_relaxed));
 	atomic_fetch_sub(&e->spinning, 1);
 	uint32_t none = 0;

@@ -52,6 +52,14 @@ static uint32_t k_fault(const struct kz_launch *l, struct kz_worker *w, uint64_t
 	return 0;
 }
 
+static uint32_t k_busy(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)w;
+	const struct params *p = (const void *)l->params;
+	for (uint64_t b = first; b < first + count; b++) // with counter set, a block's time goes with its number
+		for (volatile uint64_t i = p->n * (p->counter ? b : 1); i; i--) {}
+	return 0;
+}
+
 static struct kz_kernel *kernel(kz_entry fn) {
 	struct kz_kernel_info i = {.entry = (uint64_t)fn, .cookie = 1};
 	return kz_kernel_new(&i);
@@ -207,6 +215,32 @@ static void bench(void) {
 		kz_mem_free(mem, a);
 	}
 	printf("alloc + free %.0f ns\n", (double)(now() - t) / N);
+	static const struct { uint32_t blocks; uint64_t turns; void *slope; const char *name; } rows[] = {
+		{8192, 20000, NULL, "8192 blocks of 10 us"},       {1000000, 100, NULL, "1M blocks of 50 ns"}, {64, 10000, NULL, "64 blocks of 5 us"},
+		{1024, 40, (void *)1, "1024 blocks, 0 .. 20 us"}, {16, 2000, NULL, "16 blocks of 1 us"},
+	};
+	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+		struct kz_kernel *k = kernel(k_busy);
+		uint64_t best = UINT64_MAX, alone = UINT64_MAX;
+		struct params p = {rows[r].slope, rows[r].turns};
+		struct kz_launch l = {.params = (void *)&p};
+		for (int i = 0; i < 5; i++) {
+			t = now();
+			k_busy(&l, NULL, 0, rows[r].blocks);
+			if (now() - t < alone) alone = now() - t;
+			for (int j = 0; j < 10; j++) {
+				t = now();
+				launch(q, k, rows[r].blocks, rows[r].slope, rows[r].turns);
+				sync_queue(q);
+				if (now() - t < best) best = now() - t;
+			}
+		}
+		printf("%-26s %8.1f us alone, %8.1f us by the engine: %.2fx\n", rows[r].name, (double)alone / 1e3, (double)best / 1e3, (double)alone / (double)best);
+		kz_kernel_free(k);
+	}
+	struct kz_stats st;
+	kz_engine_stats(e, &st);
+	printf("kernels %lu chunks %lu helped %lu wakes %lu extra %lu\n", st.kernels, st.chunks, st.helped, st.wakes, st.extra);
 	kz_queue_unref(q);
 	kz_domain_unref(d);
 }
