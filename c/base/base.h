@@ -17,7 +17,7 @@ struct kz_library {
 	const uint8_t *kind;    // one a symbol
 	const uint16_t *offset; // of each name in names
 	const char *names;
-	_Atomic uint32_t *count; // calls that found nothing
+	_Atomic uint32_t *count; // two a symbol: calls, and look-ups, that found nothing
 	uint32_t size;
 	int unsupported, child, exit;
 	void *lazy, *none; // entry.S, with the library's number in it
@@ -47,7 +47,7 @@ void *kz_entry(int library, uint32_t symbol);
 // kz_front returns the address a program sees for a symbol, loading the front if need be.
 void *kz_front(int library, uint32_t symbol);
 
-void kz_context_gone(uint64_t context);
+void kz_contexts_ended(void);
 
 // Every lock is held across fork, so that a child never finds one taken by a thread it
 // does not have. when: -1 before, 0 after in the parent, 1 after in the child.
@@ -68,9 +68,11 @@ enum {
 	KZ_NOT_INITIALIZED = 3,
 	KZ_DEINITIALIZED = 4,
 	KZ_OUT_OF_MEMORY = 2,
+	KZ_INVALID_CONTEXT = 201,
 	KZ_SHARED_OBJECT_INIT_FAILED = 303,
 	KZ_INVALID_HANDLE = 400,
 	KZ_NOT_FOUND = 500,
+	KZ_CONTEXT_IS_DESTROYED = 709,
 	KZ_NOT_SUPPORTED = 801,
 };
 

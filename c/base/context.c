@@ -94,24 +94,51 @@ int kz_local_get(void **value, uint64_t context, void *key) {
 	return l ? KZ_SUCCESS : KZ_INVALID_HANDLE;
 }
 
-// kz_context_gone runs the destructors of a context that ends, outside the lock: they
-// call back into the driver.
-void kz_context_gone(uint64_t context) {
+// gone runs the destructors of a context that has ended, outside the lock: they call back
+// into the driver.
+static void gone(uint64_t context) {
 	for (;;) {
-		struct local gone = {0};
+		struct local last = {0};
 		pthread_mutex_lock(&lock);
 		for (size_t i = 0; i < used; i++)
 			if (locals[i].context == context) {
-				gone = locals[i];
+				last = locals[i];
 				locals[i] = locals[--used];
 				atomic_fetch_add(&changes, 1);
 				break;
 			}
 		pthread_mutex_unlock(&lock);
-		if (!gone.context)
+		if (!last.context)
 			return;
-		if (gone.end)
-			gone.end(gone.context, gone.key, gone.value);
+		if (last.end)
+			last.end(last.context, last.key, last.value);
+	}
+}
+
+// ended asks the driver whether a context is no more. One that has failed still is.
+static int ended(uint64_t context) {
+	unsigned version;
+	int (*ask)(uint64_t, unsigned *) = (int (*)(uint64_t, unsigned *))kz_entry(KZ_LIB_cuda, KZ_cuda_cuCtxGetApiVersion);
+	int rc = ask ? ask(context, &version) : KZ_SUCCESS;
+	return rc == KZ_INVALID_CONTEXT || rc == KZ_CONTEXT_IS_DESTROYED;
+}
+
+// kz_contexts_ended is called after every call that may end a context. Only the driver
+// knows which did (a release counts references), so it is asked about each.
+void kz_contexts_ended(void) {
+	uint64_t after = 0;
+	for (;;) {
+		uint64_t next = UINT64_MAX;
+		pthread_mutex_lock(&lock);
+		for (size_t i = 0; i < used; i++)
+			if (locals[i].context > after && locals[i].context < next)
+				next = locals[i].context;
+		pthread_mutex_unlock(&lock);
+		if (next == UINT64_MAX)
+			return;
+		if (ended(next))
+			gone(next);
+		after = next;
 	}
 }
 

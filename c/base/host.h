@@ -9,7 +9,7 @@
 struct kz_host {
 	uint64_t hash; // KZ_HASH: both were generated from the same rows
 	struct kz_thread *(*thread)(void);
-	void (*context_gone)(uint64_t context); // runs context-local destructors
+	void (*contexts_ended)(void); // lets go what was hung on contexts that are gone
 };
 
 // kz_image is what the Go image offers: one array of entry points a library, holes NULL.

@@ -64,7 +64,7 @@ static int lookup(const char *name, int version, uint64_t flags, void **out) {
 		symbol = best->per_thread;
 	struct kz_library *lib = &kz_libraries[KZ_LIB_cuda];
 	if (lib->kind[symbol] == KZ_NONE) {
-		atomic_fetch_add_explicit(&lib->count[symbol], 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&lib->count[2 * symbol + 1], 1, memory_order_relaxed);
 		return SYMBOL_NOT_FOUND;
 	}
 	*out = kz_front(KZ_LIB_cuda, symbol);

@@ -51,7 +51,7 @@ static int beside(char *path, size_t size, const char *file) {
 	return n > 0 && (size_t)n < size;
 }
 
-static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .context_gone = kz_context_gone};
+static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_ended = kz_contexts_ended};
 
 // load brings the Go image in. Preconditions: load_lock is held, the state is KZ_UNLOADED.
 static void load(void) {
@@ -100,7 +100,7 @@ void *kz_resolve(uint32_t library, uint32_t symbol) {
 int kz_unsupported(uint32_t library, uint32_t symbol);
 int kz_unsupported(uint32_t library, uint32_t symbol) {
 	struct kz_library *lib = &kz_libraries[library];
-	atomic_fetch_add_explicit(&lib->count[symbol], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&lib->count[2 * symbol], 1, memory_order_relaxed);
 	return lib->unsupported;
 }
 
@@ -138,9 +138,12 @@ KZ_EXPORT void kz_report(int fd) {
 	for (int l = 0; l < KZ_LIBRARIES; l++) {
 		struct kz_library *lib = &kz_libraries[l];
 		for (uint32_t i = 0; i < lib->size; i++) {
-			uint32_t n = atomic_load_explicit(&lib->count[i], memory_order_relaxed);
-			if (n)
-				dprintf(fd, "kudzu: %s: %s is not implemented, asked for %u times\n", lib->soname, lib->names + lib->offset[i], n);
+			uint32_t calls = atomic_load_explicit(&lib->count[2 * i], memory_order_relaxed);
+			uint32_t looks = atomic_load_explicit(&lib->count[2 * i + 1], memory_order_relaxed);
+			if (calls)
+				dprintf(fd, "kudzu: %s: %s is not implemented, called %u times\n", lib->soname, lib->names + lib->offset[i], calls);
+			else if (looks)
+				dprintf(fd, "kudzu: %s: %s is not implemented, looked up %u times\n", lib->soname, lib->names + lib->offset[i], looks);
 		}
 	}
 }

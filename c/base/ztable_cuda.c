@@ -1545,4 +1545,4 @@ const char kz_names_cuda[] =
 	"cudbgReportDriverInternalError\0"
 	;
 
-_Atomic uint32_t kz_count_cuda[731];
+_Atomic uint32_t kz_count_cuda[1462];

@@ -939,4 +939,4 @@ const char kz_names_cudart12[] =
 	"cudaGetKernel\0"
 	;
 
-_Atomic uint32_t kz_count_cudart12[435];
+_Atomic uint32_t kz_count_cudart12[870];

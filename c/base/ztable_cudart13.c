@@ -979,4 +979,4 @@ const char kz_names_cudart13[] =
 	"cudaGetKernel\0"
 	;
 
-_Atomic uint32_t kz_count_cudart13[455];
+_Atomic uint32_t kz_count_cudart13[910];

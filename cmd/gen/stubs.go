@@ -64,8 +64,12 @@ func (w *world) stub(o *out, f front, s spec.Symbol) error {
 			}
 		}
 	}
+	door := "kz_door"
+	if s.Func.Ends {
+		door = "kz_door_ends"
+	}
 	if len(s.Func.Params) == 0 {
-		o.f("\treturn kz_door(%d, %s, 0);\n}\n\n", b.id, flag)
+		o.f("\treturn %s(%d, %s, 0);\n}\n\n", door, b.id, flag)
 		return nil
 	}
 	var fields, names []string
@@ -74,6 +78,6 @@ func (w *world) stub(o *out, f front, s spec.Symbol) error {
 		names = append(names, p.Name)
 	}
 	o.f("\tstruct { %s } a = {%s};\n", strings.Join(fields, " "), strings.Join(names, ", "))
-	o.f("\treturn kz_door(%d, %s, &a);\n}\n\n", b.id, flag)
+	o.f("\treturn %s(%d, %s, &a);\n}\n\n", door, b.id, flag)
 	return nil
 }

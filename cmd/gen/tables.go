@@ -135,7 +135,7 @@ func (w *world) tableFile(f front) {
 	o.f("const uint8_t kz_kind_%s[] = {\n\t%s};\n\n", f.Key, strings.TrimSpace(kinds.String()))
 	o.f("const uint16_t kz_offset_%s[] = {\n\t%s};\n\n", f.Key, strings.TrimSpace(offsets.String()))
 	o.f("const char kz_names_%s[] =\n%s\t;\n\n", f.Key, names.String())
-	o.f("_Atomic uint32_t kz_count_%s[%d];\n", f.Key, len(f.syms))
+	o.f("_Atomic uint32_t kz_count_%s[%d];\n", f.Key, 2*len(f.syms))
 	w.files["c/base/ztable_"+f.Key+".c"] = o.Bytes()
 }
 

@@ -18,6 +18,12 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
+int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args) {
+	int32_t rc = kz_door(id, flag, args);
+	host->contexts_ended(); // outside every lock of the driver: it runs code of libraries above
+	return rc;
+}
+
 int kz_attach(const struct kz_host *base, struct kz_image *image);
 int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	enum { SHARED_OBJECT_INIT_FAILED = 303 };
@@ -32,9 +38,4 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
 	return ((uint64_t(*)(uint64_t, uint64_t, uint64_t))fn)(a, b, c);
-}
-
-void kz_context_gone_out(uint64_t context) {
-	if (host) // not so in test binaries, which have no base
-		host->context_gone(context);
 }

@@ -5,7 +5,6 @@ package abi
 /*
 #cgo CFLAGS: -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
 #cgo LDFLAGS: -Wl,--wrap=sigaction
-#cgo noescape kz_context_gone_out
 #cgo noescape kz_call_out
 #include "door.h"
 */
@@ -101,6 +100,3 @@ func Panics() uint64 { return panics.Load() }
 func CallOut(fn, a, b, c uint64) uint64 {
 	return uint64(C.kz_call_out(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c)))
 }
-
-// ContextGone runs the destructors that libraries above the driver hung on a context.
-func ContextGone(context uint64) { C.kz_context_gone_out(C.uint64_t(context)) }

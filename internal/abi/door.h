@@ -12,7 +12,9 @@
 // variants for the per-thread default stream.
 int32_t kz_door(uint32_t id, uint32_t flag, void *args);
 
+// kz_door_ends is kz_door for calls that may end a context.
+int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
+
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
-void kz_context_gone_out(uint64_t context);
 
 #endif

@@ -72,7 +72,7 @@ static CUresult kz_stub_cuda_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice 
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door(13, 0, &a);
+	return kz_door_ends(13, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
@@ -87,7 +87,7 @@ static CUresult kz_stub_cuda_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned i
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxReset_v2(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door(16, 0, &a);
+	return kz_door_ends(16, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
@@ -112,12 +112,12 @@ static CUresult kz_stub_cuda_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAtt
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRelease(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door(21, 0, &a);
+	return kz_door_ends(21, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxReset(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door(22, 0, &a);
+	return kz_door_ends(22, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
@@ -137,7 +137,7 @@ static CUresult kz_stub_cuda_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *
 
 static CUresult kz_stub_cuda_cuCtxDestroy_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(26, 0, &a);
+	return kz_door_ends(26, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPushCurrent_v2(CUcontext ctx) {
@@ -275,7 +275,7 @@ static CUresult kz_stub_cuda_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam
 
 static CUresult kz_stub_cuda_cuCtxDestroy(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(54, 0, &a);
+	return kz_door_ends(54, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPopCurrent(CUcontext *pctx) {

@@ -88,6 +88,8 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 		default:
 			if g, ok := strings.CutPrefix(w, "go="); ok {
 				extra["go"] = g
+			} else if w == "ends" {
+				extra["ends"] = w
 			} else {
 				head = append(head, w)
 			}

@@ -142,6 +142,7 @@ type Func struct {
 	Opaque     bool // signature not public
 	PTSZ, PTDS Version
 	Go         string // method that implements it, when not the usual name
+	Ends       bool   // it may end a context
 	Group      string
 	Line       int
 	Span

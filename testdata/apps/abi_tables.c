@@ -76,6 +76,31 @@ static void check_storage(void) {
 	EXPECT(del(&contexts[7], &key) != 0, 1);
 }
 
+static int let_go;
+static void on_gone(CUcontext ctx, void *key, void *value) { let_go += ctx && key == value; }
+
+// What hangs on a context is let go when the context ends, and not before.
+static void check_ends(void) {
+	void *const *t = table(&storage);
+	int (*put)(void *, void *, void *, void *) = (int (*)(void *, void *, void *, void *))t[0];
+	int (*get)(void **, void *, void *) = (int (*)(void **, void *, void *))t[2];
+	CUcontext ctx, primary;
+	void *v;
+	EXPECT(cuCtxCreate_v2(&ctx, 0, 0), 0);
+	EXPECT(put(NULL, &let_go, &let_go, (void *)on_gone), 0); // NULL is the current context
+	EXPECT(get(&v, ctx, &let_go), 0);
+	EXPECT(cuDevicePrimaryCtxRetain(&primary, 0), 0);
+	EXPECT(cuDevicePrimaryCtxRetain(&primary, 0), 0);
+	EXPECT(put(primary, &let_go, &let_go, (void *)on_gone), 0);
+	EXPECT(cuDevicePrimaryCtxRelease(0), 0);
+	EXPECT(let_go, 0);
+	EXPECT(cuCtxDestroy(ctx), 0);
+	EXPECT(let_go, 1);
+	EXPECT(cuDevicePrimaryCtxRelease(0), 0);
+	EXPECT(let_go, 2);
+	EXPECT(get(&v, primary, &let_go) != 0, 1);
+}
+
 static int ended;
 static void on_end(int zero, void *data) { ended += zero == 0 && data == &ended; }
 
@@ -95,6 +120,7 @@ int main(void) {
 	EXPECT(cuInit(0), 0);
 	check_integrity();
 	check_storage();
+	check_ends();
 	pthread_t t;
 	pthread_create(&t, NULL, short_life, NULL);
 	pthread_join(t, NULL);

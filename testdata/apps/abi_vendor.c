@@ -33,5 +33,13 @@ int main(void) {
 	EXPECT(cudaGetLastError() != cudaSuccess, 1);
 	EXPECT(cudaDeviceSynchronize(), 0);
 	EXPECT(cudaDeviceReset(), 0);
+
+	// A reset drops what the library hung on the context; it must start over.
+	EXPECT(cudaMalloc(&p, 64), 0);
+	EXPECT(cudaMemcpy(p, data, sizeof data, cudaMemcpyHostToDevice), 0);
+	EXPECT(cudaStreamCreate(&stream), 0);
+	EXPECT(cudaDeviceSynchronize(), 0);
+	EXPECT(cudaFree(p), 0);
+	EXPECT(cudaDeviceReset(), 0);
 	return finish();
 }
