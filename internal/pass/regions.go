@@ -42,7 +42,7 @@ func regions(st *state) error {
 			break
 		}
 	}
-	f.Rewire()
+	relayout(f)
 	if len(r.Points) == 0 && !r.PerWarp {
 		f.Regions = nil
 		return nil

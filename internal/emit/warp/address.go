@@ -1,0 +1,135 @@
+package warp
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// pointer is the host address of one lane's access, given the address in its space.
+func (e *emitter) pointer(sp ir.Space, a ll.Val) ll.Val {
+	switch sp {
+	case ir.Shared:
+		return e.o.Op("ptr", "getelementptr i8, %s, %s", e.ctx.shared, a)
+	case ir.ParamSpace:
+		return e.o.Op("ptr", "getelementptr i8, %s, %s", e.ctx.params, a)
+	case ir.Local:
+		b := e.o.Op("ptr", "inttoptr %s to ptr", e.base(ir.Local, 1))
+		return e.o.Op("ptr", "getelementptr i8, %s, %s", b, a)
+	}
+	return e.o.Op("ptr", "inttoptr %s to ptr", a)
+}
+
+// pattern is how the address of an access differs over the lanes: the address's own shape, and for local memory the
+// distance between the threads' stacks.
+func (e *emitter) pattern(in *ir.Inst) (s ir.Shape, known bool) {
+	a := in.Args[0]
+	s = a.Shape
+	if a.Const {
+		s = ir.Shape{Kind: ir.BlockUniform}
+	}
+	if in.Space == ir.Local && e.w > 1 {
+		if s.Kind < ir.WarpUniform {
+			return s, false
+		}
+		return ir.Shape{Kind: ir.Affine, Stride: int64(e.meta.LocalThread)}, true
+	}
+	return s, s.Kind >= ir.Affine || s.Guess
+}
+
+// parts is a varying address as base + scale × index with 32-bit indices, which gathers want.
+type parts struct {
+	base  ll.Val // i64
+	index ll.Val // <n x i32>, signed
+	scale int64
+	off   int64
+}
+
+// takeApart finds the parts of a varying address: sums of uniform values and one widened, scaled 32-bit index.
+func (e *emitter) takeApart(v *ir.Value, sp ir.Space) (p parts, ok bool) {
+	p.scale = 1
+	var uniforms []*ir.Value
+	for depth := 0; depth < 16; depth++ {
+		d := v.Def
+		if d == nil {
+			return p, false
+		}
+		switch d.Op {
+		case ir.Add:
+			x, y := d.Args[0], d.Args[1]
+			if p.scale != 1 {
+				return p, false
+			}
+			switch {
+			case y.Const:
+				p.off += y.Int()
+				v = x
+			case uniform(y):
+				uniforms = append(uniforms, y)
+				v = x
+			case uniform(x):
+				uniforms = append(uniforms, x)
+				v = y
+			default:
+				return p, false
+			}
+			continue
+		case ir.Shl:
+			if c := d.Args[1]; c.Const && c.Bits <= 3 && p.scale == 1 {
+				p.scale = 1 << c.Bits
+				v = d.Args[0]
+				continue
+			}
+		case ir.SExt, ir.ZExt:
+			// An offset in shared memory is far below 2^31: its widening may as well be signed.
+			if d.Args[0].Type == ir.I32 && (d.Op == ir.SExt || sp == ir.Shared) {
+				p.index = e.vector(d.Args[0])
+				p.base = ll.Int("i64", 0)
+				for i, u := range uniforms {
+					if i == 0 {
+						p.base = e.scalar(u)
+					} else {
+						p.base = e.op2("add", p.base, e.scalar(u))
+					}
+				}
+				return p, true
+			}
+		}
+		return p, false
+	}
+	return p, false
+}
+
+// pointers is the host address of each lane.
+func (e *emitter) pointers(in *ir.Inst) ll.Val {
+	a := in.Args[0]
+	pt := ll.Vec(e.w, "ptr")
+	sp := in.Space
+	if sp != ir.Local && a.Shape.Kind < ir.Affine {
+		if p, ok := e.takeApart(a, sp); ok {
+			b := e.pointer(sp, p.base)
+			if p.off != 0 {
+				b = e.at(b, int(p.off))
+			}
+			idx := e.conv("sext", p.index, "i64")
+			return e.o.Op(pt, "getelementptr i%d, %s, %s", 8*p.scale, b, idx)
+		}
+	}
+	v := e.vector(a)
+	switch sp {
+	case ir.Shared:
+		return e.o.Op(pt, "getelementptr i8, %s, %s", e.ctx.shared, v)
+	case ir.ParamSpace:
+		return e.o.Op(pt, "getelementptr i8, %s, %s", e.ctx.params, v)
+	case ir.Local:
+		v = e.op2("add", v, e.base(ir.Local, e.w))
+	}
+	return e.o.Op(pt, "inttoptr %s to %s", v, pt)
+}
+
+// memory is the type a value has in memory.
+func memType(t ir.Type) string {
+	if t == ir.I1 {
+		return "i8"
+	}
+	return typ(t)
+}

@@ -1,0 +1,244 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
+
+var rmwNames = map[ir.AtomOp]string{ir.AtomAdd: "add", ir.AtomMinS: "min", ir.AtomMinU: "umin", ir.AtomMaxS: "max", ir.AtomMaxU: "umax", ir.AtomAnd: "and",
+	ir.AtomOr: "or", ir.AtomXor: "xor", ir.AtomExch: "xchg", ir.AtomInc: "uinc_wrap", ir.AtomDec: "udec_wrap"}
+
+// combine is the operation itself: what memory holds after old met x.
+func (e *emitter) combine(op ir.AtomOp, t ir.Type, old, x ll.Val) ll.Val {
+	el, packed := element(t)
+	if t.IsFloat() && op != ir.AtomExch {
+		a, b := e.unpair(old, t), e.unpair(x, t)
+		var r ll.Val
+		fake := &ir.Inst{Op: ir.FAdd}
+		switch op {
+		case ir.AtomAdd:
+			r = e.arith(fake, el, []ll.Val{a, b})
+		case ir.AtomFMin, ir.AtomFMax:
+			if el == ir.BF16 {
+				e.unsupported("atomic minimum of bf16")
+			}
+			fake.Op = ir.FMin
+			if op == ir.AtomFMax {
+				fake.Op = ir.FMax
+			}
+			r = e.minMax(fake, a, b, el)
+		default:
+			e.unsupported("atomic operation %s of %s", op, t)
+		}
+		n, _ := split(old.T)
+		_ = packed
+		return e.canonical(e.pair(r, t, n), t, n)
+	}
+	switch op {
+	case ir.AtomAdd:
+		return e.op2("add", old, x)
+	case ir.AtomMinS:
+		return e.intr("smin", old, x)
+	case ir.AtomMinU:
+		return e.intr("umin", old, x)
+	case ir.AtomMaxS:
+		return e.intr("smax", old, x)
+	case ir.AtomMaxU:
+		return e.intr("umax", old, x)
+	case ir.AtomAnd:
+		return e.op2("and", old, x)
+	case ir.AtomOr:
+		return e.op2("or", old, x)
+	case ir.AtomXor:
+		return e.op2("xor", old, x)
+	case ir.AtomExch:
+		return x
+	case ir.AtomInc: // past the bound it starts at 0
+		return e.sel(e.cmp("uge", old, x), k(old, 0), e.op2("add", old, k(old, 1)))
+	case ir.AtomDec:
+		wrap := e.op2("or", e.cmp("eq", old, k(old, 0)), e.cmp("ugt", old, x))
+		return e.sel(wrap, x, e.op2("sub", old, k(old, 1)))
+	}
+	e.unsupported("atomic operation %s", op)
+	return ll.Val{}
+}
+
+// rmw is one lane's atomic on address p. A block runs on one thread, so its shared memory needs no lock.
+func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
+	mt := memType(t)
+	if in.Space == ir.Shared || in.Space == ir.Local {
+		old := e.o.Op(mt, "load %s, %s, align %d", mt, p, bytesOf(t))
+		e.o.Do("store %s, %s, align %d", e.combine(in.AtomOp, t, old, x), p, bytesOf(t))
+		return old
+	}
+	if name, ok := rmwNames[in.AtomOp]; ok && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
+		it := fmt.Sprintf("i%d", t.Bits())
+		r := e.o.Op(it, "atomicrmw %s %s, %s %s, align %d", name, p, e.conv("bitcast", x, it), orderNames[in.Order], bytesOf(t))
+		return e.conv("bitcast", r, mt)
+	}
+	// A loop around compare-and-swap.
+	it := fmt.Sprintf("i%d", t.Bits())
+	first := e.o.Op(it, "load atomic %s, %s monotonic, align %d", it, p, bytesOf(t))
+	head, out := e.o.NewLabel("cas"), e.o.NewLabel("cas.out")
+	pre := e.o.Cur()
+	e.o.Br(head)
+	e.label(head)
+	cur := e.o.Phi(it)
+	cur.Add(first, pre)
+	old := e.conv("bitcast", cur.Val, mt)
+	want := e.conv("bitcast", e.combine(in.AtomOp, t, old, x), it)
+	fail := orderNames[in.Order]
+	if fail == "release" || fail == "acq_rel" {
+		fail = "monotonic"
+	}
+	pairT := "{ " + it + ", i1 }"
+	r := e.o.Op(pairT, "cmpxchg %s, %s, %s %s %s, align %d", p, cur.Val, want, orderNames[in.Order], fail, bytesOf(t))
+	seen := e.o.Op(it, "extractvalue %s, 0", r)
+	ok := e.o.Op("i1", "extractvalue %s, 1", r)
+	cur.Add(seen, e.o.Cur())
+	e.o.CondBr(ok, out, head)
+	e.label(out)
+	return old
+}
+
+func emitAtomic(e *emitter, in *ir.Inst) {
+	t := in.Args[1].Type
+	if e.warpCombined(in) {
+		return
+	}
+	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
+		old := e.rmw(in, t, p, l[0])
+		if len(in.Results) == 0 {
+			return nil
+		}
+		return []ll.Val{old}
+	})
+}
+
+// eachPointer runs body for each acting lane with its address and its other operands, and sets the results.
+func (e *emitter) eachPointer(in *ir.Inst, body func(p ll.Val, l []ll.Val) []ll.Val) {
+	mask, _ := e.mask(in)
+	addr := in.Args[0]
+	one := uniform(addr) && (in.Space != ir.Local || e.w == 1)
+	var args []ll.Val
+	if one {
+		args = append(args, e.pointer(in.Space, e.scalar(addr)))
+	} else {
+		args = append(args, e.pointers(in))
+	}
+	for _, a := range in.Args[1:] {
+		if uniform(a) {
+			args = append(args, e.stored(a, 1))
+		} else {
+			args = append(args, e.stored(a, e.w))
+		}
+	}
+	var out []string
+	for _, r := range in.Results {
+		out = append(out, memType(r.Type))
+	}
+	got := e.overLanes(mask, args, out, func(l []ll.Val) []ll.Val { return body(l[0], l[1:]) })
+	for i, r := range in.Results {
+		e.set(r, got[i])
+	}
+}
+
+var reduceNames = map[ir.AtomOp]string{ir.AtomAdd: "add", ir.AtomMinS: "smin", ir.AtomMinU: "umin", ir.AtomMaxS: "smax", ir.AtomMaxU: "umax", ir.AtomAnd: "and", ir.AtomOr: "or", ir.AtomXor: "xor"}
+
+// identity is what leaves the other operand as it is.
+func identity(op ir.AtomOp, bits int) int64 {
+	switch op {
+	case ir.AtomAnd, ir.AtomMinU:
+		return -1
+	case ir.AtomMinS:
+		return 1<<(bits-1) - 1
+	case ir.AtomMaxS:
+		return -1 << (bits - 1)
+	}
+	return 0
+}
+
+// reduceLanes combines the acting lanes of an integer vector into one number.
+func (e *emitter) reduceLanes(op ir.AtomOp, x, mask ll.Val, all bool) ll.Val {
+	_, el := split(x.T)
+	if !all {
+		x = e.sel(mask, x, k(x, identity(op, intBits(x.T))))
+	}
+	return e.o.Call(el, "llvm.vector.reduce."+reduceNames[op]+"."+suffix(x.T), x)
+}
+
+// warpCombined does an integer operation on one address once for the warp. With results wanted only add is done so: a
+// lane's old value is what was there plus the lanes before it.
+func (e *emitter) warpCombined(in *ir.Inst) bool {
+	t := in.Args[1].Type
+	name := reduceNames[in.AtomOp]
+	if name == "" || t.IsFloat() || !uniform(in.Args[0]) || in.Space == ir.Local || e.w == 1 || t.Bits() < 32 {
+		return false
+	}
+	if len(in.Results) > 0 && (in.AtomOp != ir.AtomAdd || !uniform(in.Args[1])) {
+		return false
+	}
+	mask, all := e.mask(in)
+	it := typ(t)
+	run := func() []ll.Val {
+		p := e.pointer(in.Space, e.scalar(in.Args[0]))
+		var x ll.Val
+		switch v := in.Args[1]; {
+		case uniform(v) && in.AtomOp == ir.AtomAdd:
+			n := e.o.Call("i32", "llvm.ctpop.i32", e.active(in))
+			x = e.op2("mul", e.scalar(v), e.conv("zext", n, it))
+		case uniform(v) && in.AtomOp == ir.AtomXor:
+			n := e.o.Call("i32", "llvm.ctpop.i32", e.active(in))
+			odd := e.conv("trunc", n, "i1")
+			x = e.sel(odd, e.scalar(v), ll.Int(it, 0))
+		case uniform(v):
+			x = e.scalar(v)
+		default:
+			x = e.reduceLanes(in.AtomOp, e.vector(v), mask, all)
+		}
+		return []ll.Val{e.rmw(in, t, p, x)}
+	}
+	var old ll.Val
+	if all {
+		old = run()[0]
+	} else {
+		some := e.cmp("ne", e.number(mask), ll.Int("i32", 0))
+		old = e.choose(some, "red", run, func() []ll.Val { return []ll.Val{ll.Int(it, 0)} })[0]
+	}
+	if len(in.Results) > 0 {
+		// The lanes before each one: count the bits below.
+		below := make([]int64, e.w)
+		for l := range below {
+			below[l] = wrapTo(int64(1)<<l-1, "i32")
+		}
+		m := e.op2("and", e.splat(e.active(in)), ll.ConstVec("i32", below))
+		rank := e.conv("zext", e.intr("ctpop", m), it)
+		v := e.splat(e.scalar(in.Args[1]))
+		e.set(in.Results[0], e.op2("add", e.splat(old), e.op2("mul", rank, v)))
+	}
+	return true
+}
+
+func emitCAS(e *emitter, in *ir.Inst) {
+	t := in.Args[1].Type
+	it := fmt.Sprintf("i%d", t.Bits())
+	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
+		want, val := e.conv("bitcast", l[0], it), e.conv("bitcast", l[1], it)
+		if in.Space == ir.Shared || in.Space == ir.Local {
+			old := e.o.Op(it, "load %s, %s, align %d", it, p, bytesOf(t))
+			e.o.Do("store %s, %s, align %d", e.sel(e.cmp("eq", old, want), val, old), p, bytesOf(t))
+			return []ll.Val{e.conv("bitcast", old, memType(t))}
+		}
+		fail := orderNames[in.Order]
+		if fail == "release" || fail == "acq_rel" {
+			fail = "acquire"
+		}
+		pairT := "{ " + it + ", i1 }"
+		r := e.o.Op(pairT, "cmpxchg %s, %s, %s %s %s, align %d", p, want, val, orderNames[in.Order], fail, bytesOf(t))
+		return []ll.Val{e.conv("bitcast", e.o.Op(it, "extractvalue %s, 0", r), memType(t))}
+	})
+}

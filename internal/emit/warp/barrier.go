@@ -1,0 +1,221 @@
+package warp
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// slots gives the values that live across barriers their memory: a variable of the function, which is a register between
+// barriers, and a place in the warp's frame.
+func (e *emitter) slots() {
+	r := e.f.Regions
+	if r == nil {
+		return
+	}
+	if r.PerWarp {
+		e.frame = 64 // the warp's state
+	}
+	for _, p := range r.Points {
+		for _, v := range p.Live {
+			x := e.rep(v)
+			if !x.scalarSlot.IsZero() || !x.vecSlot.IsZero() {
+				continue
+			}
+			t, s := typ(v.Type), v.Shape
+			if s.Kind < ir.Affine {
+				n := frameBytes(v.Type) * e.w
+				e.frame = (e.frame + 63) &^ 63
+				x.offset = e.frame
+				e.frame += n
+				x.vecSlot = e.o.Alloca(ll.Vec(e.w, t), 64)
+			}
+			if s.Kind >= ir.Affine || s.Guess {
+				n := max(frameBytes(v.Type), 1)
+				e.frame = (e.frame + n - 1) &^ (n - 1)
+				if s.Kind >= ir.Affine {
+					x.offset = e.frame
+				} else {
+					x.guessOffset = e.frame
+				}
+				e.frame += n
+				x.scalarSlot = e.o.Alloca(t, 16)
+			}
+		}
+	}
+}
+
+func frameBytes(t ir.Type) int {
+	if t == ir.I1 {
+		return 1 // a vector of 32 bits takes 4 bytes and gets 32
+	}
+	return bytesOf(t)
+}
+
+// save stores what lives across point k into the warp's frame.
+func (e *emitter) save(k int) {
+	for _, v := range e.f.Regions.Points[k-1].Live {
+		r := e.vals[v]
+		t := typ(v.Type)
+		if !r.vecSlot.IsZero() {
+			vt := ll.Vec(e.w, t)
+			x := e.o.Op(vt, "load %s, %s", vt, r.vecSlot)
+			e.toMemory(x, e.at(e.ctx.warpFrame, r.offset), v.Type == ir.I1, 64)
+		}
+		if !r.scalarSlot.IsZero() {
+			x := e.o.Op(t, "load %s, %s", t, r.scalarSlot)
+			off := r.offset
+			if !r.vecSlot.IsZero() {
+				off = r.guessOffset
+			}
+			e.toMemory(x, e.at(e.ctx.warpFrame, off), false, 1)
+		}
+	}
+}
+
+// restore loads what lives across point k from the warp's frame.
+func (e *emitter) restore(k int) {
+	e.o.Line = 0
+	for _, v := range e.f.Regions.Points[k-1].Live {
+		r := e.vals[v]
+		t := typ(v.Type)
+		if !r.vecSlot.IsZero() {
+			x := e.fromMemory(ll.Vec(e.w, t), e.at(e.ctx.warpFrame, r.offset), v.Type == ir.I1, 64)
+			e.o.Do("store %s, %s", x, r.vecSlot)
+		}
+		if !r.scalarSlot.IsZero() {
+			off := r.offset
+			if !r.vecSlot.IsZero() {
+				off = r.guessOffset
+			}
+			x := e.fromMemory(t, e.at(e.ctx.warpFrame, off), false, 1)
+			e.o.Do("store %s, %s", x, r.scalarSlot)
+		}
+	}
+	e.barResult(k)
+}
+
+func (e *emitter) toMemory(x, p ll.Val, bits bool, align int) {
+	if bits {
+		x = e.o.Op("i32", "bitcast %s to i32", x)
+		align = 4
+	}
+	if x.T == "i1" {
+		x = e.o.Op("i8", "zext %s to i8", x)
+	}
+	e.o.Do("store %s, %s, align %d", x, p, align)
+}
+
+func (e *emitter) fromMemory(t string, p ll.Val, bits bool, align int) ll.Val {
+	switch {
+	case bits:
+		x := e.o.Op("i32", "load i32, %s, align 4", p)
+		return e.o.Op(t, "bitcast %s to %s", x, t)
+	case t == "i1":
+		x := e.o.Op("i8", "load i8, %s", p)
+		return e.o.Op("i1", "trunc %s to i1", x)
+	}
+	return e.o.Op(t, "load %s, %s, align %d", t, p, align)
+}
+
+// frameOf is the frame of a warp.
+func (e *emitter) frameOf(warp ll.Val) ll.Val {
+	i := e.o.Op("i64", "zext %s to i64", warp)
+	size := (e.frame + 63) &^ 63
+	off := e.o.Op("i64", "mul %s, %d", i, size)
+	if b := int(e.blockFrame()); b > 0 {
+		off = e.o.Op("i64", "add %s, %d", off, b)
+	}
+	return e.o.Op("ptr", "getelementptr i8, %s, %s", e.ctx.frame, off)
+}
+
+// suspended reports a block that ends in a barrier: control does not go on to its successor by itself.
+func (e *emitter) suspended(b *ir.Block) bool { return e.pointOf(b) > 0 }
+
+// pointOf is the number of the resume point that b ends in, 0: none.
+func (e *emitter) pointOf(b *ir.Block) int {
+	if e.f.Regions == nil || len(b.Insts) < 2 {
+		return 0
+	}
+	in := b.Insts[len(b.Insts)-2]
+	if in.Op != ir.Bar && in.Op != ir.CallRt {
+		return 0
+	}
+	for i := range e.f.Regions.Points {
+		if e.f.Regions.Points[i].At == in {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// emitBar ends the warp's turn. Behind a barrier that all warps of the block reach the next warp runs, then the next region.
+func emitBar(e *emitter, in *ir.Inst) {
+	k := e.pointOf(in.Block)
+	if e.f.Regions.PerWarp {
+		e.perWarpBar(in, k)
+		return
+	}
+	if in.BarKind != ir.BarSync {
+		e.reduceBar(in)
+	}
+	e.save(k)
+	e.o.Do("store i32 %d, %s", k, e.ctx.nextPC)
+}
+
+// reduceBar adds the warp's part of a barrier reduction to the block's; the first warp starts it.
+func (e *emitter) reduceBar(in *ir.Inst) {
+	c, o := &e.ctx, e.o
+	part := e.barPart(in)
+	old := o.Op("i32", "load i32, %s", c.redAcc)
+	sum := e.barCombine(in.BarKind, old, part)
+	first := o.Op("i1", "icmp eq %s, 0", c.warp)
+	x := o.Op("i32", "select %s, %s, %s", first, part, sum)
+	o.Do("store %s, %s", x, c.redAcc)
+}
+
+// barPart is the warp's part: the number of lanes with the predicate, or 0 and 1.
+func (e *emitter) barPart(in *ir.Inst) ll.Val {
+	o := e.o
+	act := e.active(in)
+	p := e.ballot(in.Args[2])
+	switch in.BarKind {
+	case ir.BarRedPopc:
+		x := o.Op("i32", "and %s, %s", p, act.S)
+		return o.Call("i32", "llvm.ctpop.i32", x)
+	case ir.BarRedAnd:
+		x := o.Op("i32", "xor %s, -1", p)
+		x = o.Op("i32", "and %s, %s", x, act.S)
+		y := o.Op("i1", "icmp eq %s, 0", x)
+		return o.Op("i32", "zext %s to i32", y)
+	}
+	x := o.Op("i32", "and %s, %s", p, act.S)
+	y := o.Op("i1", "icmp ne %s, 0", x)
+	return o.Op("i32", "zext %s to i32", y)
+}
+
+func (e *emitter) barCombine(k ir.BarKind, a, b ll.Val) ll.Val {
+	op := map[ir.BarKind]string{ir.BarRedPopc: "add", ir.BarRedAnd: "and", ir.BarRedOr: "or"}[k]
+	return e.o.Op("i32", "%s %s, %s", op, a, b.S)
+}
+
+// barResult gives the result of the barrier at point k where the warp goes on.
+func (e *emitter) barResult(k int) {
+	at := e.f.Regions.Points[k-1].At
+	if len(at.Results) == 0 {
+		return
+	}
+	var x ll.Val
+	if e.f.Regions.PerWarp {
+		x = e.load("i32", e.ctx.warpFrame, warpRed, "")
+	} else {
+		x = e.o.Op("i32", "load i32, %s", e.ctx.redDone)
+	}
+	if at.Results[0].Type == ir.I1 {
+		x = e.o.Op("i1", "icmp ne %s, 0", x)
+	}
+	v := at.Results[0]
+	if v.Shape.Kind < ir.Affine {
+		x = e.splat(x)
+	}
+	e.set(v, x)
+}

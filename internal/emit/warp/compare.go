@@ -1,0 +1,88 @@
+package warp
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+var intCmps = map[ir.Cmp]string{ir.EQ: "eq", ir.NE: "ne", ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
+
+// Ordered comparisons are false for a NaN, but PTX's plain ne is ordered too.
+var floatCmps = map[ir.Cmp]string{ir.EQ: "oeq", ir.NE: "one", ir.LT: "olt", ir.LE: "ole", ir.GT: "ogt", ir.GE: "oge",
+	ir.EQU: "ueq", ir.NEU: "une", ir.LTU: "ult", ir.LEU: "ule", ir.GTU: "ugt", ir.GEU: "uge", ir.NUM: "ord", ir.NAN: "uno"}
+
+func emitICmp(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.cmp(intCmps[in.Cmp], a[0], a[1]) })
+}
+
+func emitFCmp(e *emitter, in *ir.Inst) {
+	t := in.Args[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x, y := e.flushed(in, t, a[0]), e.flushed(in, t, a[1])
+		if t == ir.BF16 {
+			x, y = e.widenBF16(x), e.widenBF16(y)
+		}
+		return e.fcmp(floatCmps[in.Cmp], x, y)
+	})
+}
+
+func (e *emitter) fcmp(name string, a, b ll.Val) ll.Val {
+	return e.o.Op(withElem(a.T, "i1"), "fcmp %s %s, %s", name, a, b.S)
+}
+
+func emitSelect(e *emitter, in *ir.Inst) {
+	r := in.Results[0]
+	run := func(n int) ll.Val {
+		c := in.Args[0]
+		var cond ll.Val
+		if n == 1 || uniform(c) {
+			cond = e.scalar(c)
+		} else {
+			cond = e.vector(c)
+		}
+		a, b := e.of(in.Args[1], n), e.of(in.Args[2], n)
+		if !e.dirty[r] { // one side's NaNs are made by arithmetic, the other's may not be touched
+			a, b = e.cleaned(in.Args[1], a, n), e.cleaned(in.Args[2], b, n)
+		}
+		return e.sel(cond, a, b)
+	}
+	e.set(r, run(e.lanesOf(r)))
+	if r.Shape.Guess {
+		e.setGuess(r, run(1))
+	}
+}
+
+// cleaned is x with canonical NaNs if it comes from arithmetic.
+func (e *emitter) cleaned(v *ir.Value, x ll.Val, n int) ll.Val {
+	if e.dirty[v] {
+		return e.canonical(x, v.Type, n)
+	}
+	return x
+}
+
+// emitFTest looks at the bits.
+func emitFTest(e *emitter, in *ir.Inst) {
+	t := in.Args[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		f := formats[t]
+		b := e.bits(a[0], t)
+		mag := e.op2("and", b, k(b, int64(f.sign-1)))
+		inf, least := k(b, int64(f.inf)), k(b, int64(f.least))
+		switch in.Imm {
+		case ir.TestFinite:
+			return e.cmp("ult", mag, inf)
+		case ir.TestInfinite:
+			return e.cmp("eq", mag, inf)
+		case ir.TestNumber:
+			return e.cmp("ule", mag, inf)
+		case ir.TestNaN:
+			return e.cmp("ugt", mag, inf)
+		case ir.TestNormal:
+			return e.op2("and", e.cmp("uge", mag, least), e.cmp("ult", mag, inf))
+		case ir.TestSubnormal:
+			return e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, k(b, 0)))
+		}
+		e.unsupported("testp %d", in.Imm)
+		return ll.Val{}
+	})
+}

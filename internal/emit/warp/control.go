@@ -1,0 +1,129 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+func emitBr(e *emitter, in *ir.Inst) {
+	if e.suspended(in.Block) {
+		e.o.Br(e.ctx.warpNext)
+		return
+	}
+	e.o.Br(e.labels[in.Targets[0]])
+}
+
+func emitCondBr(e *emitter, in *ir.Inst) {
+	e.o.CondBr(e.scalar(in.Args[0]), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
+}
+
+func emitSwitch(e *emitter, in *ir.Inst) {
+	x := e.scalar(in.Args[0])
+	last := len(in.Targets) - 1
+	text := fmt.Sprintf("switch %s, label %%%s [", x, e.labels[in.Targets[last]])
+	for i, t := range in.Targets[:last] {
+		text += fmt.Sprintf(" i32 %d, label %%%s", i, e.labels[t])
+	}
+	e.o.Do("%s ]", text)
+}
+
+// emitExit ends the warp: lanes that ended before are in no mask any more.
+func emitExit(e *emitter, in *ir.Inst) {
+	r := e.f.Regions
+	if r != nil && r.PerWarp {
+		e.perWarpExit()
+		return
+	}
+	if r != nil {
+		e.o.Do("store i32 -1, %s", e.ctx.nextPC)
+	}
+	e.o.Br(e.ctx.warpNext)
+}
+
+// emitTrap stops the kernel, saying where.
+func emitTrap(e *emitter, in *ir.Inst) {
+	c, o := &e.ctx, e.o
+	act := e.active(in)
+	if in.Mask == nil && e.w > 1 && !c.entryMask.IsZero() {
+		act = e.number(c.entryMask)
+	}
+	o.Do("store i32 %d, %s", in.Line, e.at(c.worker, image.WorkerStopLine))
+	o.Do("store %s, %s", act, e.at(c.worker, image.WorkerStopLanes))
+	code := in.Imm
+	if code == 0 {
+		code = image.StopTrap
+	}
+	o.Do("ret i32 %d", code)
+}
+
+func emitGridSync(e *emitter, in *ir.Inst) { e.unsupported("a grid-wide barrier") }
+
+func emitCall(e *emitter, in *ir.Inst) { e.unsupported("a call that cannot be inlined") }
+
+// rtCall calls entry i of the runtime.
+func (e *emitter) rtCall(ret string, i int, args ...ll.Val) ll.Val {
+	p := e.load("ptr", e.ctx.rt, 8*i, invariant)
+	text := ""
+	for j, a := range args {
+		if j > 0 {
+			text += ", "
+		}
+		text += a.String()
+	}
+	if ret == "void" {
+		e.o.Do("call void %s(%s)", p.S, text)
+		return ll.Val{}
+	}
+	return e.o.Op(ret, "call %s %s(%s)", ret, p.S, text)
+}
+
+// emitCallRt calls the runtime for each acting lane.
+func emitCallRt(e *emitter, in *ir.Inst) {
+	c := &e.ctx
+	if k := e.pointOf(in.Block); k > 0 && e.f.Regions.Points[k-1].At == in {
+		e.perWarpYield(k)
+		return
+	}
+	if in.Imm == image.RtYield || in.Imm == image.RtNanosleep {
+		e.spins = true
+	}
+	ret := "void"
+	if len(in.Results) > 0 {
+		ret = typ(in.Results[0].Type)
+	}
+	e.lanes(in, func(lane func(i int) ll.Val) []ll.Val {
+		args := []ll.Val{c.launch, c.worker}
+		for i := range in.Args {
+			args = append(args, lane(i))
+		}
+		r := e.rtCall(ret, int(in.Imm), args...)
+		if ret == "void" {
+			return nil
+		}
+		return []ll.Val{r}
+	})
+}
+
+// emitClock reads a counter of the machine.
+func emitClock(e *emitter, in *ir.Inst) {
+	entry := image.RtClock
+	switch in.Sreg {
+	case ir.GlobalTimer, ir.GlobalTimerLo, ir.GlobalTimerHi:
+		entry = image.RtTimer
+	}
+	x := e.rtCall("i64", entry)
+	switch in.Sreg {
+	case ir.ClockHi, ir.GlobalTimerHi:
+		x = e.op2("lshr", x, k(x, 32))
+	}
+	if in.Results[0].Type == ir.I32 {
+		x = e.conv("trunc", x, "i32")
+	}
+	if e.lanesOf(in.Results[0]) > 1 {
+		x = e.splat(x)
+	}
+	e.set(in.Results[0], x)
+}

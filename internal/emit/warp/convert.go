@@ -1,0 +1,302 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+func emitTrunc(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.conv("trunc", a[0], typ(in.Results[0].Type)) })
+}
+
+// emitExtend widens. Lane 0 of a guess that is zero-extended follows the lanes behind a wrap, which are the ones that
+// are in use then (an index that starts at -1 under a mask that excludes it).
+func emitExtend(e *emitter, in *ir.Inst) {
+	name := "sext"
+	if in.Op == ir.ZExt {
+		name = "zext"
+	}
+	r := in.Results[0]
+	to := typ(r.Type)
+	e.set(r, e.conv(name, e.of(in.Args[0], e.lanesOf(r)), to))
+	if !r.Shape.Guess {
+		return
+	}
+	x := e.scalar(in.Args[0])
+	if in.Op == ir.SExt {
+		e.setGuess(r, e.conv(name, x, to))
+		return
+	}
+	last := e.op2("add", x, ll.Int(x.T, wrapTo(laneOffset(in.Args[0].Shape, e.w-1), x.T)))
+	wraps := e.op2("and", e.cmp("slt", x, k(x, 0)), e.cmp("sge", last, k(x, 0)))
+	e.setGuess(r, e.sel(wraps, e.conv("sext", x, to), e.conv("zext", x, to)))
+}
+
+func emitBitcast(e *emitter, in *ir.Inst) {
+	to := typ(in.Results[0].Type)
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		return e.conv("bitcast", e.cleaned(in.Args[0], a[0], n), to)
+	})
+}
+
+// emitFToI rounds to an integral value, then converts with clamping. NaN gives 0, or only the top bit for f64 and 64-bit
+// results.
+func emitFToI(e *emitter, in *ir.Inst) {
+	from, to := in.Args[0].Type, in.Results[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := e.flushed(in, from, a[0])
+		switch from {
+		case ir.BF16:
+			x = e.widenBF16(x)
+		case ir.F16:
+			x = e.conv("fpext", x, "float")
+		}
+		if in.Rnd != ir.RZ {
+			x = e.roundIntegral(x, in.Rnd)
+		}
+		name := "fptosi"
+		if in.Op == ir.FToU {
+			name = "fptoui"
+		}
+		t := withElem(x.T, typ(to))
+		r := e.o.Call(t, "llvm."+name+".sat."+suffix(t)+"."+suffix(x.T), x)
+		if from == ir.F64 || to.Bits() == 64 {
+			nan := e.fcmp("uno", x, x)
+			r = e.sel(nan, k(r, -1<<(to.Bits()-1)), r)
+		}
+		return r
+	})
+}
+
+func emitIToF(e *emitter, in *ir.Inst) {
+	from, to := in.Args[0].Type, in.Results[0].Type
+	name := "sitofp"
+	if in.Op == ir.UToF {
+		name = "uitofp"
+	}
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := a[0]
+		if in.Rnd != ir.RN && !(to == ir.F64 && from.Bits() <= 32) {
+			return e.directedIToF(in, name, x, to)
+		}
+		if to == ir.BF16 || to == ir.F16 && from.Bits() == 64 {
+			d := e.conv(name, x, "double")
+			if from.Bits() == 64 {
+				d = e.oddF64(d, x, in.Op == ir.SToF)
+			}
+			f := e.oddF32(d)
+			if to == ir.F16 {
+				return e.conv("fptrunc", f, "half")
+			}
+			return e.narrowBF16(f)
+		}
+		if to == ir.F16 {
+			return e.conv("fptrunc", e.conv(name, x, "float"), "half") // exact below the overflow
+		}
+		return e.conv(name, x, typ(to))
+	})
+}
+
+// oddF64 makes the conversion d of a 64-bit integer x rounded to odd: what it rounded away shows in converting back.
+func (e *emitter) oddF64(d, x ll.Val, signed bool) ll.Val {
+	// Clear the low bits and make the last kept one sticky before converting instead: 11 bits may be lost.
+	low := e.op2("and", x, k(x, 0x7ff))
+	some := e.conv("zext", e.cmp("ne", low, k(x, 0)), "i64")
+	big := e.op2("or", e.op2("and", x, k(x, ^0x7ff)), e.op2("shl", some, k(x, 11)))
+	name := "uitofp"
+	var wide ll.Val
+	if signed {
+		name = "sitofp"
+		abs := e.o.Call(x.T, "llvm.abs."+suffix(x.T), x, ll.Int("i1", 0))
+		wide = e.cmp("uge", abs, k(x, 1<<53))
+	} else {
+		wide = e.cmp("uge", x, k(x, 1<<53))
+	}
+	return e.sel(wide, e.conv(name, big, "double"), d)
+}
+
+// oddF32 rounds doubles to f32, to odd: rounding once more to a narrower type is then as if done once.
+func (e *emitter) oddF32(d ll.Val) ll.Val {
+	f := e.conv("fptrunc", d, "float")
+	back := e.conv("fpext", f, "double")
+	db, bb := e.bits(d, ir.F64), e.bits(back, ir.F64)
+	mask := int64(1<<63 - 1)
+	above := e.cmp("ugt", e.op2("and", bb, k(bb, mask)), e.op2("and", db, k(db, mask)))
+	differs := e.fcmp("one", back, d)
+	fb := e.bits(f, ir.F32)
+	odd := e.op2("or", e.sel(above, e.op2("sub", fb, k(fb, 1)), fb), k(fb, 1))
+	return e.fromBits(e.sel(differs, odd, fb), ir.F32)
+}
+
+func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
+	mode := map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}[in.Rnd]
+	if !e.cpu.avx512 || mode == 0 || to != ir.F32 && to != ir.F64 || intBits(x.T) < 32 {
+		e.unsupported("conversion of an integer rounded %s to %s", in.Rnd, to)
+	}
+	lanes := 16
+	if intBits(x.T) == 64 {
+		lanes = 8
+	}
+	return e.chunks([]ll.Val{x}, lanes, func(p []ll.Val) ll.Val {
+		t := withElem(p[0].T, typ(to))
+		return e.o.Call(t, "llvm.x86.avx512."+name+".round."+suffix(t)+"."+suffix(p[0].T), p[0], ll.Int("i32", mode))
+	})
+}
+
+func emitFExt(e *emitter, in *ir.Inst) {
+	from, to := in.Args[0].Type, in.Results[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := e.flushed(in, from, a[0])
+		if from == ir.BF16 {
+			return e.conv("fpext", e.widenBF16(x), typ(to))
+		}
+		return e.conv("fpext", x, typ(to))
+	})
+}
+
+func emitFTrunc(e *emitter, in *ir.Inst) {
+	from, to := in.Args[0].Type, in.Results[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := a[0]
+		if from == ir.F32 && in.FTZ && !e.flush {
+			x = e.flushBits(x, from)
+		}
+		r := e.narrow(in, x, from, to)
+		if to == ir.F32 && in.FTZ && !e.flush {
+			r = e.flushBits(r, to)
+		}
+		if in.Flag {
+			b := e.bits(r, to)
+			f := formats[to]
+			nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.sign-1))), k(b, int64(f.inf)))
+			neg := e.op2("and", e.cmp("slt", b, k(b, 0)), e.not(nan))
+			r = e.fromBits(e.sel(neg, k(b, 0), b), to)
+		}
+		if in.Sat {
+			r = e.saturate(r, to)
+		}
+		return r
+	})
+}
+
+func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
+	rn := in.Rnd == ir.RN
+	switch {
+	case from == ir.F64 && to == ir.F32 && rn:
+		return e.conv("fptrunc", x, "float")
+	case from == ir.F64 && to == ir.F32:
+		return e.directedF64ToF32(in, x)
+	case from == ir.F64 && rn:
+		x = e.oddF32(x)
+	case from == ir.F64:
+		e.unsupported("cvt of f64 to %s rounded %s", to, in.Rnd)
+	case from == ir.BF16:
+		x = e.widenBF16(x)
+	}
+	if from == ir.F16 {
+		x = e.conv("fpext", x, "float")
+	}
+	switch {
+	case to == ir.F16 && rn:
+		return e.conv("fptrunc", x, "half")
+	case to == ir.F16:
+		return e.directedToHalf(in, x)
+	case rn:
+		return e.narrowBF16(x)
+	case in.Rnd == ir.RS:
+		e.unsupported("stochastic rounding")
+	}
+	return e.truncBF16(x, in.Rnd)
+}
+
+func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val {
+	mode := map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}[in.Rnd]
+	if !e.cpu.avx512 || mode == 0 {
+		e.unsupported("cvt of f64 to f32 rounded %s", in.Rnd)
+	}
+	return e.chunks([]ll.Val{x}, 8, func(p []ll.Val) ll.Val {
+		zero := ll.Val{T: "<8 x float>", S: "zeroinitializer"}
+		return e.o.Call("<8 x float>", "llvm.x86.avx512.mask.cvtpd2ps.512", p[0], zero, ll.Int("i8", -1), ll.Int("i32", mode))
+	})
+}
+
+func (e *emitter) directedToHalf(in *ir.Inst, x ll.Val) ll.Val {
+	imm, ok := map[ir.Rnd]int64{ir.RM: 1, ir.RP: 2, ir.RZ: 3}[in.Rnd]
+	if !e.cpu.avx512 || !ok {
+		e.unsupported("cvt of f32 to f16 rounded %s", in.Rnd)
+	}
+	r := e.chunks([]ll.Val{x}, 16, func(p []ll.Val) ll.Val {
+		zero := ll.Val{T: "<16 x i16>", S: "zeroinitializer"}
+		return e.o.Call("<16 x i16>", "llvm.x86.avx512.mask.vcvtps2ph.512", p[0], ll.Int("i32", imm), zero, ll.Int("i16", -1))
+	})
+	return e.conv("bitcast", r, "half")
+}
+
+// emitPack puts parts side by side, the first lowest.
+func emitPack(e *emitter, in *ir.Inst) {
+	to := in.Results[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		wide := fmt.Sprintf("i%d", to.Bits())
+		var r ll.Val
+		at := 0
+		for i, v := range in.Args {
+			x := e.conv("zext", e.bits(e.cleaned(v, a[i], n), v.Type), wide)
+			if at > 0 {
+				x = e.op2("shl", x, k(x, int64(at)))
+			}
+			if i == 0 {
+				r = x
+			} else {
+				r = e.op2("or", r, x)
+			}
+			at += v.Type.Bits()
+		}
+		return e.conv("bitcast", r, typ(to))
+	})
+}
+
+func emitUnpack(e *emitter, in *ir.Inst) {
+	from := in.Args[0]
+	at := 0
+	for _, v := range in.Results {
+		n := e.lanesOf(v)
+		x := e.bits(e.clean(from, n), from.Type)
+		if at > 0 {
+			x = e.op2("lshr", x, k(x, int64(at)))
+		}
+		x = e.conv("trunc", x, fmt.Sprintf("i%d", v.Type.Bits()))
+		e.set(v, e.conv("bitcast", x, typ(v.Type)))
+		at += v.Type.Bits()
+	}
+}
+
+// emitFToFmt: tf32 is f32 with the low 13 bits zero.
+func emitFToFmt(e *emitter, in *ir.Inst) {
+	if in.Fmt != ir.FmtTF32 || in.Sat || in.Flag {
+		e.unsupported("conversion to %s", in.Fmt)
+	}
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		b := e.bits(a[0], ir.F32)
+		mag := e.op2("and", b, k(b, 0x7fffffff))
+		special := e.cmp("uge", mag, k(b, 0x7f800000))
+		var r ll.Val
+		switch in.Rnd {
+		case ir.RNA:
+			r = e.op2("add", b, k(b, 0x1000))
+		case ir.RN:
+			odd := e.op2("and", e.op2("lshr", b, k(b, 13)), k(b, 1))
+			r = e.op2("add", b, e.op2("add", odd, k(b, 0xfff)))
+		case ir.RZ:
+			r = b
+		default:
+			e.unsupported("conversion to tf32 rounded %s", in.Rnd)
+		}
+		nan := e.cmp("ugt", mag, k(b, 0x7f800000))
+		r = e.op2("and", e.sel(special, b, r), k(b, ^0x1fff))
+		return e.sel(nan, k(b, 0x7fffe000), r)
+	})
+}
+
+func emitFmtToF(e *emitter, in *ir.Inst) { e.unsupported("conversion from %s", in.Fmt) }

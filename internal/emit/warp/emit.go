@@ -1,0 +1,453 @@
+// Package warp writes LLVM text for CPUs: one warp is one vector, one function runs a range of blocks.
+//
+// A value that differs between lanes is a vector of 32 elements, a predicate that does is a vector of 32 bits; what is
+// the same for all lanes is a scalar, and so is what is lane 0's value plus a known pattern (affine values), until a
+// vector is asked for. The function of a kernel loops over blocks and, inside, over the warps of a block; where warps
+// wait for each other they store what they need in a frame and the loop goes on with the next warp.
+//
+// The chapters are files: one emitter for each operation of the IR, in a table that a test keeps without holes.
+package warp
+
+import (
+	"fmt"
+	"strings"
+
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// Config says what the code is for.
+type Config struct {
+	Block    [3]uint32 // as given to the passes; zero: any shape
+	CPU      string    // LLVM's name
+	Features string    // LLVM's list: "+avx512f,…"
+}
+
+// Code is a kernel in LLVM's language.
+type Code struct {
+	LLVM  string
+	Entry string
+	Meta  image.Meta
+}
+
+// Unsupported is a valid kernel that this compiler cannot translate yet.
+type Unsupported = ir.Unsupported
+
+// Emit writes the kernel of m, which has been through all passes.
+func Emit(m *ir.Module, cfg Config) (code *Code, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			u, ok := p.(*Unsupported)
+			if !ok {
+				panic(p)
+			}
+			code, err = nil, u
+		}
+	}()
+	e := newEmitter(m, cfg)
+	e.function()
+	return &Code{LLVM: e.mod.String(), Entry: entryName, Meta: e.meta}, nil
+}
+
+const entryName = "kernel"
+
+// rep is how a value stands in the LLVM text.
+type rep struct {
+	scalar ll.Val // uniform values; lane 0 of affine ones and guesses
+	vec    ll.Val // varying values
+	// Values that live across a barrier stand in memory of the function, which LLVM turns into registers again.
+	scalarSlot, vecSlot ll.Val
+	offset, guessOffset int // in the warp's frame
+}
+
+type emitter struct {
+	m    *ir.Module
+	f    *ir.Func
+	cfg  Config
+	w    int
+	mod  *ll.Module
+	o    *ll.Func
+	meta image.Meta
+	cpu  target
+
+	vals   map[*ir.Value]*rep
+	cache  map[*ir.Value]ll.Val // vectors made in this block of uniform and affine values
+	where  string               // the block that cache is good for
+	labels map[*ir.Block]string
+	phis   map[*ir.Inst]*phiPair
+	line   int32
+	flush  bool // the processor flushes subnormals
+	dirty  map[*ir.Value]bool
+
+	ctx   context
+	frame int // bytes of the warp's frame so far
+	// Memory for lane loops, by type.
+	scratch map[string]ll.Val
+	spins   bool
+}
+
+type phiPair struct{ scalar, vec *ll.Phi }
+
+// target is what the CPU can do.
+type target struct {
+	avx512, fp16, vnni, vbmi, bf16 bool
+}
+
+func newEmitter(m *ir.Module, cfg Config) *emitter {
+	has := func(f string) bool { return strings.Contains(","+cfg.Features+",", ",+"+f+",") }
+	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}}
+	e.cpu = target{avx512: has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"), fp16: has("avx512fp16"), vnni: has("avx512vnni"), vbmi: has("avx512vbmi"), bf16: has("avx512bf16")}
+	e.flush = allFlushed(e.f)
+	attrs := []string{"nounwind", `"no-builtins"`, `"frame-pointer"="none"`}
+	if e.cpu.avx512 {
+		attrs = append(attrs, `"prefer-vector-width"="512"`)
+	}
+	if e.flush {
+		attrs = append(attrs, `"denormal-fp-math-f32"="preserve-sign,preserve-sign"`)
+	}
+	e.mod = ll.NewModule("kernel.ptx", attrs...)
+	e.meta = image.Meta{Kernel: m.Kernel, Block: cfg.Block, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(e.f.LocalBytes+15) &^ 15,
+		ParamBytes: uint32(m.ParamBytes), FTZ: e.flush, Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM)}
+	return e
+}
+
+// unsupported gives up on the kernel.
+func (e *emitter) unsupported(format string, args ...any) {
+	panic(&Unsupported{What: fmt.Sprintf(format, args...), Line: int(e.line)})
+}
+
+var typeNames = [ir.NumTypes]string{ir.Void: "void", ir.I1: "i1", ir.I8: "i8", ir.I16: "i16", ir.I32: "i32", ir.I64: "i64", ir.I128: "i128", ir.F16: "half",
+	ir.BF16: "i16", ir.F32: "float", ir.F64: "double", ir.F16x2: "i32", ir.BF16x2: "i32"}
+
+// typ is the LLVM type of one lane. bf16 and packed pairs are held as their bits.
+func typ(t ir.Type) string { return typeNames[t] }
+
+// bytesOf is the size of a value in memory.
+func bytesOf(t ir.Type) int {
+	if t == ir.I1 {
+		return 1
+	}
+	return t.Bits() / 8
+}
+
+// body emits the blocks.
+func (e *emitter) body() {
+	for i, b := range e.f.Blocks {
+		e.labels[b] = fmt.Sprintf("b%d", i)
+	}
+	resume := map[*ir.Block]int{}
+	if r := e.f.Regions; r != nil {
+		for i, p := range r.Points {
+			resume[p.Next] = i + 1
+		}
+	}
+	for _, b := range e.f.Blocks {
+		e.label(e.labels[b])
+		if k := resume[b]; k > 0 {
+			e.restore(k)
+		}
+		for _, in := range b.Insts {
+			e.inst(in)
+		}
+	}
+}
+
+func (e *emitter) label(name string) {
+	e.o.Label(name)
+	clear(e.cache)
+}
+
+func (e *emitter) inst(in *ir.Inst) {
+	e.line, e.o.Line = in.Line, in.Line
+	if in.Op.IsTerm() {
+		e.phiArgs(in.Block)
+	}
+	emitters[in.Op](e, in)
+}
+
+// phiArgs evaluates what b's successors' phis take from b, before b's terminator.
+func (e *emitter) phiArgs(b *ir.Block) {
+	if e.suspended(b) {
+		return
+	}
+	for _, s := range b.Succs() {
+		for _, phi := range s.Insts {
+			if phi.Op != ir.Phi {
+				break
+			}
+			p := e.phiOf(phi)
+			for i, from := range phi.Targets {
+				if from != b {
+					continue
+				}
+				if p.scalar != nil {
+					p.addLater(e, p.scalar, e.scalar(phi.Args[i]))
+				}
+				if p.vec != nil {
+					v := e.vector(phi.Args[i])
+					if e.dirty[phi.Args[i]] && !e.dirty[phi.Results[0]] {
+						v = e.canonical(v, phi.Args[i].Type, e.w)
+					}
+					p.addLater(e, p.vec, v)
+				}
+			}
+		}
+	}
+}
+
+// pending are incoming values of phis not yet written.
+type pending struct {
+	phi   *ll.Phi
+	val   ll.Val
+	label string
+}
+
+func (p *phiPair) addLater(e *emitter, phi *ll.Phi, v ll.Val) {
+	e.ctx.pending = append(e.ctx.pending, pending{phi, v, e.o.Cur()})
+}
+
+// phiOf makes the LLVM phis of a phi; they are placed when its block is written.
+func (e *emitter) phiOf(in *ir.Inst) *phiPair {
+	p := e.phis[in]
+	if p == nil {
+		p = &phiPair{}
+		t, s := in.Results[0].Type, in.Results[0].Shape
+		if s.Kind >= ir.Affine || s.Guess {
+			p.scalar = &ll.Phi{Val: ll.Val{T: typ(t)}}
+		}
+		if s.Kind < ir.Affine {
+			p.vec = &ll.Phi{Val: ll.Val{T: ll.Vec(e.w, typ(t))}}
+		}
+		e.phis[in] = p
+	}
+	return p
+}
+
+func emitPhi(e *emitter, in *ir.Inst) {
+	p := e.phiOf(in)
+	r := e.rep(in.Results[0])
+	if p.scalar != nil {
+		*p.scalar = *e.o.Phi(p.scalar.T)
+		r.scalar = p.scalar.Val
+	}
+	if p.vec != nil {
+		*p.vec = *e.o.Phi(p.vec.T)
+		r.vec = p.vec.Val
+	}
+	// Slots are written behind the last phi.
+	rest := in.Block.Insts
+	for i, x := range rest {
+		if x == in && (i+1 == len(rest) || rest[i+1].Op != ir.Phi) {
+			for _, y := range rest[:i+1] {
+				e.saved(y.Results[0])
+			}
+		}
+	}
+}
+
+func (e *emitter) finishPhis() {
+	for _, p := range e.ctx.pending {
+		p.phi.Add(p.val, p.label)
+	}
+}
+
+// rep is the place for v.
+func (e *emitter) rep(v *ir.Value) *rep {
+	r := e.vals[v]
+	if r == nil {
+		r = &rep{}
+		e.vals[v] = r
+	}
+	return r
+}
+
+// set says what result v is: x of one lane or of all, as its shape wants it.
+func (e *emitter) set(v *ir.Value, x ll.Val) {
+	r := e.rep(v)
+	if v.Shape.Kind >= ir.Affine {
+		r.scalar = x
+	} else {
+		r.vec = x
+	}
+	e.saved(v)
+}
+
+// setGuess gives a guess its lane 0.
+func (e *emitter) setGuess(v *ir.Value, x ll.Val) {
+	r := e.rep(v)
+	r.scalar = x
+	if !r.scalarSlot.IsZero() {
+		e.o.Do("store %s, %s", x, r.scalarSlot)
+	}
+}
+
+// saved writes a value that lives across a barrier to its slots.
+func (e *emitter) saved(v *ir.Value) {
+	r := e.rep(v)
+	if !r.scalarSlot.IsZero() && !r.scalar.IsZero() {
+		e.o.Do("store %s, %s", r.scalar, r.scalarSlot)
+	}
+	if !r.vecSlot.IsZero() && !r.vec.IsZero() {
+		e.o.Do("store %s, %s", r.vec, r.vecSlot)
+	}
+}
+
+// lanesOf is how many lanes v's own form has.
+func (e *emitter) lanesOf(v *ir.Value) int {
+	if v.Const || v.Shape.Kind >= ir.Affine {
+		return 1
+	}
+	return e.w
+}
+
+// uniform reports a value that is the same in all lanes.
+func uniform(v *ir.Value) bool { return v.Const || v.Shape.Kind >= ir.WarpUniform }
+
+// scalar is v of lane 0: all there is of a uniform value, the base of an affine one.
+func (e *emitter) scalar(v *ir.Value) ll.Val {
+	if v.Const {
+		return e.constant(v)
+	}
+	r := e.vals[v]
+	if r == nil {
+		panic("BUG: value is used before it is emitted: " + v.String())
+	}
+	if !r.scalarSlot.IsZero() {
+		return e.o.Op(typ(v.Type), "load %s, %s", typ(v.Type), r.scalarSlot)
+	}
+	if r.scalar.IsZero() {
+		return e.o.Op(typ(v.Type), "extractelement %s, i64 0", e.vector(v))
+	}
+	return r.scalar
+}
+
+// vector is v of all lanes.
+func (e *emitter) vector(v *ir.Value) ll.Val {
+	if e.w == 1 {
+		return e.scalar(v)
+	}
+	if v.Const {
+		return e.splat(e.constant(v))
+	}
+	if e.where != e.o.Cur() {
+		clear(e.cache)
+		e.where = e.o.Cur()
+	}
+	if x, ok := e.cache[v]; ok {
+		return x
+	}
+	r := e.vals[v]
+	if r == nil {
+		panic("BUG: value is used before it is emitted: " + v.String())
+	}
+	if !r.vecSlot.IsZero() {
+		x := e.o.Op(ll.Vec(e.w, typ(v.Type)), "load %s, %s", ll.Vec(e.w, typ(v.Type)), r.vecSlot)
+		return x
+	}
+	if !r.vec.IsZero() {
+		return r.vec
+	}
+	x := e.splat(e.scalar(v))
+	if v.Shape.Kind == ir.Affine {
+		t := ll.Vec(e.w, typ(v.Type))
+		x = e.o.Op(t, "add %s, %s", x, e.offsets(v.Shape, typ(v.Type)).S)
+	}
+	e.cache[v] = x
+	return x
+}
+
+// laneOffset is how much lane l of an affine value lies above lane 0.
+func laneOffset(s ir.Shape, l int) int64 {
+	if s.Seg == 0 {
+		return s.Stride * int64(l)
+	}
+	return s.Stride*int64(l%s.Seg) + s.SegStride*int64(l/s.Seg)
+}
+
+func (e *emitter) offsets(s ir.Shape, t string) ll.Val {
+	elems := make([]int64, e.w)
+	for l := range elems {
+		elems[l] = wrapTo(laneOffset(s, l), t)
+	}
+	return ll.ConstVec(t, elems)
+}
+
+// wrapTo cuts a number to the width of an integer type, so that LLVM accepts the text.
+func wrapTo(n int64, t string) int64 {
+	switch t {
+	case "i8":
+		return int64(int8(n))
+	case "i16":
+		return int64(int16(n))
+	case "i32":
+		return int64(int32(n))
+	}
+	return n
+}
+
+// splat copies a scalar to all lanes.
+func (e *emitter) splat(x ll.Val) ll.Val { return e.splatN(x, e.w) }
+
+func (e *emitter) splatN(x ll.Val, n int) ll.Val {
+	if n == 1 {
+		return x
+	}
+	t := ll.Vec(n, x.T)
+	if isConstText(x) {
+		return ll.Splat(n, x)
+	}
+	one := e.o.Op(t, "insertelement %s poison, %s, i64 0", t, x)
+	return e.o.Op(t, "shufflevector %s, %s poison, <%d x i32> zeroinitializer", one, t, n)
+}
+
+func isConstText(x ll.Val) bool { return !strings.HasPrefix(x.S, "%") }
+
+// of is v in n lanes: 1 or all.
+func (e *emitter) of(v *ir.Value, n int) ll.Val {
+	if n == 1 {
+		return e.scalar(v)
+	}
+	return e.vector(v)
+}
+
+// constant is an IR constant.
+func (e *emitter) constant(v *ir.Value) ll.Val {
+	t := typ(v.Type)
+	switch v.Type {
+	case ir.F32:
+		return floatConst(uint32(v.Bits))
+	case ir.F64:
+		return ll.Val{T: t, S: fmt.Sprintf("0x%016X", v.Bits)}
+	case ir.F16:
+		return ll.Val{T: t, S: fmt.Sprintf("0xH%04X", v.Bits)}
+	case ir.BF16, ir.I16:
+		return ll.Int(t, int64(int16(v.Bits)))
+	case ir.F16x2, ir.BF16x2:
+		return ll.Int(t, int64(int32(v.Bits)))
+	}
+	return ll.Int(t, v.Int())
+}
+
+// floatConst spells an f32 as LLVM does: the bits of the same number as a double. That keeps a NaN's payload.
+func floatConst(b uint32) ll.Val {
+	return ll.Val{T: "float", S: fmt.Sprintf("0x%016X", widen(b))}
+}
+
+// each emits an operation lane by lane: for one lane where the result is the same or affine, for all otherwise, for both
+// where the result is a guess.
+func (e *emitter) each(in *ir.Inst, op func(n int, a []ll.Val) ll.Val) {
+	r := in.Results[0]
+	run := func(n int) ll.Val {
+		args := make([]ll.Val, len(in.Args))
+		for i, a := range in.Args {
+			args[i] = e.of(a, n)
+		}
+		return op(n, args)
+	}
+	e.set(r, run(e.lanesOf(r)))
+	if r.Shape.Guess {
+		e.setGuess(r, run(1))
+	}
+}

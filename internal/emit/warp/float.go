@@ -1,0 +1,494 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// format is a floating-point format as bits: the sign, the bits of infinity, of the least normal number, of the NaN that
+// arithmetic gives, of one.
+type format struct {
+	bits                       int
+	sign, inf, least, nan, one uint64
+}
+
+var formats = [ir.NumTypes]format{
+	ir.F16:  {16, 0x8000, 0x7c00, 0x0400, 0x7fff, 0x3c00},
+	ir.BF16: {16, 0x8000, 0x7f80, 0x0080, 0x7fff, 0x3f80},
+	ir.F32:  {32, 0x80000000, 0x7f800000, 0x00800000, 0x7fffffff, 0x3f800000},
+	ir.F64:  {64, 1 << 63, 0x7ff0000000000000, 0x0010000000000000, 0xfff8000000000000, 0x3ff0000000000000},
+}
+
+// fconst is a float constant given by its bits, in the form of x.
+func fconst(x ll.Val, t ir.Type, bits uint64) ll.Val {
+	n, _ := split(x.T)
+	e := &emitter{}
+	return ll.Splat(n, e.constant(ir.ConstInt(t, bits)))
+}
+
+// bits is x as integers of its width.
+func (e *emitter) bits(x ll.Val, t ir.Type) ll.Val {
+	return e.conv("bitcast", x, fmt.Sprintf("i%d", t.Bits()))
+}
+
+func (e *emitter) fromBits(x ll.Val, t ir.Type) ll.Val { return e.conv("bitcast", x, typ(t)) }
+
+// element is the type of a packed pair's parts, or t.
+func element(t ir.Type) (ir.Type, bool) {
+	switch t {
+	case ir.F16x2:
+		return ir.F16, true
+	case ir.BF16x2:
+		return ir.BF16, true
+	}
+	return t, false
+}
+
+// unpair sees a packed pair as twice as many elements; pair is the way back.
+func (e *emitter) unpair(x ll.Val, t ir.Type) ll.Val {
+	el, packed := element(t)
+	if !packed {
+		return x
+	}
+	n, _ := split(x.T)
+	vt := ll.Vec(2*n, typ(el))
+	return e.o.Op(vt, "bitcast %s to %s", x, vt)
+}
+
+func (e *emitter) pair(x ll.Val, t ir.Type, n int) ll.Val {
+	if _, packed := element(t); !packed {
+		return x
+	}
+	vt := ll.Vec(n, "i32")
+	return e.o.Op(vt, "bitcast %s to %s", x, vt)
+}
+
+// needsFlush reports an operation that must flush by itself: it asks for it, and the processor's mode does not do it.
+// Flag says that either will do.
+func (e *emitter) needsFlush(in *ir.Inst) bool { return in.FTZ && !e.flush && !in.Flag }
+
+// flushed is an operand as in wants it.
+func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
+	if t != ir.F32 && t != ir.F16 || !in.FTZ || t == ir.F32 && !e.needsFlush(in) {
+		return x
+	}
+	return e.flushBits(x, t)
+}
+
+// flushBits turns subnormals into zeros of their sign.
+func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
+	f := formats[t]
+	b := e.bits(x, t)
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
+	zero := e.fromBits(e.op2("and", b, k(b, int64(f.sign))), t)
+	return e.sel(tiny, zero, x)
+}
+
+// allFlushed reports a kernel that may run with the processor's flush mode: every f32 operation asks for flushing or does
+// not mind, some asks, and there is no f64 arithmetic.
+func allFlushed(f *ir.Func) bool {
+	some := false
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if !floatSensitive(in) {
+				continue
+			}
+			for _, v := range append(append([]*ir.Value(nil), in.Args...), in.Results...) {
+				if v.Type == ir.F64 {
+					return false
+				}
+			}
+			if !in.FTZ {
+				return false
+			}
+			some = some || !in.Flag
+		}
+	}
+	return some
+}
+
+// floatSensitive reports an operation whose result may depend on the flush mode.
+func floatSensitive(in *ir.Inst) bool {
+	wide := func(vs []*ir.Value) bool {
+		for _, v := range vs {
+			if v.Type == ir.F32 || v.Type == ir.F64 {
+				return true
+			}
+		}
+		return false
+	}
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FCmp, ir.FRound, ir.FRelu, ir.FToS, ir.FToU:
+		return wide(in.Args)
+	case ir.FExt:
+		return in.Args[0].Type == ir.F32
+	case ir.FTrunc:
+		return in.Args[0].Type == ir.F64 || in.Rnd != ir.RN
+	case ir.FToFmt, ir.FmtToF, ir.Mma:
+		return true
+	case ir.Atomic, ir.Redux:
+		return len(in.Args) > 1 && wide(in.Args[1:]) || in.Op == ir.Redux && wide(in.Args[:1])
+	}
+	return false
+}
+
+// makesNaN reports arithmetic, whose NaNs may have any bits here while the hardware's are canonical.
+func makesNaN(in *ir.Inst) bool {
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FExt, ir.FTrunc, ir.FRelu, ir.Mma, ir.FmtToF:
+		return true
+	}
+	return false
+}
+
+// nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
+// values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
+func (e *emitter) nanSources() {
+	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
+	users := map[*ir.Value]bool{} // used by something that sees bits
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			for _, a := range in.Args {
+				if !makesNaN(in) && in.Op != ir.FCmp {
+					users[a] = true
+				}
+			}
+		}
+	}
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			if len(in.Results) == 0 || !canon(in.Results[0].Type) {
+				continue
+			}
+			if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
+				for _, r := range in.Results {
+					e.dirty[r] = true
+				}
+			}
+			if (in.Op == ir.FNeg || in.Op == ir.FAbs) && !users[in.Results[0]] {
+				e.dirty[in.Results[0]] = true // only arithmetic reads it: its NaNs do not matter
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, b := range e.f.Blocks {
+			for _, in := range b.Insts {
+				if in.Op != ir.Phi && in.Op != ir.Select || !e.dirty[in.Results[0]] {
+					continue
+				}
+				args := in.Args
+				if in.Op == ir.Select {
+					args = args[1:]
+				}
+				for _, a := range args {
+					if !a.Const && !e.dirty[a] && a.Def.Op != ir.Undef {
+						e.dirty[in.Results[0]], changed = false, true
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// canonical gives NaNs the bits that the hardware gives them.
+func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
+	el, _ := element(t)
+	if el != ir.F16 && el != ir.F32 {
+		return x
+	}
+	y := e.unpair(x, t)
+	nan := e.fcmp("uno", y, fconst(y, el, 0))
+	return e.pair(e.sel(nan, fconst(y, el, formats[el].nan), y), t, n)
+}
+
+// clean is v in n lanes with the bits that others may see.
+func (e *emitter) clean(v *ir.Value, n int) ll.Val { return e.cleaned(v, e.of(v, n), n) }
+
+func emitArith(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	el, _ := element(t)
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		args := make([]ll.Val, len(a))
+		for i, x := range a {
+			args[i] = e.flushed(in, el, e.unpair(x, t))
+		}
+		if in.Op == ir.FRcp {
+			args = append([]ll.Val{fconst(args[0], el, formats[el].one)}, args...)
+		}
+		r := e.arith(in, el, args)
+		if el == ir.F16 && in.FTZ || el == ir.F32 && e.needsFlush(in) {
+			r = e.flushBits(r, el)
+		}
+		if in.Sat {
+			r = e.saturate(r, el)
+		}
+		return e.pair(r, t, n)
+	})
+}
+
+var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
+
+// arith is one operation on elements of type t, rounded as in says.
+func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
+	switch {
+	case t == ir.BF16:
+		return e.arithBF16(in, a)
+	case in.Rnd != ir.RN:
+		return e.directed(in, t, a)
+	case in.Op == ir.FFma && t == ir.F16 && !e.cpu.fp16:
+		return e.fmaNarrow(e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float"), e.conv("fpext", a[2], "float"),
+			func(x ll.Val) ll.Val { return e.conv("fptrunc", x, "half") })
+	case in.Op == ir.FFma:
+		return e.intr("fma", a...)
+	case in.Op == ir.FSqrt:
+		return e.intr("sqrt", a[0])
+	}
+	return e.op2(arithNames[in.Op], a[0], a[1])
+}
+
+// fmaNarrow is a fused operation on a narrow type with f32: the product is exact there; the sum is rounded to odd, so that
+// rounding it once more to the narrow type is as if it had been rounded once.
+func (e *emitter) fmaNarrow(a, b, c ll.Val, narrow func(ll.Val) ll.Val) ll.Val {
+	p := e.op2("fmul", a, b)
+	s := e.op2("fadd", p, c)
+	pv := e.op2("fsub", s, c)
+	cv := e.op2("fsub", s, pv)
+	err := e.op2("fadd", e.op2("fsub", p, pv), e.op2("fsub", c, cv))
+	inexact := e.fcmp("one", err, fconst(err, ir.F32, 0))
+	sb, eb := e.bits(s, ir.F32), e.bits(err, ir.F32)
+	even := e.cmp("eq", e.op2("and", sb, k(sb, 1)), k(sb, 0))
+	toward0 := e.cmp("slt", e.op2("xor", sb, eb), k(sb, 0))
+	moved := e.op2("add", sb, e.sel(toward0, k(sb, -1), k(sb, 1)))
+	r := e.sel(e.op2("and", inexact, even), moved, sb)
+	return narrow(e.fromBits(r, ir.F32))
+}
+
+// saturate clamps to 0…1, a NaN to +0.
+func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
+	if t == ir.BF16 {
+		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
+	}
+	zero, one := fconst(x, t, 0), fconst(x, t, formats[t].one)
+	x = e.sel(e.fcmp("ogt", x, zero), x, zero)
+	return e.sel(e.fcmp("olt", x, one), x, one)
+}
+
+// directed rounds towards zero or an infinity with AVX-512's embedded rounding.
+func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
+	if !e.cpu.avx512 || t != ir.F32 && t != ir.F64 {
+		e.unsupported("%s with a directed rounding on this processor", in.Op)
+	}
+	mode := map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}[in.Rnd]
+	if mode == 0 {
+		e.unsupported("%s rounded %s", in.Op, in.Rnd)
+	}
+	ps, lanes := "ps", 16
+	if t == ir.F64 {
+		ps, lanes = "pd", 8
+	}
+	name := map[ir.Op]string{ir.FAdd: "add", ir.FSub: "sub", ir.FMul: "mul", ir.FDiv: "div", ir.FRcp: "div", ir.FFma: "vfmadd", ir.FSqrt: "sqrt"}[in.Op]
+	return e.chunks(a, lanes, func(parts []ll.Val) ll.Val {
+		return e.o.Call(parts[0].T, "llvm.x86.avx512."+name+"."+ps+".512", append(parts, ll.Int("i32", mode))...)
+	})
+}
+
+// chunks applies op to pieces of n lanes; a scalar is put into a vector.
+func (e *emitter) chunks(a []ll.Val, n int, op func([]ll.Val) ll.Val) ll.Val {
+	total, elem := split(a[0].T)
+	vt := ll.Vec(n, elem)
+	if total < n {
+		parts := make([]ll.Val, len(a))
+		for i, x := range a {
+			if total == 1 {
+				parts[i] = e.splatN(x, n)
+			} else {
+				parts[i] = e.shuffle(x, x, rangeInts(0, n, func(j int) int { return j % total }))
+			}
+		}
+		r := op(parts)
+		if total == 1 {
+			_, re := split(r.T)
+			return e.o.Op(re, "extractelement %s, i64 0", r)
+		}
+		return e.shuffle(r, r, rangeInts(0, total, func(j int) int { return j }))
+	}
+	var out []ll.Val
+	for at := 0; at < total; at += n {
+		parts := make([]ll.Val, len(a))
+		for i, x := range a {
+			parts[i] = e.slice(x, at, n)
+		}
+		out = append(out, op(parts))
+	}
+	_ = vt
+	return e.concat(out)
+}
+
+func rangeInts(from, n int, f func(int) int) []int {
+	r := make([]int, n)
+	for i := range r {
+		r[i] = f(from + i)
+	}
+	return r
+}
+
+// slice is lanes at … at+n-1 of x.
+func (e *emitter) slice(x ll.Val, at, n int) ll.Val {
+	if total, _ := split(x.T); at == 0 && total == n {
+		return x
+	}
+	return e.shuffle(x, x, rangeInts(at, n, func(j int) int { return j }))
+}
+
+// concat joins vectors of one type, a power of two of them.
+func (e *emitter) concat(parts []ll.Val) ll.Val {
+	for len(parts) > 1 {
+		var next []ll.Val
+		for i := 0; i < len(parts); i += 2 {
+			n, _ := split(parts[i].T)
+			next = append(next, e.shuffle(parts[i], parts[i+1], rangeInts(0, 2*n, func(j int) int { return j })))
+		}
+		parts = next
+	}
+	return parts[0]
+}
+
+// shuffle picks lanes of a and b (numbered behind a's); -1 is any.
+func (e *emitter) shuffle(a, b ll.Val, lanes []int) ll.Val {
+	text := "<"
+	for i, l := range lanes {
+		if i > 0 {
+			text += ", "
+		}
+		if l < 0 {
+			text += "i32 poison"
+		} else {
+			text += fmt.Sprintf("i32 %d", l)
+		}
+	}
+	_, elem := split(a.T)
+	return e.o.Op(ll.Vec(len(lanes), elem), "shufflevector %s, %s, <%d x i32> %s>", a, b, len(lanes), text)
+}
+
+func emitSign(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	el, _ := element(t)
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := a[0]
+		if e.dirty[in.Args[0]] && !e.dirty[in.Results[0]] {
+			x = e.canonical(x, t, n)
+		}
+		x = e.unpair(x, t)
+		if in.FTZ && (el == ir.F32 || el == ir.F16) && !in.Flag {
+			x = e.flushBits(x, el)
+		}
+		if el == ir.BF16 {
+			if in.Op == ir.FNeg {
+				return e.pair(e.op2("xor", x, k(x, -0x8000)), t, n)
+			}
+			return e.pair(e.op2("and", x, k(x, 0x7fff)), t, n)
+		}
+		if in.Op == ir.FNeg {
+			return e.pair(e.o.Op(x.T, "fneg %s", x), t, n)
+		}
+		return e.pair(e.intr("fabs", x), t, n)
+	})
+}
+
+func emitCopysign(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		el, _ := element(t)
+		x, s := e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)
+		xb, sb := e.bits(e.unpair(x, t), el), e.bits(e.unpair(s, t), el)
+		f := formats[el]
+		r := e.op2("or", e.op2("and", xb, k(xb, int64(f.sign-1))), e.op2("and", sb, k(sb, int64(f.sign))))
+		return e.pair(e.fromBits(r, el), t, n)
+	})
+}
+
+// emitMinMax: a NaN gives the other operand, or NaN where asked; -0 is less than +0.
+func emitMinMax(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	el, _ := element(t)
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x, y := e.unpair(a[0], t), e.unpair(a[1], t)
+		if in.FTZ && (el == ir.F32 || el == ir.F16) {
+			x, y = e.flushBits(x, el), e.flushBits(y, el)
+		}
+		if el == ir.BF16 {
+			r := e.minMax(in, e.widenBF16(x), e.widenBF16(y), ir.F32)
+			return e.pair(e.narrowBF16(r), t, n)
+		}
+		return e.pair(e.minMax(in, x, y, el), t, n)
+	})
+}
+
+func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
+	var sign ll.Val
+	f := formats[t]
+	if in.Flag { // .xorsign.abs
+		xb := e.op2("xor", e.bits(x, t), e.bits(y, t))
+		sign = e.op2("and", xb, k(xb, int64(f.sign)))
+		x, y = e.intr("fabs", x), e.intr("fabs", y)
+	}
+	name := "minimum"
+	if in.Op == ir.FMax {
+		name = "maximum"
+	}
+	if !in.NaN {
+		xn, yn := e.fcmp("uno", x, x), e.fcmp("uno", y, y)
+		x, y = e.sel(xn, y, x), e.sel(yn, x, y)
+	}
+	r := e.intr(name, x, y)
+	if !sign.IsZero() {
+		b := e.bits(r, t)
+		r = e.fromBits(e.op2("or", e.op2("and", b, k(b, int64(f.sign-1))), sign), t)
+	}
+	return r
+}
+
+var roundNames = map[ir.Rnd]string{ir.RN: "roundeven", ir.RZ: "trunc", ir.RM: "floor", ir.RP: "ceil"}
+
+func emitFRound(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := e.flushed(in, t, a[0])
+		if t == ir.BF16 {
+			return e.narrowBF16(e.roundIntegral(e.widenBF16(x), in.Rnd))
+		}
+		r := e.roundIntegral(x, in.Rnd)
+		if in.Sat {
+			r = e.saturate(r, t)
+		}
+		return r
+	})
+}
+
+func (e *emitter) roundIntegral(x ll.Val, rnd ir.Rnd) ll.Val {
+	name, ok := roundNames[rnd]
+	if !ok {
+		e.unsupported("rounding %s to an integer", rnd)
+	}
+	return e.intr(name, x)
+}
+
+// emitFRelu: negative numbers and -0 become +0, NaN the canonical one.
+func emitFRelu(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	el, _ := element(t)
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x := e.unpair(a[0], t)
+		b := e.bits(x, el)
+		f := formats[el]
+		mag := e.op2("and", b, k(b, int64(f.sign-1)))
+		nan := e.cmp("ugt", mag, k(b, int64(f.inf)))
+		neg := e.cmp("slt", b, k(b, 0))
+		r := e.sel(nan, k(b, int64(f.nan)), e.sel(neg, k(b, 0), b))
+		return e.pair(e.fromBits(r, el), t, n)
+	})
+}

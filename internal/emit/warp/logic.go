@@ -1,0 +1,244 @@
+package warp
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+func emitNot(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.not(a[0]) })
+}
+
+func (e *emitter) not(x ll.Val) ll.Val {
+	n, elem := split(x.T)
+	if elem == "i1" {
+		return e.op2("xor", x, ll.Splat(n, ll.Int("i1", 1)))
+	}
+	return e.op2("xor", x, k(x, -1))
+}
+
+// lowByte is an operand modulo 256, as PTX reads positions and lengths.
+func (e *emitter) lowByte(x ll.Val) ll.Val { return e.op2("and", x, k(x, 255)) }
+
+// emitBfe extracts a field. Bits past the top are copies of the sign for signed fields; the sign of a field that reaches
+// past the top is the top bit.
+func emitBfe(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x, w := a[0], int64(intBits(a[0].T))
+		pos, length := e.lowByte(a[1]), e.lowByte(a[2])
+		none := e.cmp("eq", length, k(length, 0))
+		if in.Op == ir.BfeU {
+			f := e.shift("lshr", x, pos)
+			drop := e.intr("usub.sat", k(length, w), length)
+			f = e.shift("lshr", e.shift("shl", f, drop), drop)
+			return e.sel(none, k(x, 0), f)
+		}
+		// Bring the field's last bit to the top, then shift it down with its sign.
+		end := e.intr("umin", e.op2("add", pos, length), k(pos, w))
+		up := e.op2("sub", k(pos, w), end)
+		// The field's length that lies inside the word; a field beyond it is only sign.
+		t := e.shift("shl", x, up)
+		inside := e.intr("usub.sat", end, pos)
+		beyond := e.cmp("eq", inside, k(inside, 0))
+		sign := e.op2("ashr", x, k(x, w-1))
+		f := e.shift("ashr", t, e.op2("sub", k(pos, w), inside))
+		return e.sel(none, k(x, 0), e.sel(beyond, sign, f))
+	})
+}
+
+// emitBfi inserts a field of a into b.
+func emitBfi(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		field, base := a[0], a[1]
+		pos, length := e.lowByte(a[2]), e.lowByte(a[3])
+		ones := e.not(e.shift("shl", k(base, -1), length))
+		mask := e.shift("shl", ones, pos)
+		return e.op2("or", e.op2("and", e.shift("shl", field, pos), mask), e.op2("and", base, e.not(mask)))
+	})
+}
+
+// emitBfind gives the position of the highest bit that differs from the sign, or all ones.
+func emitBfind(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x, w := a[0], int64(intBits(a[0].T))
+		if in.Op == ir.BfindS {
+			x = e.op2("xor", x, e.op2("ashr", x, k(x, w-1)))
+		}
+		// With no bit set clz is the width and the difference -1.
+		c := e.toI32(e.clz(x))
+		return e.op2("sub", k(c, w-1), c)
+	})
+}
+
+// emitBmsk is a mask of len bits from pos on; Flag wraps both to 5 bits, otherwise they clamp.
+func emitBmsk(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		pos, length := a[0], a[1]
+		if in.Flag {
+			pos, length = e.op2("and", pos, k(pos, 31)), e.op2("and", length, k(length, 31))
+		}
+		ones := e.not(e.shift("shl", k(pos, -1), length))
+		return e.shift("shl", ones, pos)
+	})
+}
+
+// emitLop3 is any function of three bits: the sum of products of its truth table, which LLVM makes one vpternlog of.
+func emitLop3(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		tab := in.Imm & 0xff
+		x, b, c := a[0], a[1], a[2]
+		pair := func(bits uint64) ll.Val { // a function of b and c: bit 3 is 11, 2 is 10, 1 is 01, 0 is 00
+			switch bits {
+			case 0:
+				return k(b, 0)
+			case 1:
+				return e.not(e.op2("or", b, c))
+			case 2:
+				return e.op2("and", e.not(b), c)
+			case 3:
+				return e.not(b)
+			case 4:
+				return e.op2("and", b, e.not(c))
+			case 5:
+				return e.not(c)
+			case 6:
+				return e.op2("xor", b, c)
+			case 7:
+				return e.not(e.op2("and", b, c))
+			case 8:
+				return e.op2("and", b, c)
+			case 9:
+				return e.not(e.op2("xor", b, c))
+			case 10:
+				return c
+			case 11:
+				return e.op2("or", e.not(b), c)
+			case 12:
+				return b
+			case 13:
+				return e.op2("or", b, e.not(c))
+			case 14:
+				return e.op2("or", b, c)
+			}
+			return k(b, -1)
+		}
+		hi, lo := tab>>4, tab&15
+		if hi == lo {
+			return pair(hi)
+		}
+		return e.op2("or", e.op2("and", x, pair(hi)), e.op2("and", e.not(x), pair(lo)))
+	})
+}
+
+// emitFsh shifts a pair of words: left keeps the high one, right the low one.
+func emitFsh(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		lo, hi, s := a[0], a[1], a[2]
+		name := "fshl"
+		if in.Op == ir.FshR {
+			name = "fshr"
+		}
+		if in.Flag {
+			return e.intr(name, hi, lo, s)
+		}
+		// Clamped: 32 gives the other word whole.
+		big := e.cmp("uge", s, k(s, 32))
+		r := e.intr(name, hi, lo, s)
+		if in.Op == ir.FshL {
+			return e.sel(big, lo, r)
+		}
+		return e.sel(big, hi, r)
+	})
+}
+
+// emitPrmt picks four bytes of a pair by selectors; bit 3 of one copies the byte's sign instead. Modes are selectors
+// made from the low bits of the third operand.
+func emitPrmt(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		x, y, s := a[0], a[1], a[2]
+		wide := e.op2("or", e.conv("zext", x, "i64"), e.op2("shl", e.conv("zext", y, "i64"), k(e.conv("zext", y, "i64"), 32)))
+		var r ll.Val
+		for i := 0; i < 4; i++ {
+			sel, sign := e.prmtSelector(in.Imm, s, i)
+			amount := e.conv("zext", e.op2("shl", e.op2("and", sel, k(sel, 7)), k(sel, 3)), "i64")
+			b := e.conv("trunc", e.op2("lshr", wide, amount), "i8")
+			if sign {
+				neg := e.op2("ashr", b, k(b, 7))
+				b = e.sel(e.cmp("ne", e.op2("and", sel, k(sel, 8)), k(sel, 0)), neg, b)
+			}
+			part := e.conv("zext", b, "i32")
+			if i > 0 {
+				part = e.op2("shl", part, k(part, int64(8*i)))
+			}
+			if i == 0 {
+				r = part
+			} else {
+				r = e.op2("or", r, part)
+			}
+		}
+		return r
+	})
+}
+
+// The modes of prmt, as lower numbers them.
+const (
+	prmtDefault = iota
+	prmtF4E
+	prmtB4E
+	prmtRC8
+	prmtECL
+	prmtECR
+	prmtRC16
+)
+
+// prmtSelector is the selector of byte i, and whether it may ask for the sign.
+func (e *emitter) prmtSelector(mode uint64, s ll.Val, i int) (ll.Val, bool) {
+	low := e.op2("and", s, k(s, 3))
+	switch mode {
+	case prmtDefault:
+		return e.op2("and", e.op2("lshr", s, k(s, int64(4*i))), k(s, 15)), true
+	case prmtF4E:
+		return e.op2("add", low, k(s, int64(i))), false
+	case prmtB4E:
+		return e.op2("and", e.op2("sub", low, k(s, int64(i))), k(s, 7)), false
+	case prmtRC8:
+		return low, false
+	case prmtECL:
+		return e.intr("umax", low, k(s, int64(i))), false
+	case prmtECR:
+		return e.intr("umin", low, k(s, int64(i))), false
+	case prmtRC16:
+		return e.op2("add", e.op2("shl", e.op2("and", s, k(s, 1)), k(s, 1)), k(s, int64(i&1))), false
+	}
+	e.unsupported("prmt mode %d", mode)
+	return ll.Val{}, false
+}
+
+// emitFns finds the n-th set bit from a base, lane by lane in a loop over bits.
+func emitFns(e *emitter, in *ir.Inst) {
+	e.each(in, func(n int, a []ll.Val) ll.Val {
+		mask, base, off := a[0], a[1], a[2]
+		zero, ones := k(mask, 0), k(mask, -1)
+		up := e.cmp("sgt", off, zero)
+		down := e.cmp("slt", off, zero)
+		// Offset 0 asks for the base bit itself.
+		at := e.shift("lshr", mask, base)
+		here := e.cmp("ne", e.op2("and", at, k(at, 1)), zero)
+		r := e.sel(here, base, ones)
+		want := e.sel(up, off, e.op2("sub", zero, off))
+		moving := e.op2("or", up, down)
+		r = e.sel(moving, ones, r)
+		count := zero
+		found := e.op2("xor", moving, moving)
+		pos := base
+		for i := 0; i < 32; i++ {
+			bit := e.op2("and", e.shift("lshr", mask, pos), k(mask, 1))
+			count = e.op2("add", count, bit)
+			hit := e.op2("and", e.op2("and", moving, e.cmp("eq", count, want)), e.op2("and", e.cmp("ne", bit, zero), e.not(found)))
+			r = e.sel(hit, pos, r)
+			found = e.op2("or", found, hit)
+			pos = e.sel(up, e.op2("add", pos, k(pos, 1)), e.op2("sub", pos, k(pos, 1)))
+		}
+		return r
+	})
+}

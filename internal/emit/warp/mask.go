@@ -1,0 +1,103 @@
+package warp
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// mask is the lanes that act: a vector of bits. all says that it is every lane.
+func (e *emitter) mask(in *ir.Inst) (m ll.Val, all bool) {
+	if in.Mask == nil {
+		return ll.Splat(e.w, ll.Int("i1", 1)), true
+	}
+	return e.vector(in.Mask), false
+}
+
+// active is the mask as a number, bit i for lane i.
+func (e *emitter) active(in *ir.Inst) ll.Val {
+	m, all := e.mask(in)
+	if all {
+		if e.w == 1 {
+			return ll.Int("i32", 1)
+		}
+		return ll.Int("i32", -1)
+	}
+	return e.number(m)
+}
+
+// number turns a vector of bits into an i32.
+func (e *emitter) number(m ll.Val) ll.Val {
+	if e.w == 1 {
+		return e.conv("zext", m, "i32")
+	}
+	return e.o.Op("i32", "bitcast %s to i32", m)
+}
+
+// fromNumber is the way back.
+func (e *emitter) fromNumber(x ll.Val) ll.Val {
+	if e.w == 1 {
+		return e.conv("trunc", x, "i1")
+	}
+	t := ll.Vec(e.w, "i1")
+	return e.o.Op(t, "bitcast %s to %s", x, t)
+}
+
+// ballot is the lanes in which v is true, acting or not.
+func (e *emitter) ballot(v *ir.Value) ll.Val {
+	if uniform(v) && e.w > 1 {
+		return e.conv("sext", e.scalar(v), "i32")
+	}
+	return e.number(e.vector(v))
+}
+
+// ifAny runs then only if some lane of mask acts.
+func (e *emitter) ifAny(m ll.Val, then func()) {
+	some := e.cmp("ne", e.number(m), ll.Int("i32", 0))
+	yes, out := e.o.NewLabel("any"), e.o.NewLabel("go")
+	e.o.CondBr(some, yes, out)
+	e.label(yes)
+	then()
+	e.o.Br(out)
+	e.label(out)
+}
+
+// choose is an if with a value.
+func (e *emitter) choose(c ll.Val, hint string, yes, no func() []ll.Val) []ll.Val {
+	a, b, out := e.o.NewLabel(hint), e.o.NewLabel(hint+".not"), e.o.NewLabel(hint+".out")
+	e.o.CondBr(c, a, b)
+	e.label(a)
+	x := yes()
+	from1 := e.o.Cur()
+	e.o.Br(out)
+	e.label(b)
+	y := no()
+	from2 := e.o.Cur()
+	e.o.Br(out)
+	e.label(out)
+	r := make([]ll.Val, len(x))
+	for i := range x {
+		p := e.o.Phi(x[i].T)
+		p.Add(x[i], from1)
+		p.Add(y[i], from2)
+		r[i] = p.Val
+	}
+	return r
+}
+
+func emitAnyLane(e *emitter, in *ir.Inst) {
+	v := in.Args[0]
+	if uniform(v) {
+		e.set(in.Results[0], e.scalar(v))
+		return
+	}
+	e.set(in.Results[0], e.cmp("ne", e.number(e.vector(v)), ll.Int("i32", 0)))
+}
+
+func emitAllLanes(e *emitter, in *ir.Inst) {
+	v := in.Args[0]
+	if uniform(v) {
+		e.set(in.Results[0], e.scalar(v))
+		return
+	}
+	e.set(in.Results[0], e.cmp("eq", e.number(e.vector(v)), ll.Int("i32", -1)))
+}

@@ -1,0 +1,556 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// ordered keeps the compiler and, where the order asks for it, the processor from moving accesses over this one.
+func (e *emitter) before(in *ir.Inst) {
+	switch in.Order {
+	case ir.Release, ir.AcqRel:
+		e.o.Do("fence release")
+	case ir.SeqCst:
+		e.o.Do("fence seq_cst")
+	default:
+		if in.Volatile || in.Order != ir.Weak {
+			e.o.Do(`fence syncscope("singlethread") seq_cst`)
+		}
+	}
+}
+
+func (e *emitter) afterLoad(in *ir.Inst) {
+	switch in.Order {
+	case ir.Acquire, ir.AcqRel, ir.SeqCst:
+		e.o.Do("fence acquire")
+	default:
+		if in.Volatile || in.Order != ir.Weak {
+			e.o.Do(`fence syncscope("singlethread") seq_cst`)
+		}
+	}
+}
+
+func (e *emitter) afterStore(in *ir.Inst) {
+	if in.Order == ir.SeqCst {
+		e.o.Do("fence seq_cst")
+	}
+}
+
+// access is one load or store, all elements of a lane together.
+type access struct {
+	in    *ir.Inst
+	types []ir.Type
+	size  int // bytes of one lane
+	elem  int // bytes of one element
+	shape ir.Shape
+	known bool // shape says where all lanes are
+	mask  ll.Val
+	all   bool
+	ro    string // metadata of loads that nobody writes to
+}
+
+func (e *emitter) access(in *ir.Inst, vals []*ir.Value) *access {
+	a := &access{in: in}
+	for _, v := range vals {
+		a.types = append(a.types, v.Type)
+		a.size += bytesOf(v.Type)
+	}
+	a.elem = bytesOf(a.types[0])
+	a.shape, a.known = e.pattern(in)
+	a.mask, a.all = e.mask(in)
+	if in.ReadOnly && !in.Volatile {
+		a.ro = invariant
+	}
+	return a
+}
+
+// same reports elements of one type, which can be shuffled together.
+func (a *access) same() bool {
+	for _, t := range a.types {
+		if t != a.types[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *access) uniform() bool { return a.known && a.shape.Kind >= ir.WarpUniform }
+
+// unit reports lanes side by side in memory.
+func (a *access) unit() bool {
+	return a.known && a.shape.Seg == 0 && a.shape.Stride == int64(a.size) && a.shape.Kind < ir.WarpUniform
+}
+
+func emitLoad(e *emitter, in *ir.Inst) {
+	e.before(in)
+	a := e.access(in, in.Results)
+	var out []ll.Val
+	switch {
+	case a.uniform():
+		out = e.loadUniform(a)
+	case a.unit() && len(a.types) == 1:
+		out = []ll.Val{e.loadUnit(a)}
+	case a.same() && e.segmented(a):
+		out = e.loadSegments(a)
+	case a.unit() && a.same():
+		out = e.loadWide(a, len(a.types))
+	case a.known && a.same() && len(a.types) == 1 && a.shape.Seg == 0 && a.shape.Stride > 0 && a.shape.Stride%int64(a.size) == 0 && a.shape.Stride <= 4*int64(a.size):
+		out = e.loadStrided(a, int(a.shape.Stride)/a.size)
+	default:
+		out = e.gather(a)
+	}
+	for i, r := range in.Results {
+		x := out[i]
+		if r.Type == ir.I1 {
+			x = e.conv("trunc", x, "i1")
+		}
+		if n, _ := split(x.T); n == 1 && e.lanesOf(r) > 1 {
+			x = e.splat(x)
+		}
+		e.set(r, x)
+		if r.Shape.Guess {
+			panic("BUG: a load is no guess")
+		}
+	}
+	e.afterLoad(in)
+}
+
+// loadUniform is one scalar load, if any lane wants it.
+func (e *emitter) loadUniform(a *access) []ll.Val {
+	run := func() []ll.Val {
+		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		var out []ll.Val
+		off := 0
+		vol := ""
+		if a.in.Volatile || a.in.Order != ir.Weak {
+			vol = "volatile "
+		}
+		for _, t := range a.types {
+			mt := memType(t)
+			out = append(out, e.o.Op(mt, "load %s%s, %s, align %d%s", vol, mt, e.at(p, off), bytesOf(t), a.ro))
+			off += bytesOf(t)
+		}
+		return out
+	}
+	if a.all {
+		return run()
+	}
+	some := e.cmp("ne", e.number(a.mask), ll.Int("i32", 0))
+	return e.choose(some, "one", run, func() []ll.Val {
+		var zero []ll.Val
+		for _, t := range a.types {
+			zero = append(zero, ll.Val{T: memType(t), S: "zeroinitializer"})
+		}
+		return zero
+	})
+}
+
+// maskedLoad loads n elements side by side; lanes that do not act give zero and touch nothing.
+func (e *emitter) maskedLoad(t string, n, align int, p, mask ll.Val, all bool, ro string) ll.Val {
+	vt := ll.Vec(n, t)
+	if all {
+		return e.o.Op(vt, "load %s, %s, align %d%s", vt, p, align, ro)
+	}
+	return e.o.Call(vt, "llvm.masked.load."+suffix(vt)+".p0", p, ll.Int("i32", int64(align)), mask, ll.Val{T: vt, S: "zeroinitializer"})
+}
+
+func (e *emitter) loadUnit(a *access) ll.Val {
+	p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, p, a.mask, a.all, a.ro)
+}
+
+// segmented reports an access whose lanes are side by side, or at one place, inside segments of 8 or 16 lanes.
+func (e *emitter) segmented(a *access) bool {
+	s := a.shape
+	if e.w != 32 || a.in.Space == ir.Local || len(a.types) != 1 || s.Kind >= ir.WarpUniform {
+		return false
+	}
+	return (s.Seg == 16 || s.Seg == 8) && (s.Stride == int64(a.elem) || s.Stride == 0)
+}
+
+// loadSegments loads each segment from its own base.
+func (e *emitter) loadSegments(a *access) []ll.Val {
+	s, t := a.shape, memType(a.types[0])
+	var got []ll.Val
+	for seg := 0; seg < e.w/s.Seg; seg++ {
+		if seg > 0 && a.known && s.SegStride == 0 {
+			got = append(got, got[0])
+			continue
+		}
+		m := a.mask
+		if !a.all {
+			m = e.segMask(a, seg)
+		}
+		p := e.segPointer(a, seg)
+		if s.Stride != 0 {
+			got = append(got, e.maskedLoad(t, s.Seg, a.elem, p, m, a.all, a.ro))
+			continue
+		}
+		one := func() []ll.Val { return []ll.Val{e.o.Op(t, "load %s, %s, align %d%s", t, p, a.elem, a.ro)} }
+		var x ll.Val
+		if a.all {
+			x = one()[0]
+		} else {
+			it := fmt.Sprintf("i%d", s.Seg)
+			num := e.o.Op(it, "bitcast %s to %s", m, it)
+			x = e.choose(e.cmp("ne", num, ll.Int(it, 0)), "seg", one, func() []ll.Val { return []ll.Val{{T: t, S: "zeroinitializer"}} })[0]
+		}
+		got = append(got, e.splatN(x, s.Seg))
+	}
+	return []ll.Val{e.concat(got)}
+}
+
+// segMask is the mask of a segment; segments that lie at one place share what they load.
+func (e *emitter) segMask(a *access, seg int) ll.Val {
+	s := a.shape
+	m := e.slice(a.mask, seg*s.Seg, s.Seg)
+	if a.known && s.SegStride == 0 {
+		for o := 1; o < e.w/s.Seg; o++ {
+			m = e.op2("or", m, e.slice(a.mask, o*s.Seg, s.Seg))
+		}
+	}
+	return m
+}
+
+func (e *emitter) segPointer(a *access, seg int) ll.Val {
+	addr := a.in.Args[0]
+	if a.known {
+		p := e.pointer(a.in.Space, e.scalar(addr))
+		return e.at(p, seg*int(a.shape.SegStride))
+	}
+	x := e.o.Op("i64", "extractelement %s, i64 %d", e.vector(addr), seg*a.shape.Seg)
+	return e.pointer(a.in.Space, x)
+}
+
+// loadWide loads vectors of n elements a lane as n vectors side by side and takes them apart; with lanes missing it gathers.
+func (e *emitter) loadWide(a *access, n int) []ll.Val {
+	fast := func() []ll.Val {
+		t := memType(a.types[0])
+		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		var raw []ll.Val
+		for i := 0; i < n; i++ {
+			raw = append(raw, e.maskedLoad(t, e.w, a.elem, e.at(p, i*e.w*a.elem), ll.Val{}, true, a.ro))
+		}
+		var out []ll.Val
+		for i := 0; i < n; i++ {
+			out = append(out, e.pick(raw, n, i))
+		}
+		return out
+	}
+	if a.all {
+		return fast()
+	}
+	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
+}
+
+// pick takes elements i, i+n, i+2n, … of the vectors raw laid end to end; their number is a power of two, or three.
+func (e *emitter) pick(raw []ll.Val, n, i int) ll.Val {
+	// Pairs of vectors are reduced to the lanes wanted, then joined.
+	var parts []ll.Val
+	for j := 0; j < len(raw); j++ {
+		var lanes []int
+		for l := 0; l < e.w; l++ {
+			if g := j*e.w + l; g%n == i {
+				lanes = append(lanes, l)
+			}
+		}
+		parts = append(parts, e.shuffle(raw[j], raw[j], lanes))
+	}
+	acc := parts[0]
+	for _, p := range parts[1:] {
+		acc = e.join(acc, p)
+	}
+	return acc
+}
+
+// join puts b's lanes behind a's, whatever their numbers.
+func (e *emitter) join(a, b ll.Val) ll.Val {
+	na, _ := split(a.T)
+	nb, _ := split(b.T)
+	if na == nb {
+		return e.shuffle(a, b, rangeInts(0, na+nb, func(j int) int { return j }))
+	}
+	m := max(na, nb)
+	grow := func(x ll.Val, n int) ll.Val {
+		if n == m {
+			return x
+		}
+		return e.shuffle(x, x, rangeInts(0, m, func(j int) int {
+			if j < n {
+				return j
+			}
+			return -1
+		}))
+	}
+	a, b = grow(a, na), grow(b, nb)
+	return e.shuffle(a, b, rangeInts(0, na+nb, func(j int) int {
+		if j < na {
+			return j
+		}
+		return m + j - na
+	}))
+}
+
+// loadStrided reads every k-th element: whole vectors, then a shuffle. The last element wanted bounds what is read.
+func (e *emitter) loadStrided(a *access, k int) []ll.Val {
+	if k == 1 {
+		return []ll.Val{e.loadUnit(a)}
+	}
+	fast := func() []ll.Val {
+		t := memType(a.types[0])
+		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		var raw []ll.Val
+		for i := 0; i < k; i++ {
+			want := make([]int64, e.w)
+			all := true
+			for l := range want {
+				if g := i*e.w + l; g <= (e.w-1)*k {
+					want[l] = 1
+				} else {
+					all = false
+				}
+			}
+			raw = append(raw, e.maskedLoad(t, e.w, a.elem, e.at(p, i*e.w*a.elem), ll.ConstVec("i1", want), all, ""))
+		}
+		return []ll.Val{e.pick(raw, k, 0)}
+	}
+	if a.all {
+		return fast()
+	}
+	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
+}
+
+// gather loads lane by lane; two elements of 32 bits go together as one of 64.
+func (e *emitter) gather(a *access) []ll.Val {
+	ptrs := e.pointers(a.in)
+	var out []ll.Val
+	if len(a.types) >= 2 && len(a.types)%2 == 0 && a.same() && a.elem == 4 {
+		for i := 0; i < len(a.types); i += 2 {
+			w := e.gatherOne("i64", 4, e.movePtrs(ptrs, i*4), a.mask)
+			for half := 0; half < 2; half++ {
+				x := w
+				if half == 1 {
+					x = e.op2("lshr", w, k(w, 32))
+				}
+				out = append(out, e.conv("bitcast", e.conv("trunc", x, "i32"), memType(a.types[0])))
+			}
+		}
+		return out
+	}
+	off := 0
+	for _, t := range a.types {
+		out = append(out, e.gatherOne(memType(t), bytesOf(t), e.movePtrs(ptrs, off), a.mask))
+		off += bytesOf(t)
+	}
+	return out
+}
+
+func (e *emitter) movePtrs(p ll.Val, off int) ll.Val {
+	if off == 0 {
+		return p
+	}
+	return e.o.Op(p.T, "getelementptr i8, %s, i64 %d", p, off)
+}
+
+// gatherOne reads one element a lane. Processors gather 32 and 64 bits; smaller elements are read one by one.
+func (e *emitter) gatherOne(t string, align int, ptrs, mask ll.Val) ll.Val {
+	vt := ll.Vec(e.w, t)
+	if e.w == 1 {
+		return e.o.Op(vt, "load %s, %s, align %d", vt, ptrs, align)
+	}
+	return e.o.Call(vt, "llvm.masked.gather."+suffix(vt)+".v32p0", ptrs, ll.Int("i32", int64(align)), mask, ll.Val{T: vt, S: "zeroinitializer"})
+}
+
+func emitStore(e *emitter, in *ir.Inst) {
+	e.before(in)
+	vals := in.Args[1:]
+	a := e.access(in, vals)
+	switch {
+	case a.uniform():
+		e.storeUniform(a, vals)
+	case a.unit() && len(vals) == 1:
+		p := e.pointer(in.Space, e.scalar(in.Args[0]))
+		e.maskedStore(e.stored(vals[0], e.w), a.elem, p, a.mask, a.all)
+	case a.same() && e.segmented(a) && a.shape.Stride != 0 && !(a.known && a.shape.SegStride == 0):
+		x := e.stored(vals[0], e.w)
+		for seg := 0; seg < e.w/a.shape.Seg; seg++ {
+			m := a.mask
+			if !a.all {
+				m = e.slice(a.mask, seg*a.shape.Seg, a.shape.Seg)
+			}
+			e.maskedStore(e.slice(x, seg*a.shape.Seg, a.shape.Seg), a.elem, e.segPointer(a, seg), m, a.all)
+		}
+	case a.unit() && a.same():
+		e.storeWide(a, vals)
+	default:
+		e.scatter(a, vals)
+	}
+	e.afterStore(in)
+}
+
+// stored is a value as it goes to memory.
+func (e *emitter) stored(v *ir.Value, n int) ll.Val {
+	x := e.clean(v, n)
+	if v.Type == ir.I1 {
+		x = e.conv("zext", x, "i8")
+	}
+	return x
+}
+
+func (e *emitter) maskedStore(x ll.Val, align int, p, mask ll.Val, all bool) {
+	if all {
+		e.o.Do("store %s, %s, align %d", x, p, align)
+		return
+	}
+	e.o.Call("void", "llvm.masked.store."+suffix(x.T)+".p0", x, p, ll.Int("i32", int64(align)), mask)
+}
+
+// storeUniform: all lanes store to one place, the last one's value stays.
+func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
+	run := func() {
+		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		vol := ""
+		if a.in.Volatile || a.in.Order != ir.Weak {
+			vol = "volatile "
+		}
+		off := 0
+		for _, v := range vals {
+			var x ll.Val
+			if uniform(v) || e.w == 1 {
+				x = e.stored(v, 1)
+			} else {
+				act := e.active(a.in)
+				lane := e.op2("sub", ll.Int("i32", 31), e.clz(act))
+				all := e.stored(v, e.w)
+				_, el := split(all.T)
+				x = e.o.Op(el, "extractelement %s, %s", all, lane)
+			}
+			e.o.Do("store %s%s, %s, align %d", vol, x, e.at(p, off), bytesOf(v.Type))
+			off += bytesOf(v.Type)
+		}
+	}
+	if a.all {
+		run()
+		return
+	}
+	e.ifAny(a.mask, run)
+}
+
+// storeWide stores vectors of several elements a lane by shuffling them together; with lanes missing, one by one.
+func (e *emitter) storeWide(a *access, vals []*ir.Value) {
+	n := len(vals)
+	fast := func() []ll.Val {
+		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		var xs []ll.Val
+		for _, v := range vals {
+			xs = append(xs, e.stored(v, e.w))
+		}
+		joined := xs[0]
+		for _, x := range xs[1:] {
+			joined = e.join(joined, x)
+		}
+		for i := 0; i < n; i++ {
+			part := e.shuffle(joined, joined, rangeInts(i*e.w, e.w, func(g int) int { return g%n*e.w + g/n }))
+			e.o.Do("store %s, %s, align %d", part, e.at(p, i*e.w*a.elem), a.elem)
+		}
+		return nil
+	}
+	if a.all {
+		fast()
+		return
+	}
+	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	e.choose(full, "wide", fast, func() []ll.Val { e.scatter(a, vals); return nil })
+}
+
+// scatter stores lane by lane in order: unrolled when all lanes act, a loop over the acting ones otherwise. The processor's
+// scatter is no faster than either.
+func (e *emitter) scatter(a *access, vals []*ir.Value) {
+	unrolled := func() []ll.Val {
+		ptrs := e.pointers(a.in)
+		var xs []ll.Val
+		for _, v := range vals {
+			xs = append(xs, e.stored(v, e.w))
+		}
+		for l := 0; l < e.w; l++ {
+			p := e.o.Op("ptr", "extractelement %s, i64 %d", ptrs, l)
+			off := 0
+			for i, v := range vals {
+				_, el := split(xs[i].T)
+				x := e.o.Op(el, "extractelement %s, i64 %d", xs[i], l)
+				e.o.Do("store %s, %s, align %d", x, e.at(p, off), bytesOf(v.Type))
+				off += bytesOf(v.Type)
+			}
+		}
+		return nil
+	}
+	loop := func() []ll.Val {
+		ptrs := e.pointers(a.in)
+		var xs []ll.Val
+		for _, v := range vals {
+			xs = append(xs, e.stored(v, e.w))
+		}
+		e.overLanes(a.mask, append([]ll.Val{ptrs}, xs...), nil, func(l []ll.Val) []ll.Val {
+			off := 0
+			for i, v := range vals {
+				e.o.Do("store %s, %s, align %d", l[i+1], e.at(l[0], off), bytesOf(v.Type))
+				off += bytesOf(v.Type)
+			}
+			return nil
+		})
+		return nil
+	}
+	if a.all {
+		unrolled()
+		return
+	}
+	loop()
+}
+
+func emitPrefetch(e *emitter, in *ir.Inst) {} // the processor's own prefetching does as well
+
+// emitFence orders memory. Within a block one thread runs everything in order.
+func emitFence(e *emitter, in *ir.Inst) {
+	if in.Scope == ir.ScopeCTA {
+		e.o.Do(`fence syncscope("singlethread") seq_cst`)
+		return
+	}
+	if in.Order == ir.SeqCst {
+		e.o.Do("fence seq_cst")
+		return
+	}
+	e.o.Do("fence acq_rel")
+}
+
+// emitCopyAsync copies at once: the wait that follows has nothing to wait for. Bytes past the source's are zero.
+func emitCopyAsync(e *emitter, in *ir.Inst) {
+	n := int(in.Imm)
+	dst := &ir.Inst{Op: ir.Store, Args: []*ir.Value{in.Args[0]}, Mask: in.Mask, Attr: ir.Attr{Space: ir.Shared}}
+	src := &ir.Inst{Op: ir.Load, Args: []*ir.Value{in.Args[1]}, Mask: in.Mask, Attr: ir.Attr{Space: ir.Global}}
+	mask, _ := e.mask(in)
+	sp := e.pointersOrOne(src)
+	dp := e.pointersOrOne(dst)
+	whole := in.Args[2].Const && in.Args[2].Bits >= uint64(n)
+	size := e.vector(in.Args[2])
+	e.overLanes(mask, []ll.Val{dp, sp, size}, nil, func(l []ll.Val) []ll.Val {
+		for off := 0; off < n; off += 4 {
+			if whole {
+				x := e.o.Op("i32", "load i32, %s, align 4", e.at(l[1], off))
+				e.o.Do("store %s, %s, align 4", x, e.at(l[0], off))
+				continue
+			}
+			in := e.cmp("ugt", l[2], ll.Int("i32", int64(off)))
+			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.o.Op("i32", "load i32, %s, align 4", e.at(l[1], off))} },
+				func() []ll.Val { return []ll.Val{ll.Int("i32", 0)} })[0]
+			e.o.Do("store %s, %s, align 4", x, e.at(l[0], off))
+		}
+		return nil
+	})
+}
+
+// pointersOrOne is the pointers of an access, a uniform one copied to all lanes.
+func (e *emitter) pointersOrOne(in *ir.Inst) ll.Val { return e.pointers(in) }

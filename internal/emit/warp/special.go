@@ -1,0 +1,138 @@
+package warp
+
+import (
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// sreg computes a special register at the start of the warp.
+func (e *emitter) sreg(in *ir.Inst) *rep {
+	c, o := &e.ctx, e.o
+	one := func(x ll.Val) *rep { return &rep{scalar: x} }
+	launch := func(off int) *rep { return one(e.load("i32", c.launch, off, invariant)) }
+	switch s := in.Sreg; s {
+	case ir.TidX, ir.TidY, ir.TidZ:
+		return e.tid(in)
+	case ir.NtidX, ir.NtidY, ir.NtidZ:
+		return one(c.block[s-ir.NtidX])
+	case ir.CtaidX, ir.CtaidY, ir.CtaidZ:
+		return one(c.ctaid[s-ir.CtaidX])
+	case ir.NctaidX, ir.NctaidY, ir.NctaidZ:
+		return one(c.grid[s-ir.NctaidX])
+	case ir.LaneID:
+		if e.w == 1 {
+			return one(o.Op("i32", "and %s, 31", c.first))
+		}
+		return one(ll.Int("i32", 0))
+	case ir.WarpID:
+		return one(o.Op("i32", "lshr %s, 5", c.first))
+	case ir.NWarpID:
+		return one(o.Op("i32", "lshr %s, 5", o.Op("i32", "add %s, 31", c.threads)))
+	case ir.SMID:
+		return one(e.load("i32", c.worker, image.WorkerID, invariant))
+	case ir.NSMID:
+		return one(ll.Int("i32", 1))
+	case ir.GridID:
+		return one(e.load("i64", c.launch, image.LaunchGridID, invariant))
+	case ir.LanemaskEQ, ir.LanemaskLE, ir.LanemaskLT, ir.LanemaskGE, ir.LanemaskGT:
+		return e.lanemask(s)
+	case ir.DynamicSmem:
+		return launch(image.LaunchSharedDynamic)
+	case ir.TotalSmem:
+		return launch(image.LaunchSharedTotal)
+	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ: // a cluster is one block
+		return one(c.ctaid[s-ir.ClusterIDX])
+	case ir.NClusterIDX, ir.NClusterIDY, ir.NClusterIDZ:
+		return one(c.grid[s-ir.NClusterIDX])
+	case ir.ClusterCtaIDX, ir.ClusterCtaIDY, ir.ClusterCtaIDZ, ir.ClusterCtaRank, ir.IsExplicitCluster:
+		return one(ll.Int("i32", 0))
+	case ir.ClusterNctaIDX, ir.ClusterNctaIDY, ir.ClusterNctaIDZ, ir.ClusterNctaRank:
+		return one(ll.Int("i32", 1))
+	}
+	e.unsupported("special register %s", in.Sreg)
+	return nil
+}
+
+func (e *emitter) lanemask(s ir.SpecialReg) *rep {
+	value := func(l int) int64 {
+		bit := uint32(1) << l
+		var m uint32
+		switch s {
+		case ir.LanemaskEQ:
+			m = bit
+		case ir.LanemaskLE:
+			m = bit | (bit - 1)
+		case ir.LanemaskLT:
+			m = bit - 1
+		case ir.LanemaskGE:
+			m = ^(bit - 1)
+		case ir.LanemaskGT:
+			m = ^(bit | (bit - 1))
+		}
+		return int64(int32(m))
+	}
+	if e.w == 1 {
+		e.unsupported("lane masks among lanes that wait on each other")
+	}
+	elems := make([]int64, e.w)
+	for l := range elems {
+		elems[l] = value(l)
+	}
+	return &rep{vec: ll.ConstVec("i32", elems)}
+}
+
+// tid is a thread index in the shape that the analysis gave it.
+func (e *emitter) tid(in *ir.Inst) *rep {
+	c := &e.ctx
+	n := e.cfg.Block
+	dim := int(in.Sreg - ir.TidX)
+	shape := in.Results[0].Shape
+	if n != [3]uint32{} {
+		x, xy := int64(n[0]), int64(n[0])*int64(n[1])
+		part := func(t ll.Val) ll.Val {
+			switch dim {
+			case 0:
+				if xy*int64(n[2]) == x {
+					return t
+				}
+				return e.op2("urem", t, k(t, x))
+			case 1:
+				return e.op2("urem", e.op2("udiv", t, k(t, x)), k(t, int64(n[1])))
+			}
+			return e.op2("udiv", t, k(t, xy))
+		}
+		if shape.Kind >= ir.Affine {
+			return &rep{scalar: part(c.first)}
+		}
+		lanes := e.iota("i32")
+		return &rep{vec: part(e.op2("add", e.splat(c.first), lanes))}
+	}
+	// Any shape: divide by multiplying. With at most 1024 threads 2^20 is enough for exact quotients.
+	t := c.first
+	if e.w > 1 {
+		lanes := e.iota("i32")
+		t = e.op2("add", e.splat(c.first), lanes)
+	}
+	width, _ := split(t.T)
+	inverse := func(d ll.Val) ll.Val {
+		q := e.op2("udiv", ll.Int("i32", 1<<20-1), d)
+		return e.splatN(e.op2("add", q, ll.Int("i32", 1)), width)
+	}
+	div := func(a, inv ll.Val) ll.Val { return e.op2("lshr", e.op2("mul", a, inv), k(a, 20)) }
+	row := div(t, inverse(c.block[0]))
+	var r ll.Val
+	switch dim {
+	case 0:
+		r = e.op2("sub", t, e.op2("mul", row, e.splatN(c.block[0], width)))
+	case 1:
+		z := div(row, inverse(c.block[1]))
+		r = e.op2("sub", row, e.op2("mul", z, e.splatN(c.block[1], width)))
+	default:
+		r = div(row, inverse(c.block[1]))
+	}
+	if width == 1 {
+		return &rep{scalar: r}
+	}
+	return &rep{vec: r}
+}

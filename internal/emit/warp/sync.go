@@ -1,0 +1,242 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// Warps that may stand at different barriers have a program counter each. A warp's frame begins with its state; the
+// block's frame holds the barriers.
+const (
+	warpPC     = 0  // i32: where it goes on
+	warpStatus = 4  // i32: running, waiting, done
+	warpBar    = 8  // i32: the barrier it waits at
+	warpRed    = 12 // i32: result of a reducing barrier
+
+	running = 0
+	waiting = 1
+	done    = 2
+
+	barArrived = 0 // i32: threads that have come
+	barCount   = 4 // i32: threads expected; 0: all that are not done
+	barAcc     = 8 // i32: reduction so far
+	barBytes   = 16
+	numBars    = 16
+
+	blockDone  = numBars * barBytes // i32: warps that have ended
+	blockBytes = blockDone + 64
+)
+
+// blockFrame is the bytes of the frame that belong to the block.
+func (e *emitter) blockFrame() uint32 {
+	if r := e.f.Regions; r != nil && r.PerWarp {
+		return blockBytes
+	}
+	return 0
+}
+
+// perWarpLoop runs the warps that can run, round and round, until all are done. If none can, the kernel is stuck.
+func (e *emitter) perWarpLoop() {
+	c, o := &e.ctx, e.o
+	e.meta.FrameBlock = blockBytes
+	progress, yields := o.Alloca("i32", 4), o.Alloca("i32", 4)
+	c.nextPC = yields
+	for off := 0; off < blockBytes; off += 64 {
+		o.Do("store <16 x i32> zeroinitializer, %s, align 64", e.at(c.frame, off))
+	}
+	o.Br("init.head")
+	o.Label("init.head")
+	i := o.Phi("i32")
+	i.Add(ll.Int("i32", 0), "block.body")
+	wf := e.frameOf(i.Val)
+	o.Do("store <4 x i32> zeroinitializer, %s, align 16", wf)
+	up := o.Op("i32", "add %s, 1", i.Val)
+	i.Add(up, "init.head")
+	o.CondBr(e.cmp("ult", up, c.warps), "init.head", "sched.head")
+
+	o.Label("sched.head")
+	o.Do("store i32 0, %s", progress)
+	o.Do("store i32 0, %s", yields)
+	o.Br("warp.head")
+	o.Label("warp.head")
+	warp := o.Phi("i32")
+	warp.Add(ll.Int("i32", 0), "sched.head")
+	c.warp = warp.Val
+	c.warpFrame = e.frameOf(c.warp)
+	status := e.load("i32", c.warpFrame, warpStatus, "")
+	o.CondBr(e.cmp("eq", status, ll.Int("i32", running)), "warp.run", "warp.next")
+	o.Label("warp.run")
+	o.Do("store i32 1, %s", progress)
+	e.warpValues()
+	e.dispatch(e.load("i32", c.warpFrame, warpPC, ""))
+	c.warpNext = "warp.next"
+	e.body()
+
+	o.Line = 0
+	o.Label("warp.next")
+	next := o.Op("i32", "add %s, 1", warp.Val)
+	warp.Add(next, "warp.next")
+	o.CondBr(e.cmp("ult", next, c.warps), "warp.head", "sched.next")
+	o.Label("sched.next")
+	ended := e.load("i32", c.frame, blockDone, "")
+	o.CondBr(e.cmp("eq", ended, c.warps), "block.next", "sched.more")
+	o.Label("sched.more")
+	spun := o.Op("i32", "load i32, %s", yields)
+	o.CondBr(e.cmp("ne", spun, ll.Int("i32", 0)), "sched.yield", "sched.check")
+	o.Label("sched.yield")
+	if e.hasYields() {
+		e.rtCall("void", image.RtYield, c.launch, c.worker)
+	}
+	o.Br("sched.head")
+	o.Label("sched.check")
+	went := o.Op("i32", "load i32, %s", progress)
+	o.CondBr(e.cmp("ne", went, ll.Int("i32", 0)), "sched.head", "stuck")
+	o.Label("stuck")
+	o.Do("ret i32 %d", image.StopDeadlock)
+}
+
+func (e *emitter) hasYields() bool {
+	for _, p := range e.f.Regions.Points {
+		if p.At.Op == ir.CallRt {
+			return true
+		}
+	}
+	return false
+}
+
+// threadsIn is the threads that one warp's arrival counts for.
+func (e *emitter) threadsIn() ll.Val { return ll.Int("i32", int64(e.w)) }
+
+// perWarpBar arrives at a barrier, and waits there unless it is an arrival only (k 0).
+func (e *emitter) perWarpBar(in *ir.Inst, k int) {
+	c, o := &e.ctx, e.o
+	id := e.op2("and", e.scalar(in.Args[0]), ll.Int("i32", numBars-1))
+	count := e.scalar(in.Args[1])
+	off := e.conv("zext", e.op2("mul", id, ll.Int("i32", barBytes)), "i64")
+	bar := o.Op("ptr", "getelementptr i8, %s, %s", c.frame, off)
+	if len(in.Args) > 2 {
+		part := e.barPart(in)
+		old := e.load("i32", bar, barAcc, "")
+		came := e.load("i32", bar, barArrived, "")
+		sum := e.barCombine(in.BarKind, old, part)
+		acc := e.sel(e.cmp("eq", came, ll.Int("i32", 0)), part, sum)
+		o.Do("store %s, %s", acc, e.at(bar, barAcc))
+	}
+	if k > 0 {
+		e.save(k)
+		o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
+		o.Do("store i32 %d, %s", waiting, e.at(c.warpFrame, warpStatus))
+		o.Do("store %s, %s", id, e.at(c.warpFrame, warpBar))
+	}
+	e.need("kz.arrive")
+	o.Do("call void @kz.arrive(%s, %s, %s, %s, %s)", c.frame, id, count, e.threadsIn(), c.warps)
+}
+
+// perWarpExit ends the warp; barriers that waited for it alone may open.
+func (e *emitter) perWarpExit() {
+	c, o := &e.ctx, e.o
+	o.Do("store i32 %d, %s", done, e.at(c.warpFrame, warpStatus))
+	n := e.load("i32", c.frame, blockDone, "")
+	o.Do("store %s, %s", e.op2("add", n, ll.Int("i32", 1)), e.at(c.frame, blockDone))
+	e.need("kz.exit")
+	o.Do("call void @kz.exit(%s, %s, %s)", c.frame, e.threadsIn(), c.warps)
+	o.Br(c.warpNext)
+}
+
+// perWarpYield lets the other warps run and goes on in the next round.
+func (e *emitter) perWarpYield(k int) {
+	c, o := &e.ctx, e.o
+	e.spins = true
+	e.save(k)
+	o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
+	o.Do("store i32 1, %s", c.nextPC)
+}
+
+func (e *emitter) need(string) {}
+
+// helpers writes the functions that barriers call.
+func (e *emitter) helpers() {
+	if r := e.f.Regions; r == nil || !r.PerWarp {
+		return
+	}
+	size := (e.frame + 63) &^ 63
+	e.mod.Raw(fmt.Sprintf(`
+define internal void @kz.open(ptr %%frame, i32 %%id, i32 %%unit, i32 %%warps) #0 {
+  %%o32 = mul i32 %%id, %[1]d
+  %%o = zext i32 %%o32 to i64
+  %%bar = getelementptr i8, ptr %%frame, i64 %%o
+  %%came = load i32, ptr %%bar
+  %%cp = getelementptr i8, ptr %%bar, i64 %[2]d
+  %%count = load i32, ptr %%cp
+  %%dp = getelementptr i8, ptr %%frame, i64 %[3]d
+  %%ended = load i32, ptr %%dp
+  %%left = sub i32 %%warps, %%ended
+  %%all = mul i32 %%left, %%unit
+  %%none = icmp eq i32 %%count, 0
+  %%want = select i1 %%none, i32 %%all, i32 %%count
+  %%some = icmp ne i32 %%came, 0
+  %%enough = icmp uge i32 %%came, %%want
+  %%go = and i1 %%some, %%enough
+  br i1 %%go, label %%open, label %%out
+open:
+  store i32 0, ptr %%bar
+  %%ap = getelementptr i8, ptr %%bar, i64 %[4]d
+  %%acc = load i32, ptr %%ap
+  br label %%head
+head:
+  %%i = phi i32 [ 0, %%open ], [ %%up, %%next ]
+  %%i64 = zext i32 %%i to i64
+  %%w0 = mul i64 %%i64, %[5]d
+  %%w1 = add i64 %%w0, %[6]d
+  %%w = getelementptr i8, ptr %%frame, i64 %%w1
+  %%sp = getelementptr i8, ptr %%w, i64 %[7]d
+  %%status = load i32, ptr %%sp
+  %%bp = getelementptr i8, ptr %%w, i64 %[8]d
+  %%at = load i32, ptr %%bp
+  %%waits = icmp eq i32 %%status, %[10]d
+  %%here = icmp eq i32 %%at, %%id
+  %%free = and i1 %%waits, %%here
+  br i1 %%free, label %%wake, label %%next
+wake:
+  store i32 0, ptr %%sp
+  %%rp = getelementptr i8, ptr %%w, i64 %[9]d
+  store i32 %%acc, ptr %%rp
+  br label %%next
+next:
+  %%up = add i32 %%i, 1
+  %%more = icmp ult i32 %%up, %%warps
+  br i1 %%more, label %%head, label %%out
+out:
+  ret void
+}
+
+define internal void @kz.arrive(ptr %%frame, i32 %%id, i32 %%count, i32 %%unit, i32 %%warps) #0 {
+  %%o32 = mul i32 %%id, %[1]d
+  %%o = zext i32 %%o32 to i64
+  %%bar = getelementptr i8, ptr %%frame, i64 %%o
+  %%came = load i32, ptr %%bar
+  %%now = add i32 %%came, %%unit
+  store i32 %%now, ptr %%bar
+  %%cp = getelementptr i8, ptr %%bar, i64 %[2]d
+  store i32 %%count, ptr %%cp
+  call void @kz.open(ptr %%frame, i32 %%id, i32 %%unit, i32 %%warps)
+  ret void
+}
+
+define internal void @kz.exit(ptr %%frame, i32 %%unit, i32 %%warps) #0 {
+entry:
+  br label %%head
+head:
+  %%i = phi i32 [ 0, %%entry ], [ %%up, %%head ]
+  call void @kz.open(ptr %%frame, i32 %%i, i32 %%unit, i32 %%warps)
+  %%up = add i32 %%i, 1
+  %%more = icmp ult i32 %%up, %[11]d
+  br i1 %%more, label %%head, label %%out
+out:
+  ret void
+}
+`, barBytes, barCount, blockDone, barAcc, size, blockBytes, warpStatus, warpBar, warpRed, waiting, numBars))
+}

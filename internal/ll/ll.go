@@ -1,0 +1,269 @@
+// Package ll writes LLVM's textual IR. It knows functions, blocks, typed operands, declarations and debug lines, and
+// nothing of PTX or of warps.
+package ll
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Val is an operand: its type and its text.
+type Val struct {
+	T string
+	S string
+}
+
+// String is the operand with its type, as most instructions want it.
+func (v Val) String() string { return v.T + " " + v.S }
+
+// IsZero reports the zero Val, which is no operand.
+func (v Val) IsZero() bool { return v.T == "" }
+
+// Int is an integer constant of type t.
+func Int(t string, n int64) Val {
+	if t == "i1" {
+		if n != 0 {
+			return Val{t, "true"}
+		}
+		return Val{t, "false"}
+	}
+	return Val{t, strconv.FormatInt(n, 10)}
+}
+
+// Vec is the type of n lanes of t; one lane is t itself.
+func Vec(n int, t string) string {
+	if n == 1 {
+		return t
+	}
+	return "<" + strconv.Itoa(n) + " x " + t + ">"
+}
+
+// Splat is the constant vector of n lanes c; one lane is c itself.
+func Splat(n int, c Val) Val {
+	if n == 1 {
+		return c
+	}
+	if c.S == "0" || c.S == "false" || c.S == "zeroinitializer" {
+		return Val{Vec(n, c.T), "zeroinitializer"}
+	}
+	return Val{Vec(n, c.T), "splat (" + c.String() + ")"}
+}
+
+// ConstVec is a constant vector of integers.
+func ConstVec(t string, elems []int64) Val {
+	var b strings.Builder
+	b.WriteByte('<')
+	for i, e := range elems {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Int(t, e).String())
+	}
+	b.WriteByte('>')
+	return Val{Vec(len(elems), t), b.String()}
+}
+
+// Module is a module being written.
+type Module struct {
+	decls map[string]string
+	funcs []*Func
+	attrs []string // of the functions
+	lines map[int32]int
+	file  string
+	raw   []string
+}
+
+// NewModule starts a module; file is the name that debug lines refer to, attrs go on every function.
+func NewModule(file string, attrs ...string) *Module {
+	return &Module{decls: map[string]string{}, lines: map[int32]int{}, file: file, attrs: attrs}
+}
+
+// Func is a function being written.
+type Func struct {
+	m      *Module
+	head   string
+	sub    bool     // has debug lines
+	allocs []string // of the entry block
+	text   []string
+	n      int
+	labels int
+	cur    string
+	// Line is the source line of what is written next; 0: none.
+	Line int32
+}
+
+// Func starts a function: head is "i32 @f(ptr %p)".
+func (m *Module) Func(head string, debug bool) *Func {
+	f := &Func{m: m, head: head, sub: debug, cur: "entry"}
+	m.funcs = append(m.funcs, f)
+	return f
+}
+
+// Raw adds text as it is: functions written by hand.
+func (m *Module) Raw(text string) { m.raw = append(m.raw, text) }
+
+// Declare makes an external function or an intrinsic known, once.
+func (m *Module) Declare(ret, name string, args ...string) {
+	m.decls[name] = "declare " + ret + " @" + name + "(" + strings.Join(args, ", ") + ")"
+}
+
+const firstLineID = 10
+
+func (f *Func) dbg() string {
+	if !f.sub || f.Line == 0 {
+		return ""
+	}
+	id, ok := f.m.lines[f.Line]
+	if !ok {
+		id = firstLineID + len(f.m.lines)
+		f.m.lines[f.Line] = id
+	}
+	return ", !dbg !" + strconv.Itoa(id)
+}
+
+// Do writes an instruction without a result.
+func (f *Func) Do(format string, args ...any) {
+	f.text = append(f.text, "  "+fmt.Sprintf(format, args...)+f.dbg())
+}
+
+// Op writes an instruction with a result of type t.
+func (f *Func) Op(t, format string, args ...any) Val {
+	v := f.name(t)
+	f.text = append(f.text, "  "+v.S+" = "+fmt.Sprintf(format, args...)+f.dbg())
+	return v
+}
+
+func (f *Func) name(t string) Val {
+	f.n++
+	return Val{t, "%v" + strconv.Itoa(f.n)}
+}
+
+// Call calls a function by name, declaring it, and gives its result (none for void).
+func (f *Func) Call(ret, name string, args ...Val) Val {
+	types := make([]string, len(args))
+	texts := make([]string, len(args))
+	for i, a := range args {
+		types[i], texts[i] = a.T, a.String()
+	}
+	f.m.Declare(ret, name, types...)
+	return f.CallKnown(ret, name, texts)
+}
+
+// CallKnown calls a function that is declared or defined elsewhere.
+func (f *Func) CallKnown(ret, name string, args []string) Val {
+	text := "call " + ret + " @" + name + "(" + strings.Join(args, ", ") + ")"
+	if ret == "void" {
+		f.Do("%s", text)
+		return Val{}
+	}
+	return f.Op(ret, "%s", text)
+}
+
+// Alloca reserves memory in the function's entry block.
+func (f *Func) Alloca(t string, align int) Val {
+	v := f.name("ptr")
+	f.allocs = append(f.allocs, fmt.Sprintf("  %s = alloca %s, align %d", v.S, t, align))
+	return v
+}
+
+// NewLabel makes a fresh block name.
+func (f *Func) NewLabel(hint string) string {
+	f.labels++
+	return hint + "." + strconv.Itoa(f.labels)
+}
+
+// Label starts a block. The one before must have ended.
+func (f *Func) Label(name string) {
+	f.text = append(f.text, name+":")
+	f.cur = name
+}
+
+// Cur is the name of the block being written.
+func (f *Func) Cur() string { return f.cur }
+
+// Br jumps.
+func (f *Func) Br(label string) { f.Do("br label %%%s", label) }
+
+// CondBr branches on an i1.
+func (f *Func) CondBr(c Val, yes, no string) { f.Do("br %s, label %%%s, label %%%s", c, yes, no) }
+
+// Phi is a phi whose incoming values come later.
+type Phi struct {
+	Val
+	f    *Func
+	at   int
+	pair []string
+}
+
+// Phi writes a phi of type t at this place.
+func (f *Func) Phi(t string) *Phi {
+	v := f.name(t)
+	f.text = append(f.text, "")
+	return &Phi{v, f, len(f.text) - 1, nil}
+}
+
+// Add adds an incoming value.
+func (p *Phi) Add(v Val, label string) {
+	p.pair = append(p.pair, "["+v.S+", %"+label+"]")
+	p.f.text[p.at] = "  " + p.S + " = phi " + p.T + " " + strings.Join(p.pair, ", ")
+}
+
+// String is the module's text.
+func (m *Module) String() string {
+	var b strings.Builder
+	names := make([]string, 0, len(m.decls))
+	for n := range m.decls {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		b.WriteString(m.decls[n])
+		b.WriteByte('\n')
+	}
+	for _, f := range m.funcs {
+		fmt.Fprintf(&b, "\ndefine %s #0", f.head)
+		if f.sub {
+			fmt.Fprintf(&b, " !dbg !%d", 3)
+		}
+		b.WriteString(" {\nentry:\n")
+		for _, a := range f.allocs {
+			b.WriteString(a)
+			b.WriteByte('\n')
+		}
+		for _, t := range f.text {
+			b.WriteString(t)
+			b.WriteByte('\n')
+		}
+		b.WriteString("}\n")
+	}
+	for _, r := range m.raw {
+		b.WriteString(r)
+	}
+	fmt.Fprintf(&b, "\nattributes #0 = { %s }\n", strings.Join(m.attrs, " "))
+	m.debug(&b)
+	return b.String()
+}
+
+// debug writes the lines: one subprogram, one location a line.
+func (m *Module) debug(b *strings.Builder) {
+	fmt.Fprintf(b, `
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!4, !5}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, producer: "kudzu", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
+!1 = !DIFile(filename: %q, directory: "/")
+!2 = !DISubroutineType(types: !6)
+!3 = distinct !DISubprogram(name: "kernel", file: !1, line: 1, type: !2, unit: !0, spFlags: DISPFlagDefinition)
+!4 = !{i32 2, !"Debug Info Version", i32 3}
+!5 = !{i32 7, !"Dwarf Version", i32 5}
+!6 = !{}
+`, m.file)
+	all := make([]int32, len(m.lines))
+	for line, id := range m.lines {
+		all[id-firstLineID] = line
+	}
+	for i, line := range all {
+		fmt.Fprintf(b, "!%d = !DILocation(line: %d, column: 1, scope: !3)\n", firstLineID+i, line)
+	}
+}
