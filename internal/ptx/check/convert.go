@@ -7,6 +7,9 @@ import (
 
 // cvtSpelling is the manual's table of which rounding and saturation a conversion takes.
 func cvtSpelling(c *checker, in *ptx.Inst) bool {
+	if !cvtNeeds(c, in) {
+		return false
+	}
 	if in.Form.Slot("rnd") < 0 || len(in.Form.Operands()) != 2 || in.Form.Slot("ftz") < 0 {
 		return true // the packed and narrow forms say it all in their rows
 	}
@@ -21,6 +24,9 @@ func cvtSpelling(c *checker, in *ptx.Inst) bool {
 	case !d.IsFloat() && !a.IsFloat():
 		if rnd != 0 {
 			return bad("Rounding modifier is not allowed for instruction 'cvt'")
+		}
+		if d == a && in.Has(isa.ModSat) {
+			return bad("Illegal modifier '.sat' for instruction 'cvt'")
 		}
 	case !d.IsFloat(): // float to integer
 		if !intRnd {
@@ -47,4 +53,45 @@ func cvtSpelling(c *checker, in *ptx.Inst) bool {
 		return bad("Illegal modifier '.ftz' for instruction 'cvt'")
 	}
 	return true
+}
+
+// cvtNeeds are versions and targets that depend on types and words together.
+func cvtNeeds(c *checker, in *ptx.Inst) bool {
+	d, a := in.Type("dtype"), in.Type("atype")
+	switch {
+	case in.Mod("satfinite") != 0 && in.Form.SM == 80:
+		return c.need(in, isa.Need{PTX: isa.V(8, 1)}, ".satfinite on cvt")
+	case in.Form.SM == 89 && c.m.Target.SM < 90:
+		return c.need(in, isa.Need{PTX: isa.V(8, 1)}, "cvt with FP8 types on sm_89")
+	case d == isa.BF16 && a == isa.F32 && in.Mod("ftz") == 0 && in.Mod("sat") == 0 && (in.Mod("rnd") == isa.ModRn || in.Mod("rnd") == isa.ModRz):
+		return c.need(in, isa.Need{PTX: isa.V(7, 0), SM: 80}, ".bf16")
+	case (d == isa.BF16 || a == isa.BF16) && in.Form.SM == 0:
+		return c.need(in, isa.Need{PTX: isa.V(7, 8), SM: 90}, ".bf16")
+	}
+	return true
+}
+
+// cvtaSpelling: the spaces that came later.
+func cvtaSpelling(c *checker, in *ptx.Inst) bool {
+	switch in.Mod("space") {
+	case isa.ModConst:
+		return c.need(in, isa.Need{PTX: isa.V(3, 1)}, "cvta/isspacep with .const state space")
+	case isa.ModParam, isa.ModParamEntry:
+		return c.need(in, isa.Need{PTX: isa.V(7, 7), SM: 70}, "cvta/isspacep with .param state space")
+	}
+	return true
+}
+
+// cvtRule: conversions from and to .bf16 take no wider registers.
+func cvtRule(c *checker, in *ptx.Inst) {
+	d, a := in.Type("dtype"), in.Type("atype")
+	if d != isa.BF16 && a != isa.BF16 {
+		return
+	}
+	for i, t := range []isa.Type{d, a} {
+		if o := &in.Args[i]; o.Kind == ptx.OpReg && c.b.Regs[o.Reg].Type.Bits() != t.Bits() && t.IsFloat() {
+			c.mismatch(in)
+			return
+		}
+	}
 }

@@ -87,6 +87,12 @@ func (c *checker) operand(in *ptx.Inst, i int, o *isa.Operand, a *ptx.Operand) b
 		return c.pair(in, i, o, a)
 	}
 	t := in.Form.OperandType(i, in.Mods, c.m.AddressSize)
+	if o.Vec < 0 {
+		if n := in.Form.Fragment(i, in.Mods); n > 0 && (a.Kind != ptx.OpVec || len(a.Elems) != n) {
+			c.errorf(a.Pos, "Vector of size %d is expected for argument %d of instruction '%v'", n, i, in.Op())
+			return false
+		}
+	}
 	switch a.Kind {
 	case ptx.OpVec:
 		if o.Vec < 0 && !o.VecSlot && in.Op() == isa.Mov {
@@ -138,10 +144,10 @@ func fits(t, r isa.Type, o *isa.Operand) bool {
 	if rb < tb || rb > tb && !o.Wider {
 		return false
 	}
-	fromSlot := o.Ref == isa.TypeOfSlot
+	fromSlot := o.Ref == isa.TypeOfSlot && !o.Strict || o.Ref == isa.TypeWide
 	switch t.Class() {
 	case isa.ClassBits:
-		return true
+		return fromSlot || o.Any || isIntOrBits(r)
 	case isa.ClassSigned, isa.ClassUnsigned:
 		return isIntOrBits(r) || r == isa.F16x2 && fromSlot
 	case isa.ClassFloat:
@@ -149,7 +155,7 @@ func fits(t, r isa.Type, o *isa.Operand) bool {
 	case isa.ClassPacked:
 		switch t {
 		case isa.U16x2, isa.S16x2, isa.U8x4, isa.S8x4:
-			return r.IsBits() || r == isa.F16x2
+			return rb == 32 && (r.IsBits() || r == isa.F16x2)
 		}
 		return r.IsBits()
 	}
@@ -166,7 +172,7 @@ func (c *checker) constant(in *ptx.Inst, o *isa.Operand, a *ptx.Operand, t isa.T
 	case isa.ClassSigned, isa.ClassUnsigned:
 		ok = !float
 	case isa.ClassBits:
-		ok = !float || t == isa.B32 && a.ImmKind == ptx.ImmF32 || t == isa.B64 && a.ImmKind == ptx.ImmF64
+		ok = !float || o.Ref == isa.TypeOfSlot && (t == isa.B32 && a.ImmKind == ptx.ImmF32 || t == isa.B64 && a.ImmKind == ptx.ImmF64)
 	case isa.ClassFloat:
 		ok = float && (t == isa.F32 || t == isa.F64)
 	case isa.ClassPred:

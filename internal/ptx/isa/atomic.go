@@ -4,7 +4,7 @@ package isa
 var atomicForms = []Form{
 	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op{.hint}.type  d, [a], b{, policy}", Sets: with(semAtom, scopes, space(syncSpaces...), op(".and", ".or", ".xor"), hint, typ(bits3264)), PTX: v(1, 1), SM: 11},
 	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op{.hint}.type  d, [a], b{, policy}", Sets: with(semAtom, scopes, space(syncSpaces...), op(".exch"), hint, typ(bits3264)), PTX: v(1, 1), SM: 11},
-	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op{.hint}.type  d, [a], b, c{, policy}", Sets: with(semAtom, scopes, space(syncSpaces...), op(".cas"), hint, typ(bits3264)), PTX: v(1, 1), SM: 11},
+	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op.type  d, [a], b, c", Sets: with(semAtom, scopes, space(syncSpaces...), op(".cas"), typ(bits3264)), PTX: v(1, 1), SM: 11},
 	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op.b16  d, [a], b, c", Sets: with(semAtom, scopes, space(syncSpaces...), op(".cas")), PTX: v(6, 3), SM: 70},
 	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op.b128  d, [a], b, c", Sets: with(semAtom, scopes, space(syncSpaces...), op(".cas")), PTX: v(8, 3), SM: 90},
 	{Op: Atom, Syntax: "atom{.sem}{.scope}{.space}.op{.hint}.b128  d, [a], b{, policy}", Sets: with(semAtom, scopes, space(syncSpaces...), op(".exch"), hint), PTX: v(8, 3), SM: 90},

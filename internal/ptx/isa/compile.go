@@ -127,10 +127,12 @@ func (c *compiled) readOperands(f *Form, text string) {
 		}
 	}
 	hasAddrFirst := len(c.operands) > 0 && c.operands[0].Kinds&(KAddr|KTex) != 0
-	if len(c.operands) > 0 && !hasAddrFirst && f.Op.hasResult() {
+	if len(c.operands) > 0 && !hasAddrFirst && (ops[f.Op].result || c.operands[0].Name == "d") {
 		c.operands[0].Dest = true
-		c.operands[0].Kinds |= KSink
 		c.operands[0].Kinds &^= KImm
+		if ops[f.Op].sink {
+			c.operands[0].Kinds |= KSink
+		}
 	}
 }
 
@@ -317,6 +319,10 @@ func (o *Operand) readSpec(f *Form, spec string) error {
 		switch {
 		case strings.HasSuffix(spec, "+"):
 			o.Wider = true
+		case strings.HasSuffix(spec, "!"):
+			o.Strict = true
+		case strings.HasSuffix(spec, "~"):
+			o.Any = true
 		case strings.HasSuffix(spec, "&"):
 			o.Kinds |= KSym
 		case strings.HasSuffix(spec, "*"):

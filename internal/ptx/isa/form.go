@@ -45,7 +45,7 @@ func (v Version) Minor() int { return int(v & 0xff) }
 // module's address size), label, table, call, sink (only _), frag(slot) (a register of a
 // matrix fragment); before it # (constant only), $ (register only), a digit (vector of so many);
 // after it + (a wider register will do), & (or the address of a variable or function), v (a vector if the form has a vec
-// word), * (or a vector of any size), :lo..hi (range of a constant).
+// word), * (or a vector of any size), ! (integer registers only), ~ (float registers too), :lo..hi (range of a constant).
 type Form struct {
 	Op     Op
 	Syntax string
@@ -114,6 +114,8 @@ type Operand struct {
 	Minus    bool // {-}c
 	Unified  bool // [a]{.unified}
 	Wider    bool // a wider register will do
+	Any      bool // of fixed bits: a float register too
+	Strict   bool // of a type slot: no float register though the type is bits
 	VecSlot  bool // a vector of the size in slot "vec"
 	Vec      int8 // a vector of this size; 0: not; -1: any size
 	Sel      string

@@ -299,8 +299,6 @@ const (
 	ModKindF16
 	ModKindTf32
 	ModKindI8
-	ModBlock16
-	ModBlock32
 	ModCollectorAFill
 	ModCollectorAUse
 	ModCollectorALastuse
@@ -335,6 +333,8 @@ const (
 	ModWarpx20123
 	Mod32x128b
 	ModWarpx4
+	ModBlock32
+	ModBlock16
 	ModPack16b
 	ModUnpack16b
 	ModAshift

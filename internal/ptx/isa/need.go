@@ -63,15 +63,23 @@ func metList(list string, sm int, suffix string) bool {
 
 // wordNeeds are words that ask for more than the forms they stand in, the same everywhere.
 var wordNeeds = map[string]Need{
-	".cluster":         {PTX: v(7, 8), SM: 90},
-	".shared::cta":     {PTX: v(7, 8), SM: 30},
-	".shared::cluster": {PTX: v(7, 8), SM: 90},
-	".L2::cache_hint":  {PTX: v(7, 4), SM: 80},
-	".L2::64B":         {PTX: v(7, 4), SM: 75},
-	".L2::128B":        {PTX: v(7, 4), SM: 75},
-	".L2::256B":        {PTX: v(7, 4), SM: 80},
-	".param::entry":    {PTX: v(8, 3)},
-	".param::func":     {PTX: v(8, 3)},
+	".cluster":              {PTX: v(7, 8), SM: 90},
+	".shared::cta":          {PTX: v(7, 8), SM: 30},
+	".shared::cluster":      {PTX: v(7, 8), SM: 90},
+	".L2::cache_hint":       {PTX: v(7, 4), SM: 80},
+	".L2::64B":              {PTX: v(7, 4), SM: 75},
+	".L2::128B":             {PTX: v(7, 4), SM: 75},
+	".L2::256B":             {PTX: v(7, 4), SM: 80},
+	".param::entry":         {PTX: v(8, 3)},
+	".param::func":          {PTX: v(8, 3)},
+	".sp::ordered_metadata": {PTX: v(8, 5)},
+	".cta_group::1":         {PTX: v(8, 6), Arch: "100f 110f"},
+	".cta_group::2":         {PTX: v(8, 6), Arch: "100f 110f"},
+	".im2col::w":            {PTX: v(8, 6), Arch: "100f 110f"},
+	".im2col::w::128":       {PTX: v(8, 6), Arch: "100f 110f"},
+	".tile::gather4":        {PTX: v(8, 6), SM: 100},
+	".tile::scatter4":       {PTX: v(8, 6), Arch: "100f 110f"},
+	".cp_mask":              {PTX: v(8, 6), SM: 100},
 }
 
 var modNeeds = func() map[Mod]Need {

@@ -60,8 +60,6 @@ var (
 	stSpaces   = []string{".global", ".local", ".param", ".param::func", ".shared", ".shared::cta", ".shared::cluster"}
 	syncSpaces = []string{".global", ".shared", ".shared::cta", ".shared::cluster"}
 	cvtaSpaces = []string{".const", ".global", ".local", ".shared", ".shared::cta", ".shared::cluster", ".param", ".param::entry"}
-
-	multimemTypes = []string{".f16", ".f16x2", ".bf16", ".bf16x2", ".f32", ".f64", ".e5m2", ".e5m2x2", ".e5m2x4", ".e4m3", ".e4m3x2", ".e4m3x4"}
 )
 
 func typ(words []string) Sets               { return Sets{"type": words} }

@@ -15,7 +15,6 @@ var syncForms = []Form{
 	{Op: BarrierCluster, Syntax: "barrier.cluster.wait{.sem}{.aligned}", Sets: sem(".acquire"), PTX: v(7, 8), SM: 90},
 	{Op: Membar, Syntax: "membar.level", Sets: Sets{"level": {".cta", ".gl", ".sys"}}, PTX: v(1, 4)},
 	{Op: Membar, Syntax: "membar.proxy.proxykind", Sets: proxyKind, PTX: v(7, 5), SM: 70},
-	{Op: Membar, Syntax: "membar.proxy.async.space", Sets: space(".global", ".shared::cta", ".shared::cluster"), PTX: v(8, 0), SM: 90},
 	{Op: Fence, Syntax: "fence{.sem}.scope", Sets: with(sem(".sc", ".acq_rel"), scopes), PTX: v(6, 0), SM: 70},
 	{Op: Fence, Syntax: "fence.sem.scope", Sets: with(sem(".acquire", ".release"), scopes), PTX: v(8, 6), SM: 90},
 	{Op: Fence, Syntax: "fence.acquire.sync_restrict::shared::cluster.cluster", PTX: v(8, 6), SM: 90},

@@ -162,7 +162,7 @@ func lookup(text string) *Spelling {
 	}
 	for _, w := range words {
 		m := ModOf(w)
-		if m == 0 && s.Bad == "" {
+		if m == 0 && s.Bad == "" && !b.inMnemonic(w) {
 			s.Bad = w
 		}
 		s.Words = append(s.Words, m)
@@ -176,6 +176,18 @@ func lookup(text string) *Spelling {
 		s.Bad = ""
 	}
 	return s
+}
+
+// inMnemonic reports whether the word is part of a mnemonic of the bucket, as .async in cp.async.
+func (b *bucket) inMnemonic(w string) bool {
+	for _, f := range b.forms {
+		for _, p := range f.compiled.words {
+			if p == w {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // match puts the words into the form's slots. As the vendor's assembler does, it takes them in any order after the
@@ -230,7 +242,7 @@ func (c *compiled) inOrder(words, mods []Mod) bool {
 }
 
 func (c *compiled) anyOrder(words, mods []Mod) bool {
-	filled := 0
+	filled, lastType := 0, -1
 next:
 	for _, w := range words {
 		if w == 0 {
@@ -238,6 +250,12 @@ next:
 		}
 		for j := range c.slots {
 			if mods[j] == 0 && c.slots[j].takes(w) {
+				if w.Type() != TypeNone {
+					if j < lastType {
+						return false
+					}
+					lastType = j
+				}
 				mods[j] = w
 				if !c.slots[j].Optional {
 					filled++
