@@ -208,6 +208,6 @@ const (
 	TestInfinite         //
 	TestNumber           // not a NaN
 	TestNaN              //
-	TestNormal           // not zero, subnormal, infinite or NaN
+	TestNormal           // not subnormal, infinite or NaN; zero is normal, as on the hardware
 	TestSubnormal        //
 )

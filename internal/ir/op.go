@@ -96,7 +96,7 @@ const (
 	FTest // testp: Imm is a TestXxx
 
 	// floating point; Rnd, FTZ, Sat. FTZ with Flag (add, sub, mul, div, fma, sqrt, fcmp): flushing or not gives what is wanted,
-	// take the cheaper. Neg and Abs of an f32 NaN are the canonical NaN.
+	// take the cheaper. Neg and Abs of a NaN are the canonical NaN; of an f64 NaN, that NaN made quiet.
 	FAdd
 	FSub
 	FMul

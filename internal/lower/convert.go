@@ -97,8 +97,13 @@ func (x *inst) floatToInt(v *ir.Value, to isa.Type) *ir.Value {
 	if to.Bits() >= 32 {
 		return x.b.Emit(op, irTypes[to], attr, v)
 	}
-	r := x.b.Emit(op, ir.I32, attr, v)
-	return x.resize(x.clampInt(r, to, wide), to.Bits(), false)
+	r := x.clampInt(x.b.Emit(op, ir.I32, attr, v), to, wide)
+	if v.Type == ir.F64 && !to.IsSigned() {
+		// A NaN in f64 gives the integer's top bit, whatever its width; only signed clamping keeps that.
+		nan := x.b.Emit(ir.FCmp, ir.I1, ir.Attr{Cmp: ir.NAN}, v, v)
+		r = x.sel(nan, i32(1<<(to.Bits()-1)), r)
+	}
+	return x.resize(r, to.Bits(), false)
 }
 
 func (x *inst) floatToFloat(v *ir.Value, to ir.Type) *ir.Value {
@@ -107,6 +112,10 @@ func (x *inst) floatToFloat(v *ir.Value, to ir.Type) *ir.Value {
 	switch {
 	case have == to:
 		return x.sameFloat(v, attr)
+	case have == ir.BF16 && to == ir.F32 && !attr.FTZ:
+		// The bits moved up, NaN payloads and all.
+		b := x.op(ir.Shl, x.resize(x.cast(v, ir.I16), 32, false), i32(16))
+		return x.saturate(x.cast(b, ir.F32))
 	case have.Bits() < to.Bits():
 		return x.saturate(x.b.Emit(ir.FExt, to, ir.Attr{FTZ: attr.FTZ}, v))
 	case have.Bits() == 16: // f16 and bf16: exact in f32
@@ -213,10 +222,29 @@ func (x *inst) toFormat(d, a isa.Type) {
 	default:
 		args = []*ir.Value{x.arg("a")}
 	}
+	if attr.Fmt == ir.FmtTF32 && attr.Rnd == ir.RNA {
+		x.result(x.tf32Away(args[0]))
+		return
+	}
 	if x.has("rbits") {
 		args = append(args, x.arg("rbits"))
 	}
 	x.result(x.b.Emit(ir.FToFmt, irTypes[d], attr, args...))
+}
+
+// tf32Away is cvt.rna.tf32: half of the last place added to the bits, the rest cut off. Infinities and NaNs are only cut, and
+// .satfinite takes the place below for them too, as sm_90 does.
+func (x *inst) tf32Away(v *ir.Value) *ir.Value {
+	top := func(b *ir.Value) *ir.Value {
+		return x.icmp(ir.EQ, x.op(ir.And, b, i32(0x7f800000)), i32(0x7f800000))
+	}
+	b := x.cast(v, ir.I32)
+	r := x.sel(top(b), b, x.op(ir.Add, b, i32(0x1000)))
+	r = x.op(ir.And, r, i32(^0x1fff))
+	if x.Has(isa.ModSatfinite) {
+		r = x.sel(top(r), x.op(ir.Sub, r, i32(0x2000)), r)
+	}
+	return r
 }
 
 // fromFormat widens a pair to f16x2 (or bf16x2 from ue8m0).

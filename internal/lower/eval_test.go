@@ -180,7 +180,7 @@ func (c *cta) together(warp []*thread) (bool, error) {
 	for _, in := range order {
 		g := groups[in]
 		full := true
-		if n := len(in.Args); n > 0 && in.Op != ir.Mma && in.Op != ir.LdMatrix {
+		if n := len(in.Args); n > 0 && (in.Op < ir.Mma || in.Op > ir.MovMatrix) {
 			mask := g[0].arg(in, n-1)
 			for i, t := range warp {
 				if mask>>i&1 != 0 && !t.done && t.waiting != in {

@@ -83,6 +83,21 @@ func (t *thread) exec(in *ir.Inst) error {
 		return t.access(in, a)
 	case ir.Fence, ir.Prefetch:
 		return nil
+	case ir.FToFmt, ir.FmtToF:
+		t.evalFormat(in, a)
+		return nil
+	case ir.CopyAsync:
+		to, err := t.memory(ir.Shared, a[0], int(in.Imm))
+		if err != nil {
+			return err
+		}
+		from, err := t.memory(ir.Global, a[1], int(a[2]))
+		if err != nil {
+			return err
+		}
+		clear(to)
+		copy(to, from)
+		return nil
 	case ir.Pack:
 		var v uint64
 		sh := 0
@@ -441,6 +456,22 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 			r += uint64(p * q)
 		}
 		return r, true
+	case ir.Dp2a:
+		r := a[2]
+		for i := range 2 {
+			x, y := a[0]>>(16*i)&0xffff, a[1]>>(8*i+int(in.Imm>>2&1)*16)&0xff
+			p, q := int64(x), int64(y)
+			if in.Imm&1 != 0 {
+				p = signed(x, 16)
+			}
+			if in.Imm&2 != 0 {
+				q = signed(y, 8)
+			}
+			r += uint64(p * q)
+		}
+		return r, true
+	case ir.Fns:
+		return fns(uint32(a[0]), int(int32(a[1])), int(int32(a[2]))), true
 	case ir.Bmsk:
 		pos, l := a[0], a[1]
 		if in.Flag {
@@ -449,6 +480,31 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 		return maskBits(^uint64(0), int(min(l, 32))) << min(pos, 63), true
 	}
 	return 0, false
+}
+
+// fns finds the offset-th set bit of mask from base on, upwards or downwards. PTX ISA, "fns".
+func fns(mask uint32, base, offset int) uint64 {
+	n, step, pos := 0, 1, base
+	switch {
+	case offset == 0:
+		if mask>>base&1 != 0 {
+			return uint64(base)
+		}
+		return 0xffffffff
+	case offset > 0:
+		pos, n = base, offset-1
+	default:
+		pos, n, step = base, -offset-1, -1
+	}
+	for ; pos >= 0 && pos < 32; pos += step {
+		if mask>>pos&1 != 0 {
+			if n == 0 {
+				return uint64(pos)
+			}
+			n--
+		}
+	}
+	return 0xffffffff
 }
 
 var sfModes = map[ir.Rnd]softfloat.Mode{ir.RN: softfloat.RN, ir.RZ: softfloat.RZ, ir.RM: softfloat.RM, ir.RP: softfloat.RP, ir.RNA: softfloat.RNA}
@@ -517,10 +573,10 @@ func evalFloat(in *ir.Inst, a []uint64) (uint64, bool) {
 		return f.Rcp(a[0], e), true
 	case ir.FNeg, ir.FAbs:
 		switch {
-		case f == softfloat.F32 && f.IsNaN(a[0]):
-			return f.CanonicalNaN(), true
 		case f == softfloat.F64 && f.IsNaN(a[0]):
 			return a[0] | 1<<51, true
+		case f.IsNaN(a[0]):
+			return f.CanonicalNaN(), true
 		case in.Op == ir.FNeg:
 			return f.Neg(flush(a[0])), true
 		}
@@ -541,7 +597,7 @@ func evalFloat(in *ir.Inst, a []uint64) (uint64, bool) {
 		x := a[0]
 		num := !f.IsNaN(x)
 		fin := num && !f.IsInf(x)
-		return flagOf([]bool{fin, f.IsInf(x), num, !num, fin && !f.IsSubnormal(x) && !f.IsZero(x), f.IsSubnormal(x)}[in.Imm]), true
+		return flagOf([]bool{fin, f.IsInf(x), num, !num, fin && !f.IsSubnormal(x), f.IsSubnormal(x)}[in.Imm]), true
 	case ir.FToS, ir.FToU:
 		return f.ToInt(a[0], softfloat.Int{Width: uint(rt.Bits()), Signed: in.Op == ir.FToS}, e), true
 	case ir.SToF, ir.UToF:

@@ -9,6 +9,10 @@ import (
 
 // warpOp evaluates a convergent operation for the threads of one warp that reached it together.
 func warpOp(in *ir.Inst, group, warp []*thread) error {
+	switch in.Op {
+	case ir.Mma, ir.LdMatrix, ir.StMatrix, ir.MovMatrix:
+		return matrixOp(in, group)
+	}
 	lane := func(t *thread) int { return int(t.linear % 32) }
 	at := map[int]*thread{}
 	active := uint64(0)

@@ -45,43 +45,56 @@ func (x *inst) field(v *ir.Value, pos, width int, signed bool) *ir.Value {
 	return x.op(op, v, i32(int64(pos)), i32(int64(width)))
 }
 
-// clampTo limits a 64-bit v to the range of a width-bit integer. wide says how to read v.
-func (x *inst) clampTo(v *ir.Value, width int, signed, wide bool) *ir.Value {
-	if !wide { // v is unsigned
-		limit := int64(1)<<width - 1
-		if signed {
-			limit = int64(1)<<(width-1) - 1
-		}
-		return x.op(ir.MinU, v, i64(limit))
+// clampTo limits a 64-bit v to the range of a 32-bit integer. wide says how to read v.
+func (x *inst) clampTo(v *ir.Value, signed, wide bool) *ir.Value {
+	switch {
+	case !wide && signed:
+		return x.op(ir.MinU, v, i64(1<<31-1))
+	case !wide:
+		return x.op(ir.MinU, v, i64(1<<32-1))
+	case signed:
+		return x.op(ir.MaxS, x.op(ir.MinS, v, i64(1<<31-1)), i64(-1<<31))
 	}
-	if signed {
-		return x.op(ir.MaxS, x.op(ir.MinS, v, i64(1<<(width-1)-1)), i64(-1<<(width-1)))
-	}
-	return x.op(ir.MaxS, x.op(ir.MinS, v, i64(1<<width-1)), i64(0))
+	return x.op(ir.MaxS, x.op(ir.MinS, v, i64(1<<32-1)), i64(0))
 }
 
-// finishVideo saturates, applies the second operation or merges into c, and writes d.
-func (x *inst) finishVideo(v *ir.Value, wide bool) {
+// finishVideo saturates v, a signed number, applies the second operation or merges into c, and writes d.
+func (x *inst) finishVideo(v *ir.Value) {
 	d := &x.Args[0]
 	dt := x.opType(0)
-	pos, width := selector(d)
+	if d.Elem == ptx.ElemSel {
+		x.mergeVideo(v)
+		return
+	}
 	if x.Has(isa.ModSat) {
-		v = x.clampTo(v, width, dt.IsSigned(), wide)
+		v = x.clampTo(v, dt.IsSigned(), true)
 	}
 	r := x.resize(v, 32, false)
 	if x.has("c") {
-		c := x.arg("c")
-		if d.Elem == ptx.ElemSel {
-			r = x.op(ir.Bfi, r, c, i32(int64(pos)), i32(int64(width)))
-		} else {
-			r = x.op(secondOp(x.Mod("op2"), dt.IsSigned()), r, c)
+		r = x.op(secondOp(x.Mod("op2"), dt.IsSigned()), r, x.arg("c"))
+	}
+	x.setOperand(d, dt, r)
+}
+
+// mergeVideo puts the result into the part of c that d names, in two ways as sm_90 does it and the manual does not say: a
+// negative result saturates to the largest value, and what goes into .h1 is the result's upper half.
+func (x *inst) mergeVideo(v *ir.Value) {
+	d := x.Args[0]
+	dt := x.opType(0)
+	pos, width := selector(&d)
+	if x.Has(isa.ModSat) {
+		limit := int64(1)<<width - 1
+		if dt.IsSigned() {
+			limit >>= 1
 		}
+		v = x.op(ir.MinU, v, i64(limit))
 	}
-	o := *d
-	if o.Elem == ptx.ElemSel {
-		o.Elem = -1
+	r := x.resize(v, 32, false)
+	if pos == 16 && width == 16 {
+		r = x.op(ir.ShrU, r, i32(16))
 	}
-	x.setOperand(&o, dt, r)
+	d.Elem = -1
+	x.setOperand(&d, dt, x.op(ir.Bfi, r, x.arg("c"), i32(int64(pos)), i32(int64(width))))
 }
 
 func secondOp(m isa.Mod, signed bool) ir.Op {
@@ -123,7 +136,7 @@ func (x *inst) videoBase(a, b *ir.Value) *ir.Value {
 	panic("BUG: no video operation for " + x.spelling())
 }
 
-func lowerVideo(x *inst) { x.finishVideo(x.videoBase(x.selected("a"), x.selected("b")), true) }
+func lowerVideo(x *inst) { x.finishVideo(x.videoBase(x.selected("a"), x.selected("b"))) }
 
 func lowerVideoShift(x *inst) {
 	a, n := x.selected("a"), x.resize(x.selected("b"), 32, false)
@@ -140,19 +153,34 @@ func lowerVideoShift(x *inst) {
 			op = ir.ShrS
 		}
 	}
-	x.finishVideo(x.op(op, a, n), signed)
+	v := x.op(op, a, n)
+	if op == ir.Shl {
+		// 34 bits are all that the hardware keeps before it saturates.
+		v = x.op(ir.ShrS, x.op(ir.Shl, v, i32(30)), i32(30))
+	}
+	x.finishVideo(v)
 }
 
-// lowerVmad is ±(a×b) ± c, scaled. Negation is by complement and one more, as the manual writes it.
+// lowerVmad is ±(a×b) ± c, scaled. Negation is by complement and one more, as the manual writes it. Where the result is
+// scaled, sm_90 reads whole words and c as signed, whatever their types say; unscaled, only the low half shows.
 func lowerVmad(x *inst) {
-	neg := x.Args[x.index("a")].Minus != x.Args[x.index("b")].Minus
+	ao, bo := &x.Args[x.index("a")], &x.Args[x.index("b")]
 	ci := x.index("c")
 	co := x.Args[ci]
-	signed := x.Type("atype").IsSigned() || x.Type("btype").IsSigned() || neg || co.Minus
-	p := x.op(ir.Mul, x.selected("a"), x.selected("b"))
-	cneg := co.Minus
+	neg, cneg := ao.Minus != bo.Minus, co.Minus
+	signed := x.Type("atype").IsSigned() || x.Type("btype").IsSigned() || neg || cneg
+	scale := map[string]int64{"shr7": 7, "shr15": 15}[x.word("scale", "")]
+	factor := func(name string, o *ptx.Operand) *ir.Value {
+		if scale != 0 && o.Elem != ptx.ElemSel {
+			w := *o
+			w.Minus = false
+			return x.resize(x.value(&w, isa.S32), 64, true)
+		}
+		return x.selected(name)
+	}
+	p := x.op(ir.Mul, factor("a", ao), factor("b", bo))
 	co.Minus = false
-	c := x.resize(x.value(&co, x.opType(ci)), 64, signed)
+	c := x.resize(x.value(&co, isa.S32), 64, signed || scale != 0)
 	one := x.Mod("po") != 0
 	switch {
 	case one:
@@ -165,15 +193,11 @@ func lowerVmad(x *inst) {
 	if one {
 		r = x.op(ir.Add, r, i64(1))
 	}
-	if n := map[string]int64{"shr7": 7, "shr15": 15}[x.word("scale", "")]; n != 0 {
-		op := ir.ShrU
-		if signed {
-			op = ir.ShrS
-		}
-		r = x.op(op, r, i32(n))
+	if scale != 0 {
+		r = x.op(ir.ShrS, r, i32(scale))
 	}
 	if x.Has(isa.ModSat) {
-		r = x.clampTo(r, 32, signed, signed)
+		r = x.clampTo(r, signed, signed || scale != 0)
 	}
 	x.result(x.resize(r, 32, false))
 }
