@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/emit/warp"
 	"kudzu/internal/ir"
 	"kudzu/internal/llvm"
 	"kudzu/internal/lower"
@@ -15,11 +16,17 @@ import (
 )
 
 // fromPTX is the first half for CPUs.
-func fromPTX(req *compile.Request, _ llvm.Options, t *clock, emitted map[string]string) (*source, error) {
-	if _, err := toIR(req, t, emitted); err != nil {
+func fromPTX(req *compile.Request, o llvm.Options, t *clock, emitted map[string]string) (*source, error) {
+	k, err := toIR(req, t, emitted)
+	if err != nil {
 		return nil, err
 	}
-	return nil, &compile.Unsupported{What: "code generation"} // until emit/warp is there
+	code, err := warp.Emit(k, warp.Config{Block: req.Block, CPU: o.CPU, Features: o.Features})
+	if err != nil {
+		return nil, stageError("emit", err)
+	}
+	t.done("emit")
+	return &source{text: code.LLVM, entry: code.Entry, meta: code.Meta}, nil
 }
 
 // toIR gives the kernel's IR after all passes.

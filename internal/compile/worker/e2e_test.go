@@ -1,0 +1,110 @@
+package worker
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"kudzu/internal/compile"
+	"kudzu/internal/image"
+	"kudzu/internal/llvm"
+
+	"github.com/ebitengine/purego"
+)
+
+func pipeline(t testing.TB) *Pipeline {
+	t.Helper()
+	p, err := New("")
+	if err != nil {
+		var nf *llvm.NotFound
+		if errors.As(err, &nf) {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPTX compiles PTX to an image and runs it, specialised to a block shape and for any, at every level.
+func TestPTX(t *testing.T) {
+	const n, threads = 1000, 256
+	p := pipeline(t)
+	for _, block := range [][3]uint32{{threads, 1, 1}, {}} {
+		for level := range levels {
+			r, err := p.Run(&compile.Request{PTX: saxpyPTX(t), Kernel: "saxpy", Block: block, Options: compile.Options{Level: level}})
+			if err != nil {
+				t.Fatalf("block %v, level %d: %v", block, level, err)
+			}
+			im, err := image.Parse(r.Image)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(im.Meta.Lines) == 0 || im.Meta.Kernel != "saxpy" {
+				t.Errorf("block %v, level %d: %+v", block, level, im.Meta)
+			}
+			m, err := im.Map()
+			if err != nil {
+				t.Fatal(err)
+			}
+			runSaxpy(t, m, im, n, threads)
+			if err := m.Unmap(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func runSaxpy(t *testing.T, m *image.Mapping, im *image.Image, n, threads int) {
+	t.Helper()
+	x, y := make([]float32, n+24), make([]float32, n+24)
+	for i := range x {
+		x[i], y[i] = float32(i), 1
+	}
+	params := make([]byte, 24)
+	binary.LittleEndian.PutUint32(params, uint32(n))
+	binary.LittleEndian.PutUint32(params[4:], 0x40000000) // 2.0
+	binary.LittleEndian.PutUint64(params[8:], uint64(address(x)))
+	binary.LittleEndian.PutUint64(params[16:], uint64(address(y)))
+	blocks := (n + threads - 1) / threads
+	launch, worker := make([]byte, image.LaunchSize), make([]byte, image.WorkerSize)
+	frame := make([]byte, int(im.Meta.FrameWarp)*threads/32+int(im.Meta.FrameBlock)+64)
+	le := binary.LittleEndian
+	le.PutUint64(launch[image.LaunchParams:], uint64(address(params)))
+	for i, v := range []int{blocks, 1, 1, threads, 1, 1} {
+		le.PutUint32(launch[image.LaunchGrid+4*i:], uint32(v))
+	}
+	le.PutUint32(launch[image.LaunchWarps:], uint32(threads/32))
+	le.PutUint32(launch[image.LaunchThreads:], uint32(threads))
+	le.PutUint64(worker[image.WorkerFrame:], uint64((address(frame)+63)&^63))
+	r, _, _ := purego.SyscallN(m.Entry(), address(launch), address(worker), 0, uintptr(blocks))
+	runtime.KeepAlive([]any{params, frame})
+	if r != image.StopNone {
+		t.Errorf("returned %d", r)
+	}
+	for i := range y {
+		want := 2*float32(i) + 1
+		if i >= n {
+			want = 1
+		}
+		if y[i] != want {
+			t.Fatalf("y[%d] = %v, want %v", i, y[i], want)
+		}
+	}
+}
+
+// BenchmarkLevels is the whole pipeline, PTX to image, without processes.
+func BenchmarkLevels(b *testing.B) {
+	p := pipeline(b)
+	for level := range levels {
+		b.Run(fmt.Sprint(level), func(b *testing.B) {
+			req := &compile.Request{PTX: saxpyPTX(b), Kernel: "saxpy", Block: [3]uint32{256, 1, 1}, Options: compile.Options{Level: level}}
+			for b.Loop() {
+				if _, err := p.Run(req); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
