@@ -109,6 +109,11 @@ func (f *Function) know() (*facts, error) {
 	return &f.facts, nil
 }
 
+// room is the dynamic shared memory a launch may ask for: what is there without opting in, or what was opted into.
+func (f *Function) room(k *facts) uint64 {
+	return uint64(max(0, f.mod.ctx.dev.info.SharedBlock-k.StaticShared, int(f.dynamic.Load())))
+}
+
 // prepare has the kernel compiled for a block shape before the stream's locks are taken: compiling takes long, and other
 // threads must not wait for it.
 func (f *Function) prepare(block [3]uint32) error {

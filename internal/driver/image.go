@@ -44,7 +44,26 @@ func readImage(p hostmem.Ptr, sm int) (string, error) {
 	case fatbin.FormatELF, fatbin.FormatArchive:
 		return "", machineCodeOnly()
 	}
-	return plausible(hostmem.StringN(p, fatbin.MaxText))
+	n, ok := textLen(p)
+	if !ok {
+		return "", notAnImage("text without an end")
+	}
+	return plausible(string(hostmem.Bytes(p, n)))
+}
+
+// textLen is the length of a text that ends with a NUL. It goes page by page, because the bytes after the end may not be
+// ours to touch; the copy is made once, with the length known: modules of 10 MB are usual.
+func textLen(p hostmem.Ptr) (uint64, bool) {
+	const page = 4096
+	for n := uint64(0); n < fatbin.MaxText; {
+		at := p.Add(n)
+		part := hostmem.Bytes(at, page-uint64(at)%page)
+		if i := bytes.IndexByte(part, 0); i >= 0 {
+			return n + uint64(i), true
+		}
+		n += uint64(len(part))
+	}
+	return 0, false
 }
 
 func machineCodeOnly() error {

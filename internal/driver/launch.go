@@ -143,7 +143,7 @@ func (f *Function) admits(l *backend.Launch) error {
 		}
 		threads *= uint64(l.Block[i])
 	}
-	if threads > k.maxThreads || int64(l.DynamicShared) > int64(f.dynamic.Load()) {
+	if threads > k.maxThreads || uint64(l.DynamicShared) > f.room(k) {
 		return errInvalidValue
 	}
 	if l.Cluster == [3]uint32{} {

@@ -129,8 +129,54 @@ func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
 
 // checkText checks a whole module.
 func checkText(text string) error {
-	_, err := check.Text(text)
-	return err
+	m, err := check.Text(text)
+	if err != nil {
+		return err
+	}
+	if name := unresolved(m); name != "" {
+		return jitFatal("Unresolved extern function '%s'", name)
+	}
+	return nil
+}
+
+// systemFuncs are the functions that kernels may call without a definition.
+var systemFuncs = map[string]bool{"vprintf": true, "malloc": true, "free": true, "__assertfail": true}
+
+// unresolved is the first function that is used and that neither the module nor the system has; "" if all are there.
+func unresolved(m *ptx.Module) string {
+	known := map[string]bool{}
+	for _, f := range m.Funcs {
+		if f.Body != nil {
+			known[f.Name] = true
+		}
+	}
+	for _, a := range m.Aliases {
+		known[a.Name] = true
+	}
+	for _, f := range m.Funcs {
+		if f.Body == nil {
+			continue
+		}
+		for i := range f.Body.Insts {
+			if name := missing(f.Body.Insts[i].Args, known); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func missing(args []ptx.Operand, known map[string]bool) string {
+	for i := range args {
+		a := &args[i]
+		if a.Kind == ptx.OpFunc && !known[a.Name] && !systemFuncs[a.Name] {
+			return a.Name
+		}
+		if name := missing(a.Elems, known); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 func kernelDecl(f *ptx.Func) backend.KernelDecl {

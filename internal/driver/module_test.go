@@ -63,6 +63,9 @@ func TestLoadCodesAndLogs(t *testing.T) {
 		{"32 bits", ".version 7.8\n.target sm_80\n.address_size 32\n.visible .entry k() {ret;}", nil, 218, "32-bit"},
 		{"cut off", ptxHead + ".visible .entry k() {\n ret;\n", nil, 218, "ptxas application ptx input, line"},
 		{"open comment", ptxHead + "/* open", nil, 218, "line 4"},
+		{"unresolved function", ptxHead + ".extern .func foo();\n.visible .entry k() { call foo; ret; }", nil, 218, "ptxas fatal   : Unresolved extern function 'foo'"},
+		{"system function", ptxHead + ".extern .func (.param .b64 r) malloc (.param .b64 n);\n.visible .entry k() { .param .b64 n; .param .b64 r; call (r), malloc, (n); ret; }", nil, 0, ""},
+		{"unused extern function", ptxHead + ".extern .func foo();\n.visible .entry k() { ret; }", nil, 0, ""},
 		{"unknown instruction", ptxHead + ".visible .entry k() {\n foo.u32 %r1;\n ret;\n}\n", nil, 218, "line 5; error   : "},
 	} {
 		code, log, _, _ := load(th, c, r.src, r.opts...)
@@ -264,6 +267,11 @@ func TestOccupancy(t *testing.T) {
 			t.Errorf("block %d dynamic %d: %d, want %d", r.block, r.dyn, n, r.n)
 		}
 	}
+	want(t, "opt out", th.FuncSetAttribute(e, 8, 0), 0)
+	if n, err := th.OccupancyMaxActiveBlocksPerMultiprocessor(e, 256, 40000); n != 5 || err != nil {
+		t.Errorf("what needs no opt-in is gone: %d %v", n, err)
+	}
+	want(t, "opt in again", th.FuncSetAttribute(e, 8, 49152), 0)
 	for _, r := range [][4]int32{{0, 264, 1024, 0}, {100, 4224, 64, 0}, {1000, 528, 512, 0}, {-1, 0, 0, 1}} {
 		g, b, err := th.OccupancyMaxPotentialBlockSize(e, 0, 0, r[0])
 		if g != r[1] || b != r[2] || code(err) != int(r[3]) {

@@ -12,7 +12,7 @@ func (f *Function) occupancy(threads, dynamic uint64) (int, error) {
 		return 0, err
 	}
 	in := f.mod.ctx.dev.info
-	if threads > uint64(in.MaxThreads) || dynamic > uint64(max(0, f.dynamic.Load())) {
+	if threads > uint64(in.MaxThreads) || dynamic > f.room(k) {
 		return 0, nil
 	}
 	warp := uint64(max(1, in.WarpSize))
