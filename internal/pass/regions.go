@@ -33,7 +33,7 @@ func regions(st *state) error {
 			for _, x := range next.Insts {
 				x.Block = next
 			}
-			b.Insts = b.Insts[:i+1 : i+1]
+			b.Insts = b.Insts[: i+1 : i+1]
 			for _, s := range next.Succs() {
 				renamePred(s, b, next)
 			}
@@ -48,9 +48,50 @@ func regions(st *state) error {
 		return nil
 	}
 	f.Regions = r
+	nearAddresses(f)
 	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)
 	liveAcross(f, r)
 	return nil
+}
+
+// nearAddresses repeats the arithmetic of an address in the block that uses it, so that across a barrier lives the 32-bit
+// index or the pointer it is made of, which is smaller, and the emitter sees how it is made.
+func nearAddresses(f *ir.Func) {
+	for _, b := range f.Blocks {
+		copies := map[*ir.Value]*ir.Value{}
+		var out []*ir.Inst
+		var near func(v *ir.Value, depth int) *ir.Value
+		near = func(v *ir.Value, depth int) *ir.Value {
+			d := v.Def
+			if d == nil || d.Block == b || depth > 8 || v.Type != ir.I64 {
+				return v
+			}
+			switch d.Op {
+			case ir.Add, ir.Sub, ir.Shl, ir.SExt, ir.ZExt:
+			default:
+				return v
+			}
+			if c := copies[v]; c != nil {
+				return c
+			}
+			n := f.NewInst(d.Op, []ir.Type{v.Type})
+			n.Attr, n.Line, n.Block = d.Attr, d.Line, b
+			for _, a := range d.Args {
+				n.Args = append(n.Args, near(a, depth+1))
+			}
+			out = append(out, n)
+			copies[v] = n.Results[0]
+			return n.Results[0]
+		}
+		for _, in := range b.Insts {
+			switch in.Op {
+			case ir.Load, ir.Store, ir.Atomic, ir.AtomicCAS:
+				in.Args[0] = near(in.Args[0], 0)
+			}
+			out = append(out, in)
+		}
+		b.Insts = out
+	}
 }
 
 func setTermAfter(f *ir.Func, b, next *ir.Block, line int32) {

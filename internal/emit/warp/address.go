@@ -45,13 +45,14 @@ type parts struct {
 }
 
 // takeApart finds the parts of a varying address: sums of uniform values and one widened, scaled 32-bit index.
-func (e *emitter) takeApart(v *ir.Value, sp ir.Space) (p parts, ok bool) {
+func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
+	sp := in.Space
 	p.scale = 1
 	var uniforms []*ir.Value
 	for depth := 0; depth < 16; depth++ {
 		d := v.Def
-		if d == nil {
-			return p, false
+		if d == nil || e.f.Regions != nil && d.Block != in.Block {
+			return p, false // behind a barrier only what the passes kept is there; they keep addresses' parts near
 		}
 		switch d.Op {
 		case ir.Add:
@@ -105,7 +106,7 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 	pt := ll.Vec(e.w, "ptr")
 	sp := in.Space
 	if sp != ir.Local && a.Shape.Kind < ir.Affine {
-		if p, ok := e.takeApart(a, sp); ok {
+		if p, ok := e.takeApart(a, in); ok {
 			b := e.pointer(sp, p.base)
 			if p.off != 0 {
 				b = e.at(b, int(p.off))
