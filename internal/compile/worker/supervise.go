@@ -35,6 +35,14 @@ type supervisor struct {
 	idle []*child  // the most recently used last; guarded by mu
 	busy int       // guarded by mu
 	last time.Time // when something happened last; guarded by mu
+
+	first chan started // the worker begun at our start, until someone claims it; guarded by mu
+}
+
+// started is a worker, or why there is none.
+type started struct {
+	c   *child
+	err error
 }
 
 func newSupervisor(command []string, out io.Writer) *supervisor {
@@ -61,7 +69,7 @@ func (s *supervisor) run(in io.Reader) int {
 	if err != nil {
 		return 1
 	}
-	go s.warm()
+	s.warm()
 	go s.tidy()
 	go s.read(in)
 	return <-s.quit
@@ -102,17 +110,31 @@ func leaveDirectory() {
 	_ = os.Chdir("/") // if not, not
 }
 
-// warm has a worker ready when the first request has arrived.
+// warm begins to start a worker, so that it is ready when the first request has arrived.
 func (s *supervisor) warm() {
-	if c, err := s.take(); err == nil {
-		s.give(c)
-	}
+	ch := make(chan started, 1)
+	s.mu.Lock()
+	s.first = ch
+	s.mu.Unlock()
+	go func() {
+		c, err := startChild(s.command)
+		ch <- started{c, err}
+	}()
 }
 
 // tidy retires workers, and in the end ourselves.
 func (s *supervisor) tidy() {
 	for range time.Tick(s.workerIdle / 4) {
 		s.mu.Lock()
+		select {
+		case w := <-s.first: // nobody asked for anything yet
+			s.first = nil
+			if w.err == nil {
+				w.c.used = time.Now()
+				s.idle = append(s.idle, w.c)
+			}
+		default:
+		}
 		var keep, retire []*child
 		for _, c := range s.idle {
 			if time.Since(c.used) > s.workerIdle {
@@ -145,12 +167,19 @@ func (s *supervisor) take() (*child, error) {
 		s.mu.Unlock()
 		return c, nil
 	}
+	ch := s.first
+	s.first = nil
 	s.mu.Unlock()
-	c, err := startChild(s.command)
-	if err != nil {
+	var w started
+	if ch != nil {
+		w = <-ch
+	} else {
+		w.c, w.err = startChild(s.command)
+	}
+	if w.err != nil {
 		s.release()
 	}
-	return c, err
+	return w.c, w.err
 }
 
 func (s *supervisor) release() {

@@ -227,6 +227,23 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// LLVM's own fatal errors end the worker, and its message reaches the user.
+func TestLLVMFatal(t *testing.T) {
+	c := client(t, compile.Config{})
+	_, err := c.Compile(&compile.Request{
+		Kernel: "k", Target: compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64"}, // no AVX-512
+		PTX: "declare <16 x i32> @llvm.x86.avx512.vpermi2var.d.512(<16 x i32>, <16 x i32>, <16 x i32>)\n" +
+			"define <16 x i32> @k(<16 x i32> %a) {\n %r = call <16 x i32> @llvm.x86.avx512.vpermi2var.d.512(<16 x i32> %a, <16 x i32> %a, <16 x i32> %a)\n ret <16 x i32> %r\n}",
+	})
+	var crash *compile.Crash
+	if !errors.As(err, &crash) || !strings.Contains(crash.Detail, "LLVM ERROR") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Compile(request("fine")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
 // A process that dies once is not noticed.
 func TestRetry(t *testing.T) {
 	for _, kernel := range []string{"killonce", "killsupervisoronce"} {
