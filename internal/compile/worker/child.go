@@ -187,7 +187,7 @@ func (t *tail) String() string {
 // reason picks the line that says why, or the last one.
 func (t *tail) reason() string {
 	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
-	for _, mark := range []string{"LLVM ERROR", "Assertion", "runtime: goroutine stack exceeds", "panic:", "kudzu compiler:"} {
+	for _, mark := range []string{"LLVM ERROR", "Assertion", "out of memory", "runtime: goroutine stack exceeds", "panic:", "kudzu compiler:"} {
 		for _, l := range lines {
 			if strings.Contains(l, mark) {
 				return strings.TrimSpace(l)

@@ -10,9 +10,12 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 
 	"kudzu/internal/compile"
+
+	"golang.org/x/sys/unix"
 )
 
 // compiler compiles one request; tests put others in its place.
@@ -51,12 +54,27 @@ func mainWith(args []string, open func() (compiler, compile.Hello)) int {
 	case len(args) == 1 && args[0] == "worker":
 		// The kernel's choice when memory is short is to be us, not the program we work for.
 		_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o600) // only advice
-		debug.SetGCPercent(400)                                            // short work on small data: fewer collections
+		limitMemory()
+		debug.SetGCPercent(400) // short work on small data: fewer collections
 		return serve(os.NewFile(workerIn, "requests"), os.NewFile(workerOut, "answers"), open)
 	default:
 		fmt.Fprintln(os.Stderr, "kudzu compiler: started by libkudzu.so, not by hand; to compile a file use kudzu compile")
 		return 2
 	}
+}
+
+// limitMemory bounds what one worker may allocate: half of the machine, at most 16 GiB, or KUDZU_COMPILER_MEMORY in MiB. A
+// text made to explode then ends its compilation and not the machine.
+func limitMemory() {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return
+	}
+	limit := min(info.Totalram*uint64(info.Unit)/2, 16<<30)
+	if n, err := strconv.ParseUint(os.Getenv("KUDZU_COMPILER_MEMORY"), 10, 32); err == nil && n > 0 {
+		limit = n << 20
+	}
+	_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}) // a lower limit that is set stays
 }
 
 // serve answers requests one after the other. The end of the input ends the process at once, in the middle of a

@@ -86,6 +86,11 @@ func misbehave(kernel string) {
 		}
 	case "hang":
 		select {}
+	case "eat":
+		var all [][]byte
+		for {
+			all = append(all, bytes.Repeat([]byte{1}, 16<<20))
+		}
 	case "panic":
 		panic("BUG: on purpose")
 	case "exit":
@@ -224,6 +229,19 @@ func TestCrashes(t *testing.T) {
 	}
 	if _, err := c.Compile(request("fine")); err != nil {
 		t.Errorf("after the supervisor's death: %v", err)
+	}
+}
+
+// A compilation that wants all the memory there is ends, and says so.
+func TestMemoryLimit(t *testing.T) {
+	c := client(t, compile.Config{Env: append(compile.Scrub(os.Environ()), "KUDZU_COMPILER_MEMORY=600")})
+	_, err := c.Compile(request("eat"))
+	var crash *compile.Crash
+	if !errors.As(err, &crash) || !strings.Contains(crash.Detail, "out of memory") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Compile(request("fine")); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 
