@@ -276,6 +276,7 @@ func (t *Thread) CtxDestroy(h cu.CUcontext) error {
 	if c == nil || c.primary || s.contexts.Delete(handle.Value(h)) == nil {
 		return errInvalidContext
 	}
+	s.graves.add(h, c.epitaph())
 	if t.Depth > 0 && t.Stack[t.Depth-1] == uint64(h) {
 		t.Depth--
 	}

@@ -212,6 +212,11 @@ func TestContextStack(t *testing.T) {
 	_, err := th.MemAlloc(4)
 	want(t, "MemAlloc in a dead context", err, 709)
 	want(t, "sync in a dead context", th.CtxSynchronize(), 709)
+	if d, err := th.CtxGetDevice(); d != 0 || err != nil {
+		t.Errorf("device of a dead context: %d %v", d, err)
+	}
+	_, err = th.CtxGetFlags()
+	want(t, "flags of a dead context", err, 0)
 	want(t, "destroy twice", th.CtxDestroy(c[1]), 201)
 	want(t, "set to a dead context", th.CtxSetCurrent(c[1]), 0)
 	want(t, "set to junk", th.CtxSetCurrent(0x123450), 201)
@@ -230,6 +235,26 @@ func TestContextStack(t *testing.T) {
 	th.CtxDestroy(c[2])
 	if open := b.devs[0].(*fakeDevice).open.Load(); open != 0 || Leaks() != "" {
 		t.Errorf("%d queues open, leaks %q", open, Leaks())
+	}
+}
+
+// TestGraveyard destroys more contexts than are remembered.
+func TestGraveyard(t *testing.T) {
+	th, _, _ := newThread(t, 2)
+	var all []cu.CUcontext
+	for range 200 {
+		h, err := th.CtxCreate(4, 1)
+		want(t, "create", err, 0)
+		want(t, "destroy", th.CtxDestroy(h), 0)
+		all = append(all, h)
+	}
+	_, err := th.CtxGetDeviceV2(all[0])
+	want(t, "forgotten", err, 201)
+	if d, err := th.CtxGetDeviceV2(all[199]); d != 1 || err != nil {
+		t.Error(d, err)
+	}
+	if g := &current.Load().graves; len(g.of) != len(g.ring) {
+		t.Errorf("%d remembered", len(g.of))
 	}
 }
 

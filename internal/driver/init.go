@@ -52,6 +52,7 @@ type state struct {
 
 	allocs       rangeMap
 	names        nameTable
+	graves       graveyard
 	captureModes sync.Map      // Thread.ID to cu.CUstreamCaptureMode
 	contextN     atomic.Uint64 // last context id
 	domainN      atomic.Uint64 // last fault domain

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"sync"
+
 	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
@@ -95,48 +97,74 @@ func (t *Thread) CtxGetDevice() (cu.CUdevice, error) { return t.CtxGetDeviceV2(0
 
 // CtxGetDeviceV2 is the device of a context.
 func (t *Thread) CtxGetDeviceV2(h cu.CUcontext) (cu.CUdevice, error) {
-	c, err := t.anyState(h)
-	if err != nil {
-		return 0, err
-	}
-	return c.dev.ordinal, nil
-}
-
-// anyState is a context that may be dead or faulted, or the current one if h is 0. A context destroyed for good is no
-// longer known: asking about it is an error.
-func (t *Thread) anyState(h cu.CUcontext) (*Context, error) {
-	s, err := t.enter()
-	if err != nil {
-		return nil, err
-	}
-	if h != 0 {
-		if c := s.contexts.Get(handleValue(h)); c != nil {
-			return c, nil
-		}
-		return nil, errInvalidContext
-	}
-	c, set := t.top(s)
-	switch {
-	case !set:
-		return nil, errInvalidContext
-	case c == nil:
-		return nil, errDestroyed
-	}
-	return c, nil
+	e, err := t.anyState(h)
+	return e.device, err
 }
 
 // CtxGetFlags is the flags the current context was made with.
 func (t *Thread) CtxGetFlags() (uint32, error) {
-	c, err := t.anyState(0)
-	if err != nil {
-		return 0, err
-	}
+	e, err := t.anyState(0)
+	return e.flags, err
+}
+
+// epitaph is what can be asked about a context in any state, destroyed ones included.
+type epitaph struct {
+	device cu.CUdevice
+	flags  uint32
+}
+
+func (c *Context) epitaph() epitaph {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	e := epitaph{c.dev.ordinal, c.flags}
 	if c.primary && c.alive.Load() {
-		return c.flags | uint32(cu.CU_CTX_MAP_HOST), nil
+		e.flags |= uint32(cu.CU_CTX_MAP_HOST)
 	}
-	return c.flags, nil
+	return e
+}
+
+// graveyard keeps the epitaphs of the contexts destroyed last: other threads may still have one of them current. It is
+// bounded, because a program may create and destroy contexts for ever.
+type graveyard struct {
+	mu   sync.Mutex
+	of   map[cu.CUcontext]epitaph // guarded by mu
+	ring [64]cu.CUcontext         // guarded by mu: oldest at next
+	next int                      // guarded by mu
+}
+
+func (g *graveyard) add(h cu.CUcontext, e epitaph) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.of == nil {
+		g.of = map[cu.CUcontext]epitaph{}
+	}
+	delete(g.of, g.ring[g.next])
+	g.of[h], g.ring[g.next] = e, h
+	g.next = (g.next + 1) % len(g.ring)
+}
+
+// anyState answers about a context in any state, or the current one if h is 0.
+func (t *Thread) anyState(h cu.CUcontext) (epitaph, error) {
+	s, err := t.enter()
+	if err != nil {
+		return epitaph{}, err
+	}
+	missing := errInvalidContext
+	if h == 0 {
+		if t.Depth == 0 || t.Depth > MaxContextStack {
+			return epitaph{}, errInvalidContext
+		}
+		h, missing = cu.CUcontext(t.Stack[t.Depth-1]), errDestroyed
+	}
+	if c := s.contexts.Get(handleValue(h)); c != nil {
+		return c.epitaph(), nil
+	}
+	s.graves.mu.Lock()
+	defer s.graves.mu.Unlock()
+	if e, ok := s.graves.of[h]; ok {
+		return e, nil
+	}
+	return epitaph{}, missing
 }
 
 // CtxSetFlags replaces those flags that may change in a living context.
