@@ -1,5 +1,5 @@
-// Context-local storage and thread-end callbacks, as NVIDIA's runtime library uses them:
-// it reads its storage on almost every call, so a read that repeats takes no lock.
+// Context-local storage, as NVIDIA's runtime library uses it: on almost every call, so a
+// read that repeats takes no lock.
 #include "context.h"
 
 #include <pthread.h>
@@ -143,50 +143,3 @@ void kz_contexts_ended(void) {
 }
 
 void kz_context_fork(int when) { kz_fork_lock(&lock, when); }
-
-// --- the end of a thread
-
-struct notice {
-	struct notice *next;
-	void (*fn)(int, void *);
-	void *data;
-};
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t notices; // the calling thread's list
-
-static void thread_ends(void *list) {
-	for (struct notice *n = list, *next; n; n = next) {
-		next = n->next;
-		if (n->fn)
-			n->fn(0, n->data);
-		free(n);
-	}
-}
-
-static void make_key(void) { pthread_key_create(&notices, thread_ends); }
-
-int kz_thread_notify(void **handle, void (*fn)(int, void *), void *data) {
-	if (!handle || !fn)
-		return KZ_INVALID_VALUE;
-	pthread_once(&once, make_key);
-	struct notice *n = malloc(sizeof *n);
-	if (!n)
-		return KZ_OUT_OF_MEMORY;
-	*n = (struct notice){pthread_getspecific(notices), fn, data};
-	pthread_setspecific(notices, n);
-	*handle = n;
-	return KZ_SUCCESS;
-}
-
-// Only the thread that asked can take its wish back.
-int kz_thread_forget(void *handle, void *unused) {
-	(void)unused;
-	pthread_once(&once, make_key);
-	for (struct notice *n = pthread_getspecific(notices); n; n = n->next)
-		if (n == handle) {
-			n->fn = NULL;
-			return KZ_SUCCESS;
-		}
-	return KZ_INVALID_HANDLE;
-}

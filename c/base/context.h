@@ -1,4 +1,4 @@
-// State that libraries above the driver hang on contexts and threads.
+// State that libraries above the driver hang on contexts.
 #ifndef KZ_CONTEXT_H
 #define KZ_CONTEXT_H
 
@@ -10,9 +10,5 @@ typedef void kz_local_end(uint64_t context, void *key, void *value);
 int kz_local_put(uint64_t context, void *key, void *value, kz_local_end *end);
 int kz_local_delete(uint64_t context, void *key);
 int kz_local_get(void **value, uint64_t context, void *key);
-
-// kz_thread_notify has fn(0, data) called when the calling thread ends.
-int kz_thread_notify(void **handle, void (*fn)(int, void *), void *data);
-int kz_thread_forget(void *handle, void *unused);
 
 #endif

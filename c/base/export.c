@@ -55,7 +55,7 @@ static void *const runtime_table[13] = {
 
 // --- tools: present, silent
 
-static void *const tools_tls[4] = {(void *)sizeof(void *[4]), NOP, NOP, NOP};
+static void *const tools_tls[3] = {(void *)sizeof(void *[3]), NOP, NOP};
 
 static void hook_buffer(void **out, size_t *size) {
 	static uint32_t buffer[1024];
@@ -89,9 +89,8 @@ static int context_check(handle context, uint32_t *out, const void **extra) {
 	return KZ_SUCCESS;
 }
 
-static void *const context_checks[4] = {(void *)sizeof(void *[4]), NOP, context_check, NOP};
-
-static void *const thread_notify[3] = {(void *)sizeof(void *[3]), kz_thread_notify, kz_thread_forget};
+static void *const context_checks[15] = {
+    (void *)sizeof(void *[15]), NOP, context_check, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP};
 
 static int device_extended_byte(uint8_t *out, int device) {
 	(void)device;
@@ -103,9 +102,11 @@ static int device_extended_byte(uint8_t *out, int device) {
 
 static int unsupported_slot(void) { return KZ_NOT_SUPPORTED; }
 
-static void *const device_extended[26] = {
-    (void *)sizeof(void *[26]), NOP, NOP, NOP, NOP, unsupported_slot, NOP, NOP, NOP, NOP, NOP, NOP, NOP,
-    device_extended_byte,       NOP, NOP, NOP, NOP, NOP,              NOP, NOP, NOP, NOP, NOP, NOP, NOP};
+#define FOUR unsupported_slot, unsupported_slot, unsupported_slot, unsupported_slot
+#define SIXTEEN FOUR, FOUR, FOUR, FOUR
+
+static void *const device_extended[31] = {
+    (void *)sizeof(void *[31]), FOUR, FOUR, FOUR, device_extended_byte, SIXTEEN, unsupported_slot};
 
 // --- integrity
 
@@ -154,11 +155,8 @@ static void *const integrity_table[3] = {(void *)sizeof(void *[3]), integrity_ch
 
 // --- asked for since runtime 13.1, which fails without it; no slot of it was seen to be called
 
-#define FOUR unsupported_slot, unsupported_slot, unsupported_slot, unsupported_slot
-#define SIXTEEN FOUR, FOUR, FOUR, FOUR
-
-static void *const runtime_late[78] = {
-    (void *)sizeof(void *[78]), SIXTEEN, SIXTEEN, SIXTEEN, SIXTEEN, FOUR, FOUR, FOUR, unsupported_slot};
+static void *const runtime_late[93] = {
+    (void *)sizeof(void *[93]), SIXTEEN, SIXTEEN, SIXTEEN, SIXTEEN, SIXTEEN, FOUR, FOUR, FOUR};
 
 // --- the list
 
@@ -173,14 +171,15 @@ static const struct {
     {ID(0xa0, 0x94, 0x79, 0x8c, 0x2e, 0x74, 0x2e, 0x74, 0x93, 0xf2, 0x08, 0x00, 0x20, 0x0c, 0x0a, 0x66), tools_hooks},
     {ID(0xc6, 0x93, 0x33, 0x6e, 0x11, 0x21, 0xdf, 0x11, 0xa8, 0xc3, 0x68, 0xf3, 0x55, 0xd8, 0x95, 0x93), context_storage},
     {ID(0x0c, 0xa5, 0x0b, 0x8c, 0x10, 0x04, 0x92, 0x9a, 0x89, 0xa7, 0xd0, 0xdf, 0x10, 0xe7, 0x72, 0x86), context_create_table},
-    {ID(0x19, 0x5b, 0xcb, 0xf4, 0xd6, 0x7d, 0x02, 0x4a, 0xac, 0xc5, 0x1d, 0x29, 0xce, 0xa6, 0x31, 0xae), thread_notify},
     {ID(0xb1, 0x05, 0x41, 0xe1, 0xf7, 0xc7, 0xc7, 0x4a, 0x9f, 0x64, 0xf2, 0x23, 0xbe, 0x99, 0xf1, 0xe2), device_extended},
     {ID(0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1, 0xf2), integrity_table},
     {ID(0x21, 0x31, 0x8c, 0x60, 0x97, 0x14, 0x32, 0x48, 0x8c, 0xa6, 0x41, 0xff, 0x73, 0x24, 0xc8, 0xf2), runtime_late},
     {ID(0x26, 0x3e, 0x88, 0x60, 0x7c, 0xd2, 0x61, 0x43, 0x92, 0xf6, 0xbb, 0xd5, 0x00, 0x6d, 0xfa, 0x7e), context_checks},
 };
 
-// An unknown table is not found; the runtime library takes that for an older driver.
+// The sizes are those of driver 580. A table that is not listed is an invalid value, as
+// there; the runtime library takes that for an older driver. One (f8cff951) is left out on
+// purpose: with it the runtime expects another way to load modules.
 int kzb_cuGetExportTable(const void **table, const uint8_t *id);
 int kzb_cuGetExportTable(const void **table, const uint8_t *id) {
 	if (!table || !id)
@@ -191,5 +190,5 @@ int kzb_cuGetExportTable(const void **table, const uint8_t *id) {
 			return KZ_SUCCESS;
 		}
 	*table = NULL;
-	return KZ_NOT_FOUND;
+	return KZ_INVALID_VALUE;
 }

@@ -71,14 +71,16 @@ static int lookup(const char *name, int version, uint64_t flags, void **out) {
 	return *out ? SYMBOL_FOUND : SYMBOL_NOT_FOUND;
 }
 
+// With somewhere to put the status, a name that is not found is no error: recorded on a
+// real driver, as is the refusal of versions newer than itself.
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status);
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status) {
-	if (!name || !out || flags > FLAG_PER_THREAD)
+	if (!name || !out || flags > FLAG_PER_THREAD || version > KZ_DRIVER_VERSION)
 		return KZ_INVALID_VALUE;
 	int found = lookup(name, version, flags, out);
 	if (status)
 		*status = found;
-	return found == SYMBOL_FOUND ? KZ_SUCCESS : KZ_NOT_FOUND;
+	return found == SYMBOL_FOUND || status ? KZ_SUCCESS : KZ_NOT_FOUND;
 }
 
 int kzb_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags);

@@ -53,6 +53,8 @@ static int beside(char *path, size_t size, const char *file) {
 
 static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_ended = kz_contexts_ended};
 
+static void shut(void);
+
 // load brings the Go image in. Preconditions: load_lock is held, the state is KZ_UNLOADED.
 static void load(void) {
 	char path[PATH_MAX];
@@ -82,6 +84,7 @@ static void load(void) {
 				__atomic_store_n(&lib->table[i], image.stubs[l][i], __ATOMIC_RELEASE);
 	}
 	atomic_store(&kz_now, KZ_LOADED);
+	atexit(shut);
 }
 
 // kz_resolve is what entry.S calls for an entry that still waits for the Go image.
@@ -180,12 +183,20 @@ __attribute__((constructor)) static void start(void) {
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
-// The destructor runs after those of everything that is linked to us, so a program's own
-// destructors still find CUDA; what comes later is answered with "shutting down".
+// shut answers everything with "shutting down". As in the real driver it is an exit
+// handler from the first use on: handlers a program set up before that come too late, those
+// set up after it still find CUDA.
+static void shut(void) {
+	pthread_mutex_lock(&load_lock);
+	if (atomic_load(&kz_now) != KZ_CHILD) {
+		atomic_store(&kz_now, KZ_EXIT);
+		swap(answer_exit, 0);
+	}
+	pthread_mutex_unlock(&load_lock);
+}
+
 __attribute__((destructor)) static void end(void) {
 	if (kz_log_level() >= 4)
 		kz_report(2);
-	int was = atomic_exchange(&kz_now, KZ_EXIT);
-	if (was != KZ_CHILD)
-		swap(answer_exit, 0);
+	shut();
 }

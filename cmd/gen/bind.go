@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"sort"
+	"strings"
 
 	"kudzu/internal/spec"
 )
@@ -119,6 +120,15 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 		o.f("a := (*abi.%s)(args)\n", argsName(b))
 	}
 	var results, call, stores out
+	var any []string
+	for i, a := range b.args {
+		if a.pass == passResult && a.param.Mode == spec.OutAny {
+			any = append(any, "a."+argField(i, a.param)+" == 0")
+		}
+	}
+	if len(any) > 0 {
+		o.f("if %s {\nreturn refuse(thread)\n}\n", strings.Join(any, " && "))
+	}
 	for i, a := range b.args {
 		b.guard(o, a, i, imports)
 		field := "a." + argField(i, a.param)
@@ -159,7 +169,7 @@ func (b *binding) guard(o *out, a argument, i int, imports map[string]bool) {
 	refuse := (a.pass == passResult && a.param.Mode == spec.Out) ||
 		((a.pass == passString || a.pass == passStruct) && a.param.Mode == spec.In)
 	if refuse {
-		o.f("if %s == 0 {\nreturn invalidValue\n}\n", field)
+		o.f("if %s == 0 {\nreturn refuse(thread)\n}\n", field)
 	}
 	if a.pass == passStruct {
 		imports[module+"/internal/hostmem"] = true
@@ -181,7 +191,7 @@ func (b *binding) store(o *out, a argument, i int, field string, imports map[str
 		value = fmt.Sprintf("%s(r%d)", b.word(a.param.Type.Elem), i)
 	}
 	line := fmt.Sprintf("hostmem.Store(hostmem.Ptr(%s), %s)\n", field, value)
-	if a.param.Mode == spec.OutOpt {
+	if a.param.Mode != spec.Out {
 		line = fmt.Sprintf("if %s != 0 {\n%s}\n", field, line)
 	}
 	o.f("%s", line)

@@ -99,12 +99,6 @@ func (b *binding) match() error {
 	if n == 0 || types.TypeString(sig.Results().At(n-1).Type(), nil) != "error" {
 		return fmt.Errorf("the last result must be error")
 	}
-	outs := 0
-	for _, p := range b.fn.Params {
-		if p.Mode == spec.Out || p.Mode == spec.OutOpt {
-			outs++
-		}
-	}
 	var args []argument
 	var why string
 	// A method may take an out pointer itself. Results are tried first, so a method that
@@ -119,7 +113,7 @@ func (b *binding) match() error {
 			return true
 		}
 		p := b.fn.Params[i]
-		if (p.Mode == spec.Out || p.Mode == spec.OutOpt) && out < n-1 {
+		if p.Mode.IsOut() && out < n-1 {
 			t := sig.Results().At(out).Type()
 			if b.fits(p.Type.Elem, t) {
 				args = append(args, argument{p, passResult, t})

@@ -23,7 +23,7 @@ func bind_cuInit(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGet(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGet)(args)
 	if a.Device == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGet(int32(a.Ordinal))
 	if err != nil {
@@ -36,7 +36,7 @@ func bind_cuDeviceGet(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetCount)(args)
 	if a.Count == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetCount()
 	if err != nil {
@@ -58,7 +58,7 @@ func bind_cuDeviceGetName(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetUuid_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetUuid_v2)(args)
 	if a.Uuid == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetUuid(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -83,7 +83,7 @@ func bind_cuDeviceGetLuid(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceTotalMem_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceTotalMem_v2)(args)
 	if a.Bytes == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceTotalMem(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -96,7 +96,7 @@ func bind_cuDeviceTotalMem_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetTexture1DLinearMaxWidth)(args)
 	if a.MaxWidthInElements == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetTexture1DLinearMaxWidth(cu.CUarray_format(a.Format), uint32(a.NumChannels), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -109,7 +109,7 @@ func bind_cuDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 
 func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetAttribute)(args)
 	if a.Pi == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetAttribute(cu.CUdevice_attribute(a.Attrib), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -122,7 +122,7 @@ func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetExecAffinitySupport(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetExecAffinitySupport)(args)
 	if a.Pi == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetExecAffinitySupport(cu.CUexecAffinityType(a.Type), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -135,7 +135,7 @@ func bind_cuDeviceGetExecAffinitySupport(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetProperties(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetProperties)(args)
 	if a.Prop == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetProperties(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -148,10 +148,10 @@ func bind_cuDeviceGetProperties(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceComputeCapability(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceComputeCapability)(args)
 	if a.Major == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.Minor == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, r1, err := (*driver.Thread)(thread).DeviceComputeCapability(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -165,7 +165,7 @@ func bind_cuDeviceComputeCapability(thread, args unsafe.Pointer) int32 {
 func bind_cuDevicePrimaryCtxRetain(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDevicePrimaryCtxRetain)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DevicePrimaryCtxRetain(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -196,10 +196,10 @@ func bind_cuDevicePrimaryCtxSetFlags_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuDevicePrimaryCtxGetState(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDevicePrimaryCtxGetState)(args)
 	if a.Flags == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.Active == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, r2, err := (*driver.Thread)(thread).DevicePrimaryCtxGetState(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -222,10 +222,10 @@ func bind_cuDevicePrimaryCtxReset_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetByPCIBusId)(args)
 	if a.Dev == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.PciBusId == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetByPCIBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
 	if err != nil {
@@ -247,7 +247,7 @@ func bind_cuDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceCanAccessPeer)(args)
 	if a.CanAccessPeer == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceCanAccessPeer(cu.CUdevice(a.Dev), cu.CUdevice(a.PeerDev))
 	if err != nil {
@@ -260,7 +260,7 @@ func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetP2PAttribute)(args)
 	if a.Value == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(a.Attrib), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
 	if err != nil {
@@ -300,7 +300,7 @@ func bind_cuDevicePrimaryCtxSetFlags(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetUuid(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetUuid)(args)
 	if a.Uuid == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetUuid(cu.CUdevice(a.Dev))
 	if err != nil {
@@ -313,7 +313,7 @@ func bind_cuDeviceGetUuid(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxCreate_v4(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxCreate_v4)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreateV4(hostmem.Ptr(a.CtxCreateParams), uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -365,7 +365,7 @@ func bind_cuCtxSetCurrent(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetCurrent(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetCurrent)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetCurrent()
 	if err != nil {
@@ -378,7 +378,7 @@ func bind_cuCtxGetCurrent(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetDevice(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetDevice)(args)
 	if a.Device == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetDevice()
 	if err != nil {
@@ -391,7 +391,7 @@ func bind_cuCtxGetDevice(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetDevice_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetDevice_v2)(args)
 	if a.Device == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetDeviceV2(cu.CUcontext(a.Ctx))
 	if err != nil {
@@ -404,7 +404,7 @@ func bind_cuCtxGetDevice_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetFlags(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetFlags)(args)
 	if a.Flags == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetFlags()
 	if err != nil {
@@ -426,7 +426,7 @@ func bind_cuCtxSetFlags(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetId(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetId)(args)
 	if a.CtxId == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).CtxGetId(cu.CUcontext(a.Ctx))
 	if err != nil {
@@ -465,7 +465,7 @@ func bind_cuCtxSetLimit(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetLimit(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetLimit)(args)
 	if a.Pvalue == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetLimit(cu.CUlimit(a.Limit))
 	if err != nil {
@@ -478,7 +478,7 @@ func bind_cuCtxGetLimit(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetCacheConfig(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetCacheConfig)(args)
 	if a.Pconfig == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetCacheConfig()
 	if err != nil {
@@ -500,7 +500,7 @@ func bind_cuCtxSetCacheConfig(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetApiVersion(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetApiVersion)(args)
 	if a.Version == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).CtxGetApiVersion(cu.CUcontext(a.Ctx))
 	if err != nil {
@@ -536,7 +536,7 @@ func bind_cuCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxAttach(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxAttach)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxAttach(uint32(a.Flags))
 	if err != nil {
@@ -558,7 +558,7 @@ func bind_cuCtxDetach(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetSharedMemConfig)(args)
 	if a.PConfig == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetSharedMemConfig()
 	if err != nil {
@@ -598,7 +598,7 @@ func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxCreate)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreate(uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -611,7 +611,7 @@ func bind_cuCtxCreate(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxCreate_v2)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreate(uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -624,7 +624,7 @@ func bind_cuCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxCreate_v3(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxCreate_v3)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreateV3(hostmem.Ptr(a.ParamsArray), int32(a.NumParams), uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -667,10 +667,10 @@ func bind_cuCtxPushCurrent(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleLoad(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleLoad)(args)
 	if a.Module == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.Fname == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoad(string(hostmem.String(hostmem.Ptr(a.Fname))))
 	if err != nil {
@@ -683,7 +683,7 @@ func bind_cuModuleLoad(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleLoadData(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleLoadData)(args)
 	if a.Module == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoadData(hostmem.Ptr(a.Image))
 	if err != nil {
@@ -696,7 +696,7 @@ func bind_cuModuleLoadData(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleLoadDataEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleLoadDataEx)(args)
 	if a.Module == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoadDataEx(hostmem.Ptr(a.Image), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
@@ -709,7 +709,7 @@ func bind_cuModuleLoadDataEx(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleLoadFatBinary(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleLoadFatBinary)(args)
 	if a.Module == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoadFatBinary(hostmem.Ptr(a.FatCubin))
 	if err != nil {
@@ -731,7 +731,7 @@ func bind_cuModuleUnload(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleGetLoadingMode(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleGetLoadingMode)(args)
 	if a.Mode == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetLoadingMode()
 	if err != nil {
@@ -744,10 +744,10 @@ func bind_cuModuleGetLoadingMode(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleGetFunction(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleGetFunction)(args)
 	if a.Hfunc == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.Name == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetFunction(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
@@ -760,7 +760,7 @@ func bind_cuModuleGetFunction(thread, args unsafe.Pointer) int32 {
 func bind_cuModuleGetFunctionCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleGetFunctionCount)(args)
 	if a.Count == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetFunctionCount(cu.CUmodule(a.Mod))
 	if err != nil {
@@ -781,8 +781,11 @@ func bind_cuModuleEnumerateFunctions(thread, args unsafe.Pointer) int32 {
 
 func bind_cuModuleGetGlobal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuModuleGetGlobal_v2)(args)
+	if a.Dptr == 0 && a.Bytes == 0 {
+		return refuse(thread)
+	}
 	if a.Name == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, r1, err := (*driver.Thread)(thread).ModuleGetGlobal(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
@@ -800,7 +803,7 @@ func bind_cuModuleGetGlobal_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuLibraryLoadData(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryLoadData)(args)
 	if a.Library == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).LibraryLoadData(hostmem.Ptr(a.Code), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
@@ -813,10 +816,10 @@ func bind_cuLibraryLoadData(thread, args unsafe.Pointer) int32 {
 func bind_cuLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryLoadFromFile)(args)
 	if a.Library == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.FileName == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).LibraryLoadFromFile(string(hostmem.String(hostmem.Ptr(a.FileName))), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
@@ -838,10 +841,10 @@ func bind_cuLibraryUnload(thread, args unsafe.Pointer) int32 {
 func bind_cuLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryGetKernel)(args)
 	if a.PKernel == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.Name == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).LibraryGetKernel(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
@@ -854,7 +857,7 @@ func bind_cuLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 func bind_cuLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryGetKernelCount)(args)
 	if a.Count == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).LibraryGetKernelCount(cu.CUlibrary(a.Lib))
 	if err != nil {
@@ -876,7 +879,7 @@ func bind_cuLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 func bind_cuLibraryGetModule(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryGetModule)(args)
 	if a.PMod == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).LibraryGetModule(cu.CUlibrary(a.Library))
 	if err != nil {
@@ -889,7 +892,7 @@ func bind_cuLibraryGetModule(thread, args unsafe.Pointer) int32 {
 func bind_cuKernelGetFunction(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuKernelGetFunction)(args)
 	if a.PFunc == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).KernelGetFunction(cu.CUkernel(a.Kernel))
 	if err != nil {
@@ -902,7 +905,7 @@ func bind_cuKernelGetFunction(thread, args unsafe.Pointer) int32 {
 func bind_cuKernelGetLibrary(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuKernelGetLibrary)(args)
 	if a.PLib == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).KernelGetLibrary(cu.CUkernel(a.Kernel))
 	if err != nil {
@@ -914,8 +917,11 @@ func bind_cuKernelGetLibrary(thread, args unsafe.Pointer) int32 {
 
 func bind_cuLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryGetGlobal)(args)
+	if a.Dptr == 0 && a.Bytes == 0 {
+		return refuse(thread)
+	}
 	if a.Name == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, r1, err := (*driver.Thread)(thread).LibraryGetGlobal(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
@@ -933,7 +939,7 @@ func bind_cuLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 func bind_cuKernelGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuKernelGetAttribute)(args)
 	if a.Pi == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).KernelGetAttribute(cu.CUfunction_attribute(a.Attrib), cu.CUkernel(a.Kernel), cu.CUdevice(a.Dev))
 	if err != nil {
@@ -973,7 +979,7 @@ func bind_cuKernelGetName(thread, args unsafe.Pointer) int32 {
 func bind_cuKernelGetParamInfo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuKernelGetParamInfo)(args)
 	if a.ParamOffset == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r2, r3, err := (*driver.Thread)(thread).KernelGetParamInfo(cu.CUkernel(a.Kernel), uint64(a.ParamIndex))
 	if err != nil {
@@ -989,7 +995,7 @@ func bind_cuKernelGetParamInfo(thread, args unsafe.Pointer) int32 {
 func bind_cuKernelGetParamCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuKernelGetParamCount)(args)
 	if a.ParamCount == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).KernelGetParamCount(cu.CUkernel(a.Kernel))
 	if err != nil {
@@ -1001,25 +1007,23 @@ func bind_cuKernelGetParamCount(thread, args unsafe.Pointer) int32 {
 
 func bind_cuMemGetInfo_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemGetInfo_v2)(args)
-	if a.Free == 0 {
-		return invalidValue
-	}
-	if a.Total == 0 {
-		return invalidValue
-	}
 	r0, r1, err := (*driver.Thread)(thread).MemGetInfo()
 	if err != nil {
 		return code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.Free), uint64(r0))
-	hostmem.Store(hostmem.Ptr(a.Total), uint64(r1))
+	if a.Free != 0 {
+		hostmem.Store(hostmem.Ptr(a.Free), uint64(r0))
+	}
+	if a.Total != 0 {
+		hostmem.Store(hostmem.Ptr(a.Total), uint64(r1))
+	}
 	return 0
 }
 
 func bind_cuMemAlloc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemAlloc_v2)(args)
 	if a.Dptr == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).MemAlloc(uint64(a.Bytesize))
 	if err != nil {
@@ -1032,10 +1036,10 @@ func bind_cuMemAlloc_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemAllocPitch_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemAllocPitch_v2)(args)
 	if a.Dptr == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.PPitch == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, r1, err := (*driver.Thread)(thread).MemAllocPitch(uint64(a.WidthInBytes), uint64(a.Height), uint32(a.ElementSizeBytes))
 	if err != nil {
@@ -1100,7 +1104,7 @@ func bind_cuMemHostAlloc(thread, args unsafe.Pointer) int32 {
 func bind_cuMemHostGetDevicePointer_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemHostGetDevicePointer_v2)(args)
 	if a.Pdptr == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).MemHostGetDevicePointer(hostmem.Ptr(a.P), uint32(a.Flags))
 	if err != nil {
@@ -1113,7 +1117,7 @@ func bind_cuMemHostGetDevicePointer_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemHostGetFlags(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemHostGetFlags)(args)
 	if a.PFlags == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).MemHostGetFlags(hostmem.Ptr(a.P))
 	if err != nil {
@@ -1126,7 +1130,7 @@ func bind_cuMemHostGetFlags(thread, args unsafe.Pointer) int32 {
 func bind_cuMemAllocManaged(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemAllocManaged)(args)
 	if a.Dptr == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).MemAllocManaged(uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
@@ -1220,7 +1224,7 @@ func bind_cuMemcpyDtoD_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemcpy2D_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpy2D_v2)(args)
 	if a.PCopy == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2D(s0)
@@ -1233,7 +1237,7 @@ func bind_cuMemcpy2D_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemcpy2DUnaligned_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpy2DUnaligned_v2)(args)
 	if a.PCopy == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DUnaligned(s0)
@@ -1246,7 +1250,7 @@ func bind_cuMemcpy2DUnaligned_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemcpy3D_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpy3D_v2)(args)
 	if a.PCopy == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3D(s0)
@@ -1286,7 +1290,7 @@ func bind_cuMemcpyDtoDAsync_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemcpy2DAsync_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpy2DAsync_v2)(args)
 	if a.PCopy == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DAsync(s0, cu.CUstream(a.HStream))
@@ -1299,7 +1303,7 @@ func bind_cuMemcpy2DAsync_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemcpy3DAsync_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpy3DAsync_v2)(args)
 	if a.PCopy == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3DAsync(s0, cu.CUstream(a.HStream))
@@ -1474,7 +1478,7 @@ func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamCreate)(args)
 	if a.PhStream == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).StreamCreate(uint32(a.Flags))
 	if err != nil {
@@ -1487,7 +1491,7 @@ func bind_cuStreamCreate(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamCreateWithPriority)(args)
 	if a.PhStream == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).StreamCreateWithPriority(uint32(a.Flags), int32(a.Priority))
 	if err != nil {
@@ -1527,7 +1531,7 @@ func bind_cuStreamDestroy(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetPriority(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetPriority)(args)
 	if a.Priority == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetPriority(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1540,7 +1544,7 @@ func bind_cuStreamGetPriority(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetId(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetId)(args)
 	if a.StreamId == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetId(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1553,7 +1557,7 @@ func bind_cuStreamGetId(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetFlags(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetFlags)(args)
 	if a.Flags == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetFlags(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1566,7 +1570,7 @@ func bind_cuStreamGetFlags(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetDevice(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetDevice)(args)
 	if a.Device == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetDevice(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1579,7 +1583,7 @@ func bind_cuStreamGetDevice(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetCtx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetCtx)(args)
 	if a.Pctx == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetCtx(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1637,7 +1641,7 @@ func bind_cuStreamSynchronize(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamIsCapturing)(args)
 	if a.CaptureStatus == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).StreamIsCapturing(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1650,7 +1654,7 @@ func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetCaptureInfo)(args)
 	if a.CaptureStatus_out == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, r2, err := (*driver.Thread)(thread).StreamGetCaptureInfoV1(cu.CUstream(a.HStream))
 	if err != nil {
@@ -1666,7 +1670,7 @@ func bind_cuStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetCaptureInfo_v2)(args)
 	if a.CaptureStatus_out == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, r2, r3, r5, err := (*driver.Thread)(thread).StreamGetCaptureInfo(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies_out))
 	if err != nil {
@@ -1688,7 +1692,7 @@ func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuEventCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuEventCreate)(args)
 	if a.PhEvent == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).EventCreate(uint32(a.Flags))
 	if err != nil {
@@ -1728,7 +1732,7 @@ func bind_cuEventDestroy_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuEventElapsedTime_v2)(args)
 	if a.PMilliseconds == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).EventElapsedTime(cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
@@ -1750,7 +1754,7 @@ func bind_cuEventDestroy(thread, args unsafe.Pointer) int32 {
 func bind_cuEventElapsedTime(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuEventElapsedTime)(args)
 	if a.PMilliseconds == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).EventElapsedTime(cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
@@ -1781,7 +1785,7 @@ func bind_cuEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 func bind_cuFuncGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncGetAttribute)(args)
 	if a.Pi == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).FuncGetAttribute(cu.CUfunction_attribute(a.Attrib), cu.CUfunction(a.Hfunc))
 	if err != nil {
@@ -1812,7 +1816,7 @@ func bind_cuFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
 func bind_cuFuncGetModule(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncGetModule)(args)
 	if a.Hmod == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).FuncGetModule(cu.CUfunction(a.Hfunc))
 	if err != nil {
@@ -1834,7 +1838,7 @@ func bind_cuFuncGetName(thread, args unsafe.Pointer) int32 {
 func bind_cuFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncGetParamInfo)(args)
 	if a.ParamOffset == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r2, r3, err := (*driver.Thread)(thread).FuncGetParamInfo(cu.CUfunction(a.Func), uint64(a.ParamIndex))
 	if err != nil {
@@ -1850,7 +1854,7 @@ func bind_cuFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
 func bind_cuFuncGetParamCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncGetParamCount)(args)
 	if a.ParamCount == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r1, err := (*driver.Thread)(thread).FuncGetParamCount(cu.CUfunction(a.Func))
 	if err != nil {
@@ -1863,7 +1867,7 @@ func bind_cuFuncGetParamCount(thread, args unsafe.Pointer) int32 {
 func bind_cuFuncIsLoaded(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncIsLoaded)(args)
 	if a.State == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).FuncIsLoaded(cu.CUfunction(a.Function))
 	if err != nil {
@@ -1894,7 +1898,7 @@ func bind_cuFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 func bind_cuOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuOccupancyMaxActiveBlocksPerMultiprocessor)(args)
 	if a.NumBlocks == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).OccupancyMaxActiveBlocksPerMultiprocessor(cu.CUfunction(a.Func), int32(a.BlockSize), uint64(a.DynamicSMemSize))
 	if err != nil {
@@ -1907,7 +1911,7 @@ func bind_cuOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Pointe
 func bind_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(args)
 	if a.NumBlocks == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(cu.CUfunction(a.Func), int32(a.BlockSize), uint64(a.DynamicSMemSize), uint32(a.Flags))
 	if err != nil {
@@ -1920,10 +1924,10 @@ func bind_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args unsa
 func bind_cuOccupancyMaxPotentialBlockSize(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuOccupancyMaxPotentialBlockSize)(args)
 	if a.MinGridSize == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.BlockSize == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, r1, err := (*driver.Thread)(thread).OccupancyMaxPotentialBlockSize(cu.CUfunction(a.Func), cu.CUoccupancyB2DSize(a.BlockSizeToDynamicSMemSize), uint64(a.DynamicSMemSize), int32(a.BlockSizeLimit))
 	if err != nil {
@@ -1937,10 +1941,10 @@ func bind_cuOccupancyMaxPotentialBlockSize(thread, args unsafe.Pointer) int32 {
 func bind_cuOccupancyMaxPotentialBlockSizeWithFlags(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuOccupancyMaxPotentialBlockSizeWithFlags)(args)
 	if a.MinGridSize == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	if a.BlockSize == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, r1, err := (*driver.Thread)(thread).OccupancyMaxPotentialBlockSizeWithFlags(cu.CUfunction(a.Func), cu.CUoccupancyB2DSize(a.BlockSizeToDynamicSMemSize), uint64(a.DynamicSMemSize), int32(a.BlockSizeLimit), uint32(a.Flags))
 	if err != nil {
@@ -1954,7 +1958,7 @@ func bind_cuOccupancyMaxPotentialBlockSizeWithFlags(thread, args unsafe.Pointer)
 func bind_cuOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuOccupancyAvailableDynamicSMemPerBlock)(args)
 	if a.DynamicSmemSize == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	r0, err := (*driver.Thread)(thread).OccupancyAvailableDynamicSMemPerBlock(cu.CUfunction(a.Func), int32(a.NumBlocks), int32(a.BlockSize))
 	if err != nil {
@@ -1976,7 +1980,7 @@ func bind_cuLaunchKernel(thread, args unsafe.Pointer) int32 {
 func bind_cuLaunchKernelEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLaunchKernelEx)(args)
 	if a.Config == 0 {
-		return invalidValue
+		return refuse(thread)
 	}
 	s0 := hostmem.At[cu.CUlaunchConfig](hostmem.Ptr(a.Config))
 	err := (*driver.Thread)(thread).LaunchKernelEx(s0, cu.CUfunction(a.F), hostmem.Ptr(a.KernelParams), hostmem.Ptr(a.Extra))

@@ -2,7 +2,7 @@
 // interface, seen as bounded views. It is the one place where such an address becomes a
 // Go slice or value.
 //
-// The program may hand us any address. The nil address is refused here with a panic of
+// The program may hand us any address. An address in the first page is refused here with a panic of
 // type Fault; any other bad address faults when touched. Both are turned into
 // CUDA_ERROR_INVALID_VALUE at the door, which runs every call with
 // debug.SetPanicOnFault, so a method may use a pointer without a check of its own.
@@ -22,6 +22,9 @@ const MaxString = 1 << 20
 
 // maxView is larger than any address space in use and keeps lengths positive.
 const maxView = 1 << 47
+
+// firstPage is never mapped: what points there is null with an offset.
+const firstPage = 4096
 
 // Fault is the panic for an address that cannot be used.
 type Fault struct {

@@ -39,6 +39,7 @@ func TestFaults(t *testing.T) {
 	for name, fn := range map[string]func(){
 		"nil bytes":        func() { Bytes(Nil, 1) },
 		"nil string":       func() { _ = String(Nil) },
+		"first page":       func() { Store(Ptr(8), 1) },
 		"huge view":        func() { Bytes(1, 1<<60) },
 		"huge slice":       func() { Slice[uint64](1, 1<<60) },
 		"negative slice":   func() { Slice[uint64](1, -1) },

@@ -11,7 +11,7 @@ import (
 //
 //go:noinline
 func pointer(p Ptr, n uint64) unsafe.Pointer {
-	if p == Nil || n > maxView {
+	if p < firstPage || n > maxView {
 		panic(Fault{p, n})
 	}
 	return unsafe.Add(nil, uintptr(p))

@@ -74,7 +74,7 @@ func (p *parser) member(row string) error {
 	return nil
 }
 
-var modes = map[string]Mode{"in": In, "inopt": InOpt, "out": Out, "outopt": OutOpt, "host": Host}
+var modes = map[string]Mode{"in": In, "inopt": InOpt, "out": Out, "outopt": OutOpt, "outany": OutAny, "host": Host}
 
 func (p *parser) function(row string) error {
 	f := &Func{Group: p.group, Line: p.line}

@@ -123,8 +123,12 @@ const (
 	InOpt
 	Out
 	OutOpt
+	OutAny // may be null, but not all of a function's
 	Host
 )
+
+// IsOut reports whether the parameter receives a result.
+func (m Mode) IsOut() bool { return m == Out || m == OutOpt || m == OutAny }
 
 // Param is one parameter of a function.
 type Param struct {

@@ -59,7 +59,7 @@ func TestTypesAreDeclared(t *testing.T) {
 					if _, _, err := scope.Size(p.Type); err != nil {
 						t.Errorf("%s, %s: %v", f.Name, p.Name, err)
 					}
-					if p.Mode == Out || p.Mode == OutOpt {
+					if p.Mode.IsOut() {
 						if _, _, err := scope.Size(p.Type.Elem); err != nil {
 							t.Errorf("%s, %s: %v", f.Name, p.Name, err)
 						}

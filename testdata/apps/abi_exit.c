@@ -1,5 +1,5 @@
-// Calls at exit. Built twice: with -DLATE a library whose destructor runs after ours; the
-// program's own exit handlers run before.
+// Calls at exit. A handler set up before the first use of CUDA runs after the driver's own,
+// one set up after it before. Built twice: with -DLATE a library that was loaded last.
 #ifdef LATE
 
 #include <stdio.h>
@@ -26,6 +26,12 @@ static void at_exit(void) {
 	fflush(stdout);
 }
 
+static void after_init(void) {
+	int n = 0;
+	printf("after %d\n", cuDeviceGetCount(&n));
+	fflush(stdout);
+}
+
 __attribute__((destructor)) static void destructor(void) {
 	int n = 0;
 	printf("destructor %d\n", cuDeviceGetCount(&n));
@@ -36,6 +42,7 @@ int main(int argc, char **argv) {
 	atexit(at_exit);
 	if (cuInit(0) || argc < 2)
 		return 1;
+	atexit(after_init);
 	void *late = dlopen(argv[1], RTLD_NOW);
 	if (!late) {
 		puts(dlerror());

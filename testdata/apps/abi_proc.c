@@ -1,5 +1,6 @@
 // cuGetProcAddress: names, versions, streams, and what it must not hand out.
 #define _GNU_SOURCE
+#define KUDZU_NO_RENAME
 #include <cuda.h>
 #include <dlfcn.h>
 #include <string.h>
@@ -8,15 +9,15 @@
 
 static int status;
 
-static void *get(const char *name, int version, int flags, CUresult want) {
+// get asks with somewhere to put the status: then only the status says what was found.
+static void *get(const char *name, int version, int flags, CUdriverProcAddressQueryResult want) {
 	void *fn = (void *)&status;
 	status = -1;
-	CUresult rc = cuGetProcAddress_v2(name, &fn, version, flags, (CUdriverProcAddressQueryResult *)&status);
-	if (rc != want)
+	EXPECT(cuGetProcAddress_v2(name, &fn, version, flags, (CUdriverProcAddressQueryResult *)&status), CUDA_SUCCESS);
+	if (status != (int)want)
 		printf("%s %d: ", name, version);
-	EXPECT(rc, want);
-	if (want != CUDA_SUCCESS)
-		EXPECT(fn == NULL, 1);
+	EXPECT(status, want);
+	EXPECT(fn != NULL, want == CU_GET_PROC_ADDRESS_SUCCESS);
 	return fn;
 }
 
@@ -27,34 +28,36 @@ static int is(void *fn, const char *symbol) {
 }
 
 int main(void) {
-	EXPECT(is(get("cuInit", 12000, 0, CUDA_SUCCESS), "cuInit"), 1);
-	EXPECT(status, CU_GET_PROC_ADDRESS_SUCCESS);
+	EXPECT(is(get("cuInit", 12000, 0, CU_GET_PROC_ADDRESS_SUCCESS), "cuInit"), 1);
 
 	// The newest variant that the asked version knows.
-	EXPECT(is(get("cuGetProcAddress", 11030, 0, CUDA_SUCCESS), "cuGetProcAddress"), 1);
-	EXPECT(is(get("cuGetProcAddress", 12000, 0, CUDA_SUCCESS), "cuGetProcAddress_v2"), 1);
-	EXPECT(is(get("cuGetProcAddress", 99000, 0, CUDA_SUCCESS), "cuGetProcAddress_v2"), 1);
-	EXPECT(is(get("cuDeviceGetUuid", 11000, 0, CUDA_SUCCESS), "cuDeviceGetUuid"), 1);
-	EXPECT(is(get("cuDeviceGetUuid", 12000, 0, CUDA_SUCCESS), "cuDeviceGetUuid_v2"), 1);
+	EXPECT(is(get("cuGetProcAddress", 11030, 0, CU_GET_PROC_ADDRESS_SUCCESS), "cuGetProcAddress"), 1);
+	EXPECT(is(get("cuGetProcAddress", 12000, 0, CU_GET_PROC_ADDRESS_SUCCESS), "cuGetProcAddress_v2"), 1);
+	EXPECT(is(get("cuGetProcAddress", 13000, 0, CU_GET_PROC_ADDRESS_SUCCESS), "cuGetProcAddress_v2"), 1);
+	EXPECT(is(get("cuDeviceGetUuid", 11000, 0, CU_GET_PROC_ADDRESS_SUCCESS), "cuDeviceGetUuid"), 1);
+	EXPECT(is(get("cuDeviceGetUuid", 12000, 0, CU_GET_PROC_ADDRESS_SUCCESS), "cuDeviceGetUuid_v2"), 1);
 
-	get("cuGetProcAddress", 11020, 0, CUDA_ERROR_NOT_FOUND);
-	EXPECT(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-	get("cuNoSuchFunction", 12000, 0, CUDA_ERROR_NOT_FOUND);
-	EXPECT(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-	get("cuMemAlloc_v2", 12000, 0, CUDA_ERROR_NOT_FOUND); // names go without their suffix
-	get("", 12000, 0, CUDA_ERROR_NOT_FOUND);
+	get("cuGetProcAddress", 11020, 0, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+	get("cuNoSuchFunction", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+	get("cuMemAlloc_v2", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND); // names go without their suffix
+	get("", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 
 	// A function nobody implements is not handed out. This one is exported and undocumented.
-	get("cuEGLApiInit", 13000, 0, CUDA_ERROR_NOT_FOUND);
+	get("cuEGLApiInit", 13000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 
 	// Per-thread default streams, where the variant exists and is old enough.
-	EXPECT(is(get("cuStreamQuery", 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, CUDA_SUCCESS), "cuStreamQuery"), 1);
-	EXPECT(is(get("cuStreamQuery", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CUDA_SUCCESS), "cuStreamQuery_ptsz"), 1);
-	EXPECT(is(get("cuStreamQuery", 6050, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CUDA_SUCCESS), "cuStreamQuery"), 1);
-	EXPECT(is(get("cuMemcpyHtoD", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CUDA_SUCCESS), "cuMemcpyHtoD_v2_ptds"), 1);
-	EXPECT(is(get("cuInit", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CUDA_SUCCESS), "cuInit"), 1);
+	EXPECT(is(get("cuStreamQuery", 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery"), 1);
+	EXPECT(is(get("cuStreamQuery", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery_ptsz"), 1);
+	EXPECT(is(get("cuStreamQuery", 6050, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery"), 1);
+	EXPECT(is(get("cuMemcpyHtoD", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuMemcpyHtoD_v2_ptds"), 1);
+	EXPECT(is(get("cuInit", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuInit"), 1);
 
-	void *fn;
+	void *fn = &fn;
+	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 13010, 0, (CUdriverProcAddressQueryResult *)&status), CUDA_ERROR_INVALID_VALUE); // newer than the driver
+	EXPECT(fn == &fn, 1);
+	EXPECT(cuGetProcAddress_v2("cuNoSuchFunction", &fn, 12000, 0, NULL), CUDA_ERROR_NOT_FOUND);
+	EXPECT(fn == NULL, 1);
+	EXPECT(cuGetProcAddress("cuNoSuchFunction", &fn, 12000, 0), CUDA_ERROR_NOT_FOUND);
 	EXPECT(cuGetProcAddress_v2(NULL, &fn, 12000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
 	EXPECT(cuGetProcAddress_v2("cuInit", NULL, 12000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
 	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 12000, 3, NULL), CUDA_ERROR_INVALID_VALUE);
