@@ -149,6 +149,9 @@ func emitFExt(e *emitter, in *ir.Inst) {
 	from, to := in.Args[0].Type, in.Results[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x := e.flushed(in, from, a[0])
+		if from == ir.F32 && in.FTZ || e.dirty[in.Args[0]] && to == ir.F64 {
+			x = e.canonical(x, from, n) // f64 keeps the payload
+		}
 		if from == ir.BF16 {
 			return e.conv("fpext", e.widenBF16(x), typ(to))
 		}

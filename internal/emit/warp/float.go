@@ -137,8 +137,10 @@ func floatSensitive(in *ir.Inst) bool {
 // makesNaN reports arithmetic, whose NaNs may have any bits here while the hardware's are canonical.
 func makesNaN(in *ir.Inst) bool {
 	switch in.Op {
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FExt, ir.FTrunc, ir.FRelu, ir.Mma, ir.FmtToF:
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FRelu, ir.FNeg, ir.FAbs, ir.Mma, ir.FmtToF:
 		return true
+	case ir.FExt, ir.FTrunc:
+		return in.Args[0].Type != ir.F64 // which keeps the payload, as x86 does
 	}
 	return false
 }
@@ -147,12 +149,11 @@ func makesNaN(in *ir.Inst) bool {
 // values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
 func (e *emitter) nanSources() {
 	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
-	users := map[*ir.Value]bool{} // used by something that sees bits
 	for _, b := range e.f.Blocks {
 		for _, in := range b.Insts {
-			for _, a := range in.Args {
-				if !makesNaN(in) && in.Op != ir.FCmp {
-					users[a] = true
+			if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
+				for _, a := range in.Args {
+					e.computed[a] = true
 				}
 			}
 		}
@@ -166,9 +167,6 @@ func (e *emitter) nanSources() {
 				for _, r := range in.Results {
 					e.dirty[r] = true
 				}
-			}
-			if (in.Op == ir.FNeg || in.Op == ir.FAbs) && !users[in.Results[0]] {
-				e.dirty[in.Results[0]] = true // only arithmetic reads it: its NaNs do not matter
 			}
 		}
 	}
@@ -219,7 +217,14 @@ func emitArith(e *emitter, in *ir.Inst) {
 		if in.Op == ir.FRcp {
 			args = append([]ll.Val{fconst(args[0], el, formats[el].one)}, args...)
 		}
+		if el == ir.F64 && (in.Op == ir.FAdd || in.Op == ir.FMul || in.Op == ir.FFma) {
+			// Of two NaN operands the hardware keeps the second's payload, x86 the first's.
+			args[0], args[1] = args[1], args[0]
+		}
 		r := e.arith(in, el, args)
+		if el == ir.F64 && (in.Op == ir.FFma || in.Op == ir.FSub) && !e.computed[in.Results[0]] {
+			r = e.pickNaN(in, r, a)
+		}
 		if el == ir.F16 && in.FTZ || el == ir.F32 && e.needsFlush(in) {
 			r = e.flushBits(r, el)
 		}
@@ -228,6 +233,21 @@ func emitArith(e *emitter, in *ir.Inst) {
 		}
 		return e.pair(r, t, n)
 	})
+}
+
+// pickNaN gives r the payload of the right operand where several are NaNs: the second's, else the third's, else the
+// first's. It stands only where the result is seen and not computed with: in a loop it would cost more than the operation.
+func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
+	order := []ll.Val{a[0], a[1]}
+	if in.Op == ir.FFma {
+		order = []ll.Val{a[0], a[2], a[1]}
+	}
+	for _, x := range order {
+		b := e.bits(x, ir.F64)
+		quiet := e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64)
+		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), quiet, r)
+	}
+	return r
 }
 
 var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
@@ -378,25 +398,40 @@ func emitSign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	el, _ := element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		x := a[0]
-		if e.dirty[in.Args[0]] && !e.dirty[in.Results[0]] {
-			x = e.canonical(x, t, n)
-		}
-		x = e.unpair(x, t)
+		x := e.unpair(a[0], t)
 		if in.FTZ && (el == ir.F32 || el == ir.F16) && !in.Flag {
 			x = e.flushBits(x, el)
 		}
+		if el == ir.F64 {
+			return e.signF64(in.Op, x)
+		}
 		if el == ir.BF16 {
+			mag := e.op2("and", x, k(x, 0x7fff))
+			nan := e.cmp("ugt", mag, k(x, 0x7f80))
+			r := mag
 			if in.Op == ir.FNeg {
-				return e.pair(e.op2("xor", x, k(x, -0x8000)), t, n)
+				r = e.op2("xor", x, k(x, -0x8000))
 			}
-			return e.pair(e.op2("and", x, k(x, 0x7fff)), t, n)
+			return e.pair(e.sel(nan, k(x, 0x7fff), r), t, n)
 		}
 		if in.Op == ir.FNeg {
 			return e.pair(e.o.Op(x.T, "fneg %s", x), t, n)
 		}
 		return e.pair(e.intr("fabs", x), t, n)
 	})
+}
+
+// signF64 leaves a NaN's sign and payload, and makes it quiet.
+func (e *emitter) signF64(op ir.Op, x ll.Val) ll.Val {
+	var r ll.Val
+	if op == ir.FNeg {
+		r = e.o.Op(x.T, "fneg %s", x)
+	} else {
+		r = e.intr("fabs", x)
+	}
+	b := e.bits(x, ir.F64)
+	quiet := e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64)
+	return e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), quiet, r)
 }
 
 func emitCopysign(e *emitter, in *ir.Inst) {

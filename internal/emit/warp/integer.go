@@ -127,8 +127,7 @@ func (e *emitter) mulHi64(a, b ll.Val, signed bool) ll.Val {
 	return r
 }
 
-// emitDiv divides as the hardware does: by zero gives all ones (a remainder: the dividend), the smallest number by -1
-// wraps. LLVM's division is undefined there, so the divisor is replaced first.
+// emitDiv divides as the hardware does: by zero gives all ones, a remainder too; the smallest number by -1 wraps. LLVM's division is undefined there, so the divisor is replaced first.
 func emitDiv(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x, y := a[0], a[1]
@@ -158,9 +157,9 @@ func emitDiv(e *emitter, in *ir.Inst) {
 		case ir.RemS:
 			r := e.op2("srem", x, d)
 			r = e.sel(minus, k(x, 0), r)
-			return e.sel(zero, x, r)
+			return e.sel(zero, k(x, -1), r)
 		}
-		return e.sel(zero, x, e.op2("urem", x, d))
+		return e.sel(zero, k(x, -1), e.op2("urem", x, d))
 	})
 }
 
@@ -188,7 +187,7 @@ func (e *emitter) floatDiv(op ir.Op, x, y ll.Val) ll.Val {
 	}
 	r := e.op2("sub", xw, e.op2("mul", qi, d))
 	r = e.conv("trunc", r, orig)
-	return e.sel(zero, x, r)
+	return e.sel(zero, k(x, -1), r)
 }
 
 func emitNeg(e *emitter, in *ir.Inst) {
