@@ -44,7 +44,8 @@ void kz_ctx_free(struct kz_ctx *c) {
 }
 
 static int grow(uint8_t **p, uint64_t *have, uint64_t need) {
-	if (need <= *have) return KZ_OK;
+	bool hoard = *have > (64 << 20) && need < *have / 8; // one huge kernel must not leave its memory with every worker
+	if (need <= *have && !hoard) return KZ_OK;
 	uint64_t n = 64 << 10;
 	while (n < need) n *= 2;
 	uint8_t *q = map(n, PROT_READ | PROT_WRITE);

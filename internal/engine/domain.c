@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap) {
+struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share) {
 	struct kz_domain *d = calloc(1, sizeof *d);
 	if (!d) return NULL;
 	d->refs = 1;
 	d->e = e;
-	d->mem = heap;
-	d->fifo_bytes = 1 << 20;  // CUDA's defaults: cudaLimitPrintfFifoSize
-	d->heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize
+	d->heap = share ? kz_heap_ref(share->heap) : heap ? kz_heap_new(heap) : NULL;
+	d->fifo_bytes = 1 << 20; // CUDA's default: cudaLimitPrintfFifoSize
 	return d;
 }
 
@@ -19,7 +18,7 @@ void kz_domain_unref(struct kz_domain *d) {
 	if (atomic_fetch_sub(&d->refs, 1) != 1) return;
 	kz_fifo_flush(d);
 	kz_fifo_free(&d->fifo);
-	kz_heap_destroy(d);
+	kz_heap_unref(d->heap);
 	free(d);
 }
 
@@ -49,7 +48,7 @@ int kz_domain_fault(struct kz_domain *d, struct kz_fault *out) {
 void kz_domain_limits(struct kz_domain *d, uint64_t fifo_bytes, uint64_t heap_bytes) {
 	kz_acquire(&d->lock);
 	if (fifo_bytes) d->fifo_bytes = fifo_bytes;
-	if (heap_bytes) d->heap_bytes = heap_bytes;
+	if (heap_bytes && d->heap) kz_heap_limit(d->heap, heap_bytes);
 	kz_release(&d->lock);
 }
 

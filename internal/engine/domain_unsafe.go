@@ -74,7 +74,15 @@ func (e *Engine) NewDomain(m *Memory) (*Domain, error) {
 	if m != nil {
 		heap = m.c
 	}
-	c := C.kz_domain_new(e.c, heap)
+	return e.domain(C.kz_domain_new(e.c, heap, nil))
+}
+
+// NewSibling makes a domain that shares d's device heap, and nothing else.
+func (d *Domain) NewSibling() (*Domain, error) {
+	return d.e.domain(C.kz_domain_new(d.e.c, nil, d.c))
+}
+
+func (e *Engine) domain(c *C.struct_kz_domain) (*Domain, error) {
 	if c == nil {
 		return nil, ErrNoMemory
 	}

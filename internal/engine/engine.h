@@ -145,8 +145,8 @@ struct kz_stats {
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *out);
 void kz_fault_assert(void); // makes sure that our signal handlers are the ones installed
 
-// A domain is what one fault poisons: a context. heap is where device malloc takes from (NULL: device malloc fails).
-struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap);
+// A domain is what one fault poisons: a context. Its device heap is share's, or one of its own in heap (NULL: none).
+struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share);
 void kz_domain_unref(struct kz_domain *d);
 int kz_domain_fault(struct kz_domain *d, struct kz_fault *out); // 1 and the record, or 0
 void kz_domain_poison_task(struct kz_domain *d);

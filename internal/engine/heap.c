@@ -19,6 +19,9 @@ struct header {
 struct chunk { struct chunk *next; uint64_t addr; };
 
 struct kz_heap {
+	_Atomic uint32_t refs;
+	struct kz_mem *mem;
+	_Atomic uint64_t limit;
 	kz_lock lock;
 	uint64_t used;               // bytes of chunks
 	uint64_t bump, bump_end;     // rest of the newest chunk
@@ -26,22 +29,31 @@ struct kz_heap {
 	struct chunk *chunks;
 };
 
-static struct kz_heap *heap_of(struct kz_domain *d) {
-	kz_acquire(&d->lock);
-	if (!d->heap && d->mem) d->heap = calloc(1, sizeof *d->heap);
-	struct kz_heap *h = d->heap;
-	kz_release(&d->lock);
+struct kz_heap *kz_heap_new(struct kz_mem *m) {
+	struct kz_heap *h = calloc(1, sizeof *h);
+	if (!h) return NULL;
+	h->refs = 1;
+	h->mem = m;
+	h->limit = 8 << 20; // CUDA's default: cudaLimitMallocHeapSize
 	return h;
 }
 
+struct kz_heap *kz_heap_ref(struct kz_heap *h) {
+	if (h) atomic_fetch_add_explicit(&h->refs, 1, memory_order_relaxed);
+	return h;
+}
+
+void kz_heap_limit(struct kz_heap *h, uint64_t bytes) { atomic_store_explicit(&h->limit, bytes, memory_order_relaxed); }
+
 // Preconditions: h->lock is held.
-static uint64_t carve(struct kz_domain *d, struct kz_heap *h, uint64_t n) {
+static uint64_t carve(struct kz_heap *h, uint64_t n) {
 	if (h->bump + n > h->bump_end) {
 		uint64_t want = n > CHUNK ? n : CHUNK, addr;
-		if (h->used + want > d->heap_bytes) want = n;
-		if (h->used + want > d->heap_bytes) return 0;
+		uint64_t limit = atomic_load_explicit(&h->limit, memory_order_relaxed);
+		if (h->used + want > limit) want = n;
+		if (h->used + want > limit) return 0;
 		struct chunk *c = malloc(sizeof *c);
-		if (!c || kz_mem_alloc(d->mem, want, 256, &addr) != KZ_OK) {
+		if (!c || kz_mem_alloc(h->mem, want, 256, &addr) != KZ_OK) {
 			free(c);
 			return 0;
 		}
@@ -57,10 +69,8 @@ static uint64_t carve(struct kz_domain *d, struct kz_heap *h, uint64_t n) {
 	return p;
 }
 
-uint64_t kz_heap_alloc(struct kz_domain *d, uint64_t n) {
-	if (n == 0 || n > d->heap_bytes) return 0;
-	struct kz_heap *h = heap_of(d);
-	if (!h) return 0;
+uint64_t kz_heap_alloc(struct kz_heap *h, uint64_t n) {
+	if (!h || n == 0 || n > atomic_load_explicit(&h->limit, memory_order_relaxed)) return 0;
 	uint32_t cls = 0;
 	while ((UINT64_C(32) << cls) < n + HEADER) cls++;
 	if (cls >= HEAP_CLASSES) return 0;
@@ -70,17 +80,16 @@ uint64_t kz_heap_alloc(struct kz_domain *d, uint64_t n) {
 	// A kernel may have written over a link: follow it only into live memory, or the lock would stay held by a fault.
 	if (p && (p % 16 || kz_mem_lookup(p + HEADER + 7, &base, &size, &owner) != KZ_OK || p < base)) p = h->free[cls] = 0;
 	if (p) h->free[cls] = *(uint64_t *)(p + HEADER);
-	else p = carve(d, h, UINT64_C(32) << cls);
+	else p = carve(h, UINT64_C(32) << cls);
 	kz_release(&h->lock);
 	if (!p) return 0;
 	*(struct header *)p = (struct header){.tag = p ^ MAGIC, .cls = cls};
 	return p + HEADER;
 }
 
-void kz_heap_release(struct kz_domain *d, uint64_t addr) {
+void kz_heap_release(struct kz_heap *h, uint64_t addr) {
 	uint64_t base, size;
 	uint32_t owner;
-	struct kz_heap *h = heap_of(d);
 	if (!h || addr % 16 || addr < HEADER || kz_mem_lookup(addr - HEADER, &base, &size, &owner) != KZ_OK) return;
 	struct header *p = (struct header *)(addr - HEADER);
 	if (addr + 8 > base + size) return;
@@ -93,14 +102,12 @@ void kz_heap_release(struct kz_domain *d, uint64_t addr) {
 	kz_release(&h->lock);
 }
 
-void kz_heap_destroy(struct kz_domain *d) {
-	struct kz_heap *h = d->heap;
-	if (!h) return;
+void kz_heap_unref(struct kz_heap *h) {
+	if (!h || atomic_fetch_sub(&h->refs, 1) != 1) return;
 	for (struct chunk *c = h->chunks, *next; c; c = next) {
 		next = c->next;
-		kz_mem_free(d->mem, c->addr);
+		kz_mem_free(h->mem, c->addr);
 		free(c);
 	}
 	free(h);
-	d->heap = NULL;
 }

@@ -111,9 +111,8 @@ struct kz_domain {
 	kz_lock lock;
 	struct kz_fault fault; // written once, under lock, before poisoned
 	struct kz_fifo fifo;
-	struct kz_heap *heap; // guarded by lock while it is made; see heap.c
-	struct kz_mem *mem;
-	uint64_t fifo_bytes, heap_bytes;
+	struct kz_heap *heap; // NULL: device malloc fails; may be shared with other domains
+	uint64_t fifo_bytes;
 };
 
 void kz_domain_poison(struct kz_domain *d, const struct kz_fault *f); // the first fault stays
@@ -124,9 +123,12 @@ void kz_fifo_error(struct kz_domain *d, const char *text, size_t n);
 void kz_fifo_flush(struct kz_domain *d);
 void kz_fifo_free(struct kz_fifo *f);
 
-uint64_t kz_heap_alloc(struct kz_domain *d, uint64_t n);
-void kz_heap_release(struct kz_domain *d, uint64_t p);
-void kz_heap_destroy(struct kz_domain *d);
+struct kz_heap *kz_heap_new(struct kz_mem *m);
+struct kz_heap *kz_heap_ref(struct kz_heap *h);
+void kz_heap_unref(struct kz_heap *h);
+void kz_heap_limit(struct kz_heap *h, uint64_t bytes);
+uint64_t kz_heap_alloc(struct kz_heap *h, uint64_t n);
+void kz_heap_release(struct kz_heap *h, uint64_t p);
 
 // --- runtime entry points of kernels (rt.c) ---
 
@@ -180,6 +182,8 @@ struct kz_queue {
 	struct kz_op *spare;         // guarded by lock
 	uint32_t nspare;             // guarded by lock
 	uint64_t submitted;          // guarded by lock
+	uint64_t seen;               // guarded by lock: completed, some time ago
+	uint64_t number;             // of the queue
 	struct kz_fence *blocked_on; // guarded by lock: set while BLOCKED by a fence
 	struct kz_op *blocked_task;  // guarded by lock: set while BLOCKED by a task
 	struct kz_queue *fence_next; // guarded by blocked_on's lock
@@ -187,7 +191,9 @@ struct kz_queue {
 	// The side that runs: whoever drives the queue, and no one else.
 	_Alignas(KZ_CACHELINE) struct kz_op *run; // taken from head; the first one is running
 	struct kz_op *used;                       // done, to become spare
-	uint32_t nused, batch; // batch: operations in the last refill
+	uint32_t nused;
+	uint32_t batch; // operations in the last refill
+	uint32_t burst; // how often a worker may still linger
 
 	_Alignas(KZ_CACHELINE) _Atomic uint64_t completed;
 	_Atomic uint32_t waiters;
@@ -250,7 +256,7 @@ struct kz_engine {
 	_Atomic uint32_t watching; // a worker in short sleeps
 	_Atomic uint32_t extra_event;
 	_Atomic uint32_t stopping;
-	_Atomic uint64_t grid_id;
+	_Atomic uint64_t queues; // made so far
 
 	kz_lock task_lock;
 	struct kz_op *task_head, *task_tail; // linked by job.next_job

@@ -203,3 +203,25 @@ func rss(t *testing.T) int {
 	n, _ := strconv.Atoi(strings.Fields(string(b))[1])
 	return n * os.Getpagesize()
 }
+
+func TestDefaultThreads(t *testing.T) {
+	t.Setenv("KUDZU_THREADS", "7")
+	if n, err := DefaultThreads(); n != 7 || err != nil {
+		t.Error(n, err)
+	}
+	for _, bad := range []string{"0", "-1", "x", "99999999"} {
+		t.Setenv("KUDZU_THREADS", bad)
+		if n, err := DefaultThreads(); err == nil {
+			t.Errorf("%s: %d", bad, n)
+		}
+	}
+	t.Setenv("KUDZU_THREADS", "")
+	if n, err := DefaultThreads(); n < 1 || err != nil {
+		t.Error(n, err)
+	}
+	for s, want := range map[string]int{"max 100000": 0, "150000 100000": 2, "50000 100000": 1, "": 0, "x y": 0, "-1 100000": 0} {
+		if n := quota(strings.Fields(s)); n != want {
+			t.Errorf("%q: %d processors, want %d", s, n, want)
+		}
+	}
+}

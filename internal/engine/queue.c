@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, LINGER = 16 };
+enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, BURST_CREDIT = 256, LINGER = 16 };
 enum { COPY_UNIT = 256 << 10 };
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
@@ -18,6 +18,7 @@ struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
 	q->d = d;
 	q->e = d->e;
 	q->priority = priority < 0 ? 0 : priority >= KZ_PRIORITIES ? KZ_PRIORITIES - 1 : priority;
+	q->number = atomic_fetch_add(&q->e->queues, 1);
 	atomic_fetch_add(&d->refs, 1);
 	return q;
 }
@@ -49,7 +50,8 @@ static void wait_on(struct kz_queue *q, uint64_t target) {
 static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	for (;;) {
 		kz_acquire(&q->lock);
-		uint64_t done = atomic_load_explicit(&q->completed, memory_order_relaxed);
+		if (q->submitted - q->seen < PENDING_MAX) break; // without a look at what the driver writes all the time
+		uint64_t done = q->seen = atomic_load_explicit(&q->completed, memory_order_relaxed);
 		if (q->submitted - done < PENDING_MAX) break;
 		kz_release(&q->lock); // bounded memory: the host waits, as on a GPU whose queue is full
 		wait_on(q, done + PENDING_MAX / 2);
@@ -61,7 +63,7 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 		q->nspare--;
 	} else {
 		uint32_t cap = bytes <= OP_BYTES ? OP_BYTES : (uint32_t)bytes;
-		op = malloc(cap);
+		op = aligned_alloc(KZ_CACHELINE, (cap + 63) & ~63u);
 		if (!op) {
 			kz_release(&q->lock);
 			return NULL;
@@ -115,7 +117,7 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	memcpy(l->cluster, a->cluster, sizeof l->cluster);
 	l->shared_dynamic = a->dynamic_shared;
 	l->shared_total = (uint32_t)shared;
-	l->grid_id = atomic_fetch_add_explicit(&q->e->grid_id, 1, memory_order_relaxed) + 1;
+	l->grid_id = (q->number << 40) + q->submitted + 1;
 	l->warps = warps;
 	l->threads = threads;
 	l->launch_private = op;
@@ -317,9 +319,14 @@ static void refill(struct kz_queue *q) {
 // In the middle of a burst more is about to come: a worker waits a moment before it gives the queue up, so that the host
 // need not put it on the ready list for every launch.
 static void linger(struct kz_queue *q) {
-	if (q->batch < BURST) return;
-	for (int i = 0; i < LINGER && !atomic_load_explicit(&q->head, memory_order_relaxed); i++)
+	if (q->batch >= BURST) q->burst = BURST_CREDIT;
+	else if (q->burst) q->burst--; // a host that waits after each launch is better served by itself
+	if (!q->burst) return;
+	for (int i = 0; i < LINGER; i++) {
+		if (atomic_load_explicit(&q->head, memory_order_relaxed)) return;
 		for (int j = 0; j < 4; j++) kz_relax();
+	}
+	q->burst = 0;
 }
 
 enum { RAN, ELSEWHERE, HANDED };
@@ -382,6 +389,7 @@ struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, boo
 			kz_ready_push(q, false);
 			return NULL;
 		}
+		for (int i = 0; op->next && i < 4; i++) __builtin_prefetch((char *)op->next + i * KZ_CACHELINE); // it lies in the host's cache
 		int r = run_op(c, q, op, helper);
 		if (r != RAN) return r == HANDED ? op : NULL;
 		kz_op_finish(q, op);

@@ -151,12 +151,12 @@ static int32_t rt_vprintf(const struct kz_launch *l, struct kz_worker *w, uint64
 
 static uint64_t rt_malloc(const struct kz_launch *l, struct kz_worker *w, uint64_t n) {
 	(void)w;
-	return kz_heap_alloc(domain_of(l), n);
+	return kz_heap_alloc(domain_of(l)->heap, n);
 }
 
 static void rt_free(const struct kz_launch *l, struct kz_worker *w, uint64_t p) {
 	(void)w;
-	if (p) kz_heap_release(domain_of(l), p);
+	if (p) kz_heap_release(domain_of(l)->heap, p);
 }
 
 static size_t bounded(uint64_t p, char *out, size_t cap) {

@@ -111,7 +111,11 @@ func (b *Backend) Open() ([]backend.Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &Device{b: b, e: e, mem: m, info: describe(i, bytes, major, minor, e.Threads()), domains: map[uint64]*domain{}})
+		heap, err := e.NewDomain(m)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &Device{b: b, e: e, mem: m, heap: heap, info: describe(i, bytes, major, minor, e.Threads()), domains: map[uint64]*domain{}})
 	}
 	return all, nil
 }

@@ -16,6 +16,7 @@ type Device struct {
 	b    *Backend
 	e    *engine.Engine
 	mem  *engine.Memory
+	heap *engine.Domain // whose device heap all queues share that name no domain
 	info backend.Info
 
 	mu      sync.Mutex
@@ -43,12 +44,11 @@ func (d *Device) Engine() *engine.Engine { return d.e }
 
 // NewQueue makes a queue that a fault elsewhere does not end.
 func (d *Device) NewQueue(priority int) (backend.Queue, error) {
-	dom, err := d.newDomain()
+	ed, err := d.heap.NewSibling()
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
-	dom.users = 1
-	return d.queue(dom, priority)
+	return d.queue(&domain{Domain: ed, dev: d, users: 1}, priority)
 }
 
 // NewQueueIn makes a queue of a domain: a fault in one of its queues ends all of them. See backend.Domains.
@@ -56,25 +56,17 @@ func (d *Device) NewQueueIn(id uint64, priority int) (backend.Queue, error) {
 	d.mu.Lock()
 	dom := d.domains[id]
 	if dom == nil {
-		var err error
-		if dom, err = d.newDomain(); err != nil {
+		ed, err := d.e.NewDomain(d.mem)
+		if err != nil {
 			d.mu.Unlock()
-			return nil, err
+			return nil, plain(err)
 		}
-		dom.id, dom.named = id, true
+		dom = &domain{Domain: ed, dev: d, id: id, named: true}
 		d.domains[id] = dom
 	}
 	dom.users++
 	d.mu.Unlock()
 	return d.queue(dom, priority)
-}
-
-func (d *Device) newDomain() (*domain, error) {
-	ed, err := d.e.NewDomain(d.mem)
-	if err != nil {
-		return nil, plain(err)
-	}
-	return &domain{Domain: ed, dev: d}, nil
 }
 
 func (d *Device) queue(dom *domain, priority int) (backend.Queue, error) {
