@@ -25,7 +25,7 @@ func (p *parser) body(f *Func) {
 		p.statements()
 	}
 	if len(p.scopes) > 0 {
-		if !p.rep.Full() {
+		if !p.rep.Full() && !p.cut {
 			p.rep.Report(Pos(len(p.text)), "Parsing error near '': syntax error")
 		}
 		p.scopes, p.refs = p.scopes[:0], p.refs[:0]

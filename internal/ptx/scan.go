@@ -51,6 +51,7 @@ type scanner struct {
 	text       string
 	tok        token
 	start, end int
+	cut        bool // the text ended inside a comment, which was reported
 	bad        func(pos int, format string, args ...any)
 }
 
@@ -106,6 +107,7 @@ func (s *scanner) comment(i int) int {
 		return i + n + 4
 	}
 	s.bad(i, "Parsing error near '': unexpected EOF while scanning")
+	s.cut = true
 	return len(s.text)
 }
 
