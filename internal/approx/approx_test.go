@@ -303,7 +303,7 @@ func TestHalves(t *testing.T) {
 
 func TestF64(t *testing.T) {
 	const inf, nan = 0x7ff0000000000000, nan64
-	for x, w := range map[uint64]uint64{0: inf, 1 << 63: inf | 1<<63, 1: inf, inf: 0, inf | 1<<63: 1 << 63, nan: nan, 0x7fd0000100000000: 0, inf | 1: nan} {
+	for x, w := range map[uint64]uint64{0: inf, 1 << 63: inf | 1<<63, 1: inf, inf: 0, inf | 1<<63: 1 << 63, nan: nan, 0x7fd0000100000000: 0, inf | 1: 0, inf | 1<<32: nan} {
 		if got := RcpF64[uint64](eval{}, x); got != w {
 			t.Errorf("rcp.f64 %#x = %#x, want %#x", x, got, w)
 		}

@@ -58,7 +58,7 @@ func (f *Format) pick(a, b uint64, m MinMax, larger bool) uint64 {
 	r := a
 	switch {
 	case f.IsNaN(a) && f.IsNaN(b), m.NaN && (f.IsNaN(a) || f.IsNaN(b)):
-		return f.CanonicalNaN()
+		return f.nanOf(b, a)
 	case f.IsNaN(a):
 		r = b
 	case f.IsNaN(b):

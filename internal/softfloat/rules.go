@@ -8,22 +8,10 @@ type nanRule struct {
 }
 
 // f32, f16 and bf16 arithmetic gives the canonical NaN whatever its operands were (PTX ISA, "Floating-Point Instructions").
-// f64 keeps the payload of b, else of a; div, which is a subroutine, of a, else of b (recorded on sm_90); c between them in fma is unrecorded.
+// f64 keeps the payload of b, else of a; div, which is a subroutine, of a, else of b (recorded on sm_90), and fma of b, else of c, else of a.
 var nanRules = map[*Format]nanRule{
 	F64: {propagate: true},
 }
-
-// tinyRule says when a result is subnormal for the purpose of .ftz.
-type tinyRule uint8
-
-const (
-	tinyBefore tinyRule = iota // the exact result is below the smallest normal
-	tinyAfter                  // the result rounded as if the exponent were unbounded is below it (x86's rule)
-	tinyStored                 // the result rounded to the format is a subnormal
-)
-
-// flushRule is the .ftz rule. unrecorded: results within half an ulp under the smallest normal tell the three apart.
-var flushRule = tinyAfter
 
 // nanOf is the NaN result of an operation on operands of format f, in the order in which they give their payload.
 func (f *Format) nanOf(ops ...uint64) uint64 {
@@ -43,21 +31,36 @@ func (f *Format) Quiet(x uint64) uint64 { return x | 1<<(f.Frac-1)<<f.Shift }
 // Propagates says whether operations of the format keep the payload of a NaN operand.
 func (f *Format) Propagates() bool { return nanRules[f].propagate }
 
-// convertNaN is the NaN g gets from a NaN x of f. Between f32 and f64 the payload is kept at the upper end (recorded on sm_90),
-// but an f32 that .ftz looks at first has the canonical one. Formats without NaN give the largest value.
+// convertNaN is the NaN g gets from a NaN x of f (recorded on sm_90). From and to f64 sign and payload are kept at the upper end,
+// but an f32 that .ftz looks at first has the canonical one. bf16 to f32 moves the bits, f32 to tf32 with .rna rounds them as if
+// they were a number. Everything else gives the canonical NaN, and formats without NaN the largest value.
 func (g *Format) convertNaN(f *Format, x uint64, e *Env) uint64 {
 	switch {
 	case e.Sat:
 		return 0
 	case !g.NaN:
 		return g.Largest(false)
-	case f == F32 && g == F64:
-		if e.FTZ {
+	case f == g:
+		return f.nanOf(x)
+	case f == F32 && g == TF32 && e.Mode == RNA:
+		r := (x + 1<<12) &^ (1<<13 - 1)
+		if e.SatFinite {
+			r -= 1 << 13
+		}
+		return r
+	case f == BF16 && g == F32:
+		return x << 16
+	case f == F64 && g.Inf, f.Inf && g == F64:
+		if f == F32 && e.FTZ {
 			x = f.CanonicalNaN()
 		}
-		return x>>31<<63 | 0x7ff8<<48 | (x&0x7fffff)<<29
-	case f == F64 && g == F32 && !e.FTZ:
-		return x>>63<<31 | 0x7fc<<20 | x>>29&0x7fffff
+		payload := x&f.fracMask() | 1<<(f.Frac-1)
+		if f.Frac > g.Frac {
+			payload >>= f.Frac - g.Frac
+		} else {
+			payload <<= g.Frac - f.Frac
+		}
+		return (g.sign(f.IsNeg(x))>>g.Shift | uint64(g.expMask())<<g.Frac | payload) << g.Shift
 	}
 	return g.CanonicalNaN()
 }

@@ -298,12 +298,21 @@ func decodeBrev(d *decoder) step {
 	return d.un(func(a uint64) uint64 { return bits.Reverse64(a) >> (64 - w) })
 }
 
+// field is a position or length of a bit field: of 32-bit values its low byte; of 64-bit values, whose instructions are
+// subroutines on hardware, the whole number (recorded for bfe; bfi unrecorded).
+func field(w, v uint64) uint64 {
+	if w == 32 {
+		return v & 0xff
+	}
+	return v
+}
+
 // decodeBfe extracts len bits at pos, filling with the sign of the field, or of the value where the field passes its end.
 func decodeBfe(d *decoder) step {
 	t := d.typ()
 	w := uint64(t.Bits())
 	return d.tern(func(a, b, c uint64) uint64 {
-		pos, length := b&0xff, c&0xff
+		pos, length := field(w, b), field(w, c)
 		var v uint64
 		if pos < w {
 			v = a >> pos
@@ -323,7 +332,7 @@ func decodeBfi(d *decoder) step {
 	w := uint64(d.typ().Bits())
 	dst, a, b, c, n := d.dst("f"), d.src("a"), d.src("b"), d.src("c"), d.src("d")
 	return step{lane: func(t *thread) {
-		pos, length := c.get(t)&0xff, n.get(t)&0xff
+		pos, length := field(w, c.get(t)), field(w, n.get(t))
 		v := b.get(t)
 		if pos < w {
 			m := mask(int(min(length, 64))) << pos & mask(int(w))
@@ -397,7 +406,8 @@ func decodeDp2a(d *decoder) step {
 	return d.tern(func(a, b, c uint64) uint64 { return dot(c, lanes(at, a, 16, 2), lanes(bt, b>>shift, 8, 2)) })
 }
 
-// Extended precision: CC.CF is t.carry, 0 or 1, written where the op or .cc says so.
+// Extended precision: CC.CF is t.carry, 0 or 1, written where the op or .cc says so. A subtraction adds the complement, so that it
+// leaves 1 where nothing was borrowed; the manual says the reverse, which only a sub.cc followed by an addc can see (recorded).
 
 func (d *decoder) carryOut() bool {
 	switch d.in.Op() {
@@ -436,14 +446,14 @@ func decodeSubBorrow(d *decoder) step {
 	w, out, in := d.typ().Bits(), d.carryOut(), d.in.Op() == isa.Subc
 	dst, a, b := d.dst("d"), d.src("a"), d.src("b")
 	return step{lane: func(t *thread) {
-		c := uint64(0)
+		c := uint64(1)
 		if in {
 			c = t.carry
 		}
-		v, borrow := bits.Sub64(a.get(t), b.get(t), c)
-		t.r[dst] = v & mask(w)
+		v, carry := addCarry(w, a.get(t), ^b.get(t)&mask(w), c)
+		t.r[dst] = v
 		if out {
-			t.carry = borrow
+			t.carry = carry
 		}
 	}}
 }

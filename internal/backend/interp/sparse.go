@@ -24,7 +24,7 @@ func decodeMmaSp(d *decoder) step {
 	return d.together(x.run)
 }
 
-// rowBits is how many bits of metadata a row has: four for each chunk of 4 elements (2 of tf32, 8 of 4-bit types).
+// chunk is how many elements share four bits of metadata.
 func (x *mma) chunk() int {
 	switch {
 	case x.a.t == isa.TF32:
@@ -35,11 +35,12 @@ func (x *mma) chunk() int {
 	return 4
 }
 
-// row is the metadata of a row. A thread's 32 bits hold 16 of row lane/4 and 16 of the row 8 below; the threads of a group
-// that take part hold consecutive columns: one chosen by the selector, the first or second two of them, or all four.
-// unrecorded: the manual has it in figures only.
+// row is the metadata of a row (recorded on sm_90; the manual has it in figures). Of the four threads of group r%8 take part: one
+// chosen by the selector, the first or second two of them, or all four. For 16- and 32-bit elements a thread holds 16 bits of
+// row r%8 and, above them, 16 of the row 8 below, threads going along the columns. For smaller elements threads hold 32 bits of
+// one row each, in turn of the upper and the lower row.
 func (s *sparsity) row(w *warp, x *mma, r int) uint64 {
-	n := x.k / x.chunk() * 4 / 16 // threads that hold a row
+	n := x.k / x.chunk() * 4 / 16 // threads that hold two rows
 	first := 0
 	switch n {
 	case 1:
@@ -47,14 +48,21 @@ func (s *sparsity) row(w *warp, x *mma, r int) uint64 {
 	case 2:
 		first = s.selector & 1 * 2
 	}
-	var v uint64
-	for i := range n {
-		lane := r%8*4 + first + i
-		if lane >= len(w.threads) {
-			continue
+	get := func(i int) uint64 {
+		if lane := r%8*4 + first + i; lane < len(w.threads) {
+			return s.meta.get(w.threads[lane])
 		}
-		part := s.meta.get(w.threads[lane]) >> (r / 8 * 16) & 0xffff
-		v |= part << (16 * i)
+		return 0
+	}
+	var v uint64
+	if x.a.width >= 16 {
+		for i := range n {
+			v |= get(i) >> (r / 8 * 16) & 0xffff << (16 * i)
+		}
+		return v
+	}
+	for i := range n / 2 {
+		v |= get(2*i+r/8) << (32 * i)
 	}
 	return v
 }

@@ -54,6 +54,9 @@ func absDiff(a, b int64) int64 {
 	return a - b
 }
 
+// On sm_90 the assembler expands these into other instructions. With a destination selector, with .sat on vshl by 32 and more, and
+// with .sat on vmad, what comes out there contradicts the manual; here the manual counts.
+
 // videoScalar is the shape of the scalar video instructions: an operation on parts, saturation, then a second operation with c
 // or a merge into c.
 func videoScalar(op func(d *decoder) func(a, b int64) int64) decodeFn {
