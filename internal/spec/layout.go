@@ -77,21 +77,26 @@ func (s *Scope) Pointer(t *Type) bool {
 	return u.Ptr || s.typedefs[u.Name] != nil
 }
 
+// maxNesting is deeper than any structure in structures; one that holds itself gets there.
+const maxNesting = 32
+
 // Size returns the size and alignment of a type.
-func (s *Scope) Size(t *Type) (size, align int, err error) {
+func (s *Scope) Size(t *Type) (size, align int, err error) { return s.size(t, 0) }
+
+func (s *Scope) size(t *Type, depth int) (size, align int, err error) {
 	u := s.Underlying(t)
 	if s.Pointer(u) {
 		return 8, 8, nil
 	}
 	if u.Len > 0 {
-		size, align, err = s.Size(u.Elem)
+		size, align, err = s.size(u.Elem, depth)
 		return size * u.Len, align, err
 	}
 	if s.enums[u.Name] != nil {
 		return 4, 4, nil
 	}
 	if st := s.structs[u.Name]; st != nil {
-		l, err := s.Layout(st)
+		l, err := s.layout(st, depth+1)
 		return l.Size, l.Align, err
 	}
 	if p, ok := Prims[u.Name]; ok && p.Size > 0 {
@@ -107,11 +112,16 @@ type Layout struct {
 }
 
 // Layout lays a structure out.
-func (s *Scope) Layout(st *Struct) (Layout, error) {
+func (s *Scope) Layout(st *Struct) (Layout, error) { return s.layout(st, 0) }
+
+func (s *Scope) layout(st *Struct, depth int) (Layout, error) {
 	l := Layout{Align: max(1, st.Align)}
+	if depth > maxNesting {
+		return l, fmt.Errorf("structure %s holds itself", st.Name)
+	}
 	end := 0
 	for _, f := range st.Fields {
-		size, align, err := s.fieldSize(f)
+		size, align, err := s.fieldSize(f, depth)
 		if err != nil {
 			return l, fmt.Errorf("%s.%s: %w", st.Name, f.Name, err)
 		}
@@ -128,11 +138,11 @@ func (s *Scope) Layout(st *Struct) (Layout, error) {
 	return l, nil
 }
 
-func (s *Scope) fieldSize(f *Field) (size, align int, err error) {
+func (s *Scope) fieldSize(f *Field, depth int) (size, align int, err error) {
 	if f.Inner == nil {
-		return s.Size(f.Type)
+		return s.size(f.Type, depth)
 	}
-	l, err := s.Layout(f.Inner)
+	l, err := s.layout(f.Inner, depth+1)
 	return l.Size * max(1, f.Count), l.Align, err
 }
 

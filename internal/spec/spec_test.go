@@ -173,6 +173,11 @@ func TestLayout(t *testing.T) {
 	if l, err := scope.Layout(api.Structs[1]); err != nil || l.Size != 128 || l.Align != 64 {
 		t.Errorf("A is laid out %+v, %v", l, err)
 	}
+	self := &Struct{Name: "S", Fields: []*Field{{Name: "x", Type: &Type{Name: "S"}}, {Name: "y", Type: &Type{Name: "S"}}}}
+	loop := &API{Name: "x", Structs: []*Struct{self}}
+	if _, err := loop.Scope(13).Layout(self); err == nil {
+		t.Error("a structure that holds itself has a size")
+	}
 	if _, err := scope.Layout(&Struct{Name: "B", Fields: []*Field{{Name: "x", Type: &Type{Name: "nowhere"}}}}); err == nil {
 		t.Error("an undeclared type has a size")
 	}

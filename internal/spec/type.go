@@ -15,6 +15,9 @@ type Type struct {
 	Const bool
 }
 
+// maxLength is far above any array of the tables.
+const maxLength = 1 << 16
+
 // parseType reads the prefix notation of the tables: "*const char", "[16]int".
 func parseType(s string) (*Type, error) {
 	s = strings.TrimSpace(s)
@@ -30,7 +33,7 @@ func parseType(s string) (*Type, error) {
 	case s[0] == '[':
 		n, rest, ok := strings.Cut(s[1:], "]")
 		count, err := strconv.Atoi(n)
-		if !ok || err != nil || count <= 0 {
+		if !ok || err != nil || count <= 0 || count > maxLength {
 			return nil, fmt.Errorf("array length %q", n)
 		}
 		elem, err := parseType(rest)
