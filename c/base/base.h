@@ -19,7 +19,8 @@ struct kz_library {
 	const char *names;
 	_Atomic uint32_t *count; // two a symbol: calls, and look-ups, that found nothing
 	uint32_t size;
-	int unsupported, child, exit;
+	int unsupported;                   // what a function nobody implements answers
+	int (*child)(void), (*exit)(void); // what everything answers after a fork, and at exit
 	void *lazy, *none; // entry.S, with the library's number in it
 	const char *front; // address of symbol 0, once the front is loaded
 };

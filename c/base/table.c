@@ -16,19 +16,19 @@ _Atomic int kz_now = KZ_UNLOADED;
 
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards loading and swaps
 
-static int answer_child(void) { return KZ_NOT_INITIALIZED; }
-static int answer_exit(void) { return KZ_DEINITIALIZED; }
 static int answer_failed(void) { return KZ_SHARED_OBJECT_INIT_FAILED; }
 
-// swap gives every entry that is not the base's own the same answer. A store of a pointer
-// is atomic, so threads inside a front see the old answer or the new one.
-static void swap(int (*fn)(void), int only_go) {
+// swap gives every entry that is not the base's own the answer its library has for a
+// state. A store of a pointer is atomic, so threads inside a front see the old or the new.
+static void swap(enum kz_state state) {
 	for (int l = 0; l < KZ_LIBRARIES; l++) {
 		struct kz_library *lib = &kz_libraries[l];
+		int (*fn)(void) = state == KZ_CHILD ? lib->child : state == KZ_EXIT ? lib->exit : answer_failed;
 		for (uint32_t i = 0; i < lib->size; i++)
-			if (lib->kind[i] == KZ_GO || (!only_go && lib->kind[i] != KZ_BASE))
+			if (lib->kind[i] == KZ_GO || (lib->kind[i] == KZ_NONE && state != KZ_FAILED))
 				__atomic_store_n(&lib->table[i], (void *)fn, __ATOMIC_RELEASE);
 	}
+	atomic_store(&kz_now, state);
 }
 
 int kz_log_level(void) {
@@ -73,8 +73,7 @@ static void load(void) {
 	}
 	if (why) {
 		fprintf(stderr, "kudzu: libkudzu.so cannot be used: %s\n", why);
-		swap(answer_failed, 1);
-		atomic_store(&kz_now, KZ_FAILED);
+		swap(KZ_FAILED);
 		return;
 	}
 	for (int l = 0; l < KZ_LIBRARIES; l++) {
@@ -173,10 +172,8 @@ static void after_fork_parent(void) { fork_locks(0); }
 // A child of a process that never loaded it starts fresh.
 static void after_fork_child(void) {
 	fork_locks(1);
-	if (atomic_load(&kz_now) == KZ_LOADED) {
-		atomic_store(&kz_now, KZ_CHILD);
-		swap(answer_child, 0);
-	}
+	if (atomic_load(&kz_now) == KZ_LOADED)
+		swap(KZ_CHILD);
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -188,10 +185,8 @@ __attribute__((constructor)) static void start(void) {
 // set up after it still find CUDA.
 static void shut(void) {
 	pthread_mutex_lock(&load_lock);
-	if (atomic_load(&kz_now) != KZ_CHILD) {
-		atomic_store(&kz_now, KZ_EXIT);
-		swap(answer_exit, 0);
-	}
+	if (atomic_load(&kz_now) != KZ_CHILD)
+		swap(KZ_EXIT);
 	pthread_mutex_unlock(&load_lock);
 }
 

@@ -93,13 +93,13 @@ func writeTables(w *world) error {
 			fmt.Fprintf(hash, "%s.%s=%d\n", f.Key, s.Name, kind)
 		}
 		w.tableFile(f)
-		libs.f("extern void *kz_table_%[1]s[];\nextern const uint8_t kz_kind_%[1]s[];\nextern const uint16_t kz_offset_%[1]s[];\nextern const char kz_names_%[1]s[];\nextern _Atomic uint32_t kz_count_%[1]s[];\nextern char kz_lazy_%[1]s[], kz_none_%[1]s[];\n\n", f.Key)
+		libs.f("extern void *kz_table_%[1]s[];\nextern const uint8_t kz_kind_%[1]s[];\nextern const uint16_t kz_offset_%[1]s[];\nextern const char kz_names_%[1]s[];\nextern _Atomic uint32_t kz_count_%[1]s[];\nextern char kz_lazy_%[1]s[], kz_none_%[1]s[];\nstatic int child_%[1]s(void) { return %[2]d; }\nstatic int exit_%[1]s(void) { return %[3]d; }\n\n", f.Key, f.Child, f.Exit)
 	}
 	h.f("\n#define KZ_HASH 0x%016xull\n\n#define KZ_FOR_LIBRARIES %s\n\n#endif\n", hash.Sum64(), strings.Join(each, "; "))
 	libs.f("struct kz_library kz_libraries[KZ_LIBRARIES] = {\n")
 	for _, f := range fs {
-		libs.f("\t{%q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[2]s, kz_names_%[2]s, kz_count_%[2]s, %d, %d, %d, %d, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
-			f.Soname, f.Key, len(f.syms), f.Unsupported, f.Child, f.Exit)
+		libs.f("\t{%q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[2]s, kz_names_%[2]s, kz_count_%[2]s, %[3]d, %[4]d, child_%[2]s, exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
+			f.Soname, f.Key, len(f.syms), f.Unsupported)
 	}
 	libs.f("};\n")
 	w.files["c/base/ztable.h"] = h.Bytes()
