@@ -37,7 +37,13 @@ func TestBehaviour(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, r := range c.Runs {
-				o, err := evaluate(m, r)
+				o, err := evaluate(m, r, Options{})
+				if strings.HasPrefix(name, "matrix/") && err == nil {
+					if err := r.Compare(o); err != nil {
+						t.Errorf("run %d, expanded: %s: %v", i+1, r.Line[:40], err)
+					}
+					o, err = evaluate(m, r, Options{KeepMatrix: true})
+				}
 				if u := (*Unsupported)(nil); errors.As(err, &u) {
 					t.Skip(u)
 				}
@@ -54,8 +60,8 @@ func TestBehaviour(t *testing.T) {
 	}
 }
 
-func evaluate(m *ptx.Module, r *testkit.Run) (*testkit.Outcome, error) {
-	mod, err := Kernel(m, r.Kernel, Options{})
+func evaluate(m *ptx.Module, r *testkit.Run, opts Options) (*testkit.Outcome, error) {
+	mod, err := Kernel(m, r.Kernel, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	// MaxInsts bounds the PTX instructions lowered for one kernel, inlined calls counted each time; 0: a million.
 	// Hostile or very deep call trees end in Unsupported instead of in memory.
 	MaxInsts int
+	// KeepMatrix keeps mma, ldmatrix, stmatrix and movmatrix as operations, for targets that have instructions for them.
+	// Otherwise they become shuffles and arithmetic (expand.go).
+	KeepMatrix bool
 }
 
 // Kernel lowers the kernel called name. The module must have passed ptx/check.

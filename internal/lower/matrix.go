@@ -67,6 +67,9 @@ func lowerMma(x *inst) {
 }
 
 func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value {
+	if !x.opts.KeepMatrix && canExpand(attr.Mat) {
+		return x.expandMma(attr.Mat, attr.Rnd, args)
+	}
 	types := make([]ir.Type, max(n, 1))
 	for i := range types {
 		types[i] = t
@@ -85,6 +88,10 @@ func lowerLdmatrix(x *inst) {
 	for i := range types {
 		types[i] = ir.I32
 	}
+	if !x.opts.KeepMatrix {
+		x.setElems(0, isa.B32, x.loadTiles(x.address(&x.Args[x.index("p")], sp), sp, m))
+		return
+	}
 	in := x.b.EmitN(ir.LdMatrix, types, ir.Attr{Space: sp, Mat: m}, x.address(&x.Args[x.index("p")], sp))
 	x.setElems(0, isa.B32, in.Results)
 }
@@ -96,10 +103,18 @@ func lowerStmatrix(x *inst) {
 	sp := x.space(x.spaceWord())
 	vs := x.elems("r", isa.B32)
 	m := &ir.Matrix{M: 8, N: 8, D: "b16", Num: len(vs), Trans: x.Mod("trans") != 0}
+	if !x.opts.KeepMatrix {
+		x.storeTiles(x.address(&x.Args[0], sp), sp, m, vs)
+		return
+	}
 	x.b.EmitN(ir.StMatrix, nil, ir.Attr{Space: sp, Mat: m}, append([]*ir.Value{x.address(&x.Args[0], sp)}, vs...)...)
 }
 
 func lowerMovmatrix(x *inst) {
+	if !x.opts.KeepMatrix {
+		x.result(x.transpose(x.lanes(), x.arg("a")))
+		return
+	}
 	m := &ir.Matrix{M: 8, N: 8, D: "b16", Num: 1, Trans: true}
 	x.result(x.opWith(ir.MovMatrix, ir.Attr{Mat: m}, x.arg("a")))
 }
