@@ -2,7 +2,9 @@ package engine
 
 import (
 	"runtime"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestLeak(t *testing.T) {
@@ -37,5 +39,28 @@ func TestLeak(t *testing.T) {
 	round(100000)
 	if grown := rss(t) - before; grown > 4<<20 {
 		t.Errorf("100000 launches took %d KiB", grown>>10)
+	}
+}
+
+// An engine without work must not keep the machine awake.
+func TestIdle(t *testing.T) {
+	r := newRig(t, 8)
+	k := kernel(t, kEmpty)
+	for range 100 {
+		r.ok(r.q.Launch(k, grid(16)))
+	}
+	r.ok(r.q.Sync())
+	time.Sleep(20 * time.Millisecond)
+	used := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Skip(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := used()
+	time.Sleep(300 * time.Millisecond)
+	if spent := used() - before; spent > 30*time.Millisecond {
+		t.Errorf("%v of processor time in 300 ms of nothing", spent)
 	}
 }

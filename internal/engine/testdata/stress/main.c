@@ -100,7 +100,7 @@ static void *user(void *arg) {
 	uint64_t a, want = 0, blocks = 0;
 	CHECK(kz_mem_alloc(mem, 4096, 0, &a) == KZ_OK);
 	memset((void *)a, 0, 4096);
-	for (uint64_t i = 0; i < 300; i++) {
+	for (uint64_t i = 0; i < 120; i++) {
 		struct kz_queue *x = q[i % 3];
 		CHECK(launch(x, affine, 1, (void *)a, i) == KZ_OK);
 		want = want * 3 + i;

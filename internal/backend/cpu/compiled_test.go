@@ -1,0 +1,138 @@
+package cpu
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/compile"
+	"kudzu/internal/compile/worker"
+)
+
+// TestMain serves as the compiler process when a test's client starts this program again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "compiler" {
+		os.Exit(worker.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+const header = ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+// compiled opens a device with the real compiler, or skips.
+func compiled(t *testing.T) *Device {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compile.New(compile.Config{Command: []string{self, "compiler"}, Version: "test"})
+	d := open(t, Config{Compiler: c})
+	_, k := load(t, d, ptxModule(".visible .entry k() { ret; }", 0))
+	var none *compile.NoCompiler
+	if err := k.Prepare([3]uint32{32, 1, 1}); errors.As(err, &none) || err != nil && strings.Contains(err.Error(), "no compiler") {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func ptxModule(body string, params int) *backend.Module {
+	text := header + body
+	return &backend.Module{
+		Name: "test", Text: text, Options: backend.Options{OptLevel: -1},
+		Kernels: []backend.KernelDecl{{Name: "k", ParamBytes: params}},
+		Slice:   func(string) (string, func(int) int, error) { return text, func(n int) int { return n }, nil },
+	}
+}
+
+func TestCompiledFaults(t *testing.T) {
+	d := compiled(t)
+	rows := []struct{ name, body, want string }{
+		{"store to a bad address", `.visible .entry k(.param .u64 p) {
+	.reg .u64 %a;
+	.reg .u32 %t;
+	ld.param.u64 %a, [p];
+	mov.u32 %t, %tid.x;
+	st.global.u32 [%a], %t;
+	ret;
+}`, "kernel k: illegal address 0x40"},
+		{"trap", `.visible .entry k(.param .u64 p) {
+	.reg .pred %q;
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	setp.eq.u32 %q, %t, 40;
+	@%q trap;
+	ret;
+}`, "kernel k: trap"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, k := load(t, d, ptxModule(row.body, 8))
+			q, err := d.NewQueue(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := &backend.Launch{Grid: [3]uint32{3, 1, 1}, Block: [3]uint32{64, 1, 1}, Params: binary.LittleEndian.AppendUint64(nil, 0x40)}
+			if err := q.Launch(k, l); err != nil {
+				t.Fatal(err)
+			}
+			err = q.Close()
+			var f *backend.Fault
+			if !errors.As(err, &f) || !strings.HasPrefix(f.Error(), row.want) {
+				t.Fatalf("got %v, want %s", err, row.want)
+			}
+			if f.Line != 9 {
+				t.Errorf("PTX line %d, want 9: %v", f.Line, err)
+			}
+			if row.name == "trap" && f.Thread != [3]uint32{40, 0, 0} {
+				t.Errorf("thread %v, want 40", f.Thread)
+			}
+		})
+	}
+}
+
+// A kernel waits for the host; the host launches more meanwhile.
+func TestCompiledSpin(t *testing.T) {
+	d := compiled(t)
+	p, k := load(t, d, ptxModule(`.visible .entry k(.param .u64 p) {
+	.reg .u64 %a;
+	.reg .u32 %v;
+	.reg .pred %q;
+	ld.param.u64 %a, [p];
+L:
+	ld.volatile.global.u32 %v, [%a];
+	setp.eq.u32 %q, %v, 0;
+	@%q bra L;
+	st.global.u32 [%a+4], %v;
+	ret;
+}`, 8))
+	a, err := d.mem.Alloc(8, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := d.mem.Bytes(a, 8)
+	clear(b)
+	q, _ := d.NewQueue(0)
+	l := &backend.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{1, 1, 1}, Params: binary.LittleEndian.AppendUint64(nil, a)}
+	for range 10 {
+		if err := q.Launch(k, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flag := (*uint32)(unsafe.Pointer(&b[0]))
+	time.AfterFunc(5*time.Millisecond, func() { atomic.StoreUint32(flag, 7) })
+	if err := q.Close(); err != nil || b[4] != 7 {
+		t.Errorf("%v: %d", err, b[4])
+	}
+	if err := p.Unload(); err != nil {
+		t.Error(err)
+	}
+}
