@@ -75,7 +75,24 @@ func (x *inst) intToFloat(v *ir.Value, to, from isa.Type) *ir.Value {
 	if v.Type == ir.I8 || v.Type == ir.I16 {
 		v = x.resize(v, 32, from.IsSigned())
 	}
+	if to == isa.F16 {
+		return x.intToHalf(v, from.IsSigned())
+	}
 	return x.saturate(x.b.Emit(op, irTypes[to], ir.Attr{Rnd: roundings[x.Mod("rnd")]}, v))
+}
+
+// intToHalf goes through f32: beyond ±2^17 every integer rounds as ±2^17 does, and below that f32 is exact.
+func (x *inst) intToHalf(v *ir.Value, signed bool) *ir.Value {
+	lim := constOf(v.Type, 1<<17)
+	op := ir.UToF
+	if signed {
+		op = ir.SToF
+		v = x.op(ir.MaxS, x.op(ir.MinS, v, lim), constOf(v.Type, -1<<17))
+	} else {
+		v = x.op(ir.MinU, v, lim)
+	}
+	f := x.b.Emit(op, ir.F32, ir.Attr{}, x.resize(v, 32, signed))
+	return x.saturate(x.b.Emit(ir.FTrunc, ir.F16, ir.Attr{Rnd: roundings[x.Mod("rnd")]}, f))
 }
 
 // saturate limits a float to 0…1 where .sat was written; a NaN becomes 0.
@@ -137,11 +154,10 @@ func (x *inst) sameFloat(v *ir.Value, attr ir.Attr) *ir.Value {
 	return x.saturate(v)
 }
 
-// flush turns subnormals into zeros of their sign: multiplying by one does, and changes nothing else but NaNs, which become
-// canonical as they do in the hardware's conversion.
+// flush turns subnormals into zeros of their sign and NaNs into the canonical one, as the hardware's conversion does: negating
+// twice does both, and unlike multiplying by one it is nothing that an optimiser takes for a copy.
 func (x *inst) flush(v *ir.Value) *ir.Value {
-	one := map[ir.Type]uint64{ir.F16: 0x3c00, ir.F32: 0x3f800000}[v.Type]
-	return x.opWith(ir.FMul, ir.Attr{FTZ: true}, v, ir.ConstInt(v.Type, one))
+	return x.op(ir.FNeg, x.opWith(ir.FNeg, ir.Attr{FTZ: true}, v))
 }
 
 var maxFinite = map[ir.Type]uint64{ir.F16: 0x477fe000, ir.BF16: 0x7f7f0000} // as f32
@@ -222,8 +238,12 @@ func (x *inst) toFormat(d, a isa.Type) {
 	default:
 		args = []*ir.Value{x.arg("a")}
 	}
-	if attr.Fmt == ir.FmtTF32 && attr.Rnd == ir.RNA {
-		x.result(x.tf32Away(args[0]))
+	if attr.Fmt == ir.FmtTF32 {
+		x.result(x.tf32(args[0], attr.Rnd))
+		return
+	}
+	if f, ok := narrowFmts[attr.Fmt]; ok && attr.Rnd == ir.RN && attr.Sat {
+		x.result(x.packNarrow(args, f, attr.Flag, irTypes[d]))
 		return
 	}
 	if x.has("rbits") {
@@ -232,29 +252,19 @@ func (x *inst) toFormat(d, a isa.Type) {
 	x.result(x.b.Emit(ir.FToFmt, irTypes[d], attr, args...))
 }
 
-// tf32Away is cvt.rna.tf32: half of the last place added to the bits, the rest cut off. Infinities and NaNs are only cut, and
-// .satfinite takes the place below for them too, as sm_90 does.
-func (x *inst) tf32Away(v *ir.Value) *ir.Value {
-	top := func(b *ir.Value) *ir.Value {
-		return x.icmp(ir.EQ, x.op(ir.And, b, i32(0x7f800000)), i32(0x7f800000))
-	}
-	b := x.cast(v, ir.I32)
-	r := x.sel(top(b), b, x.op(ir.Add, b, i32(0x1000)))
-	r = x.op(ir.And, r, i32(^0x1fff))
-	if x.Has(isa.ModSatfinite) {
-		r = x.sel(top(r), x.op(ir.Sub, r, i32(0x2000)), r)
-	}
-	return r
-}
-
 // fromFormat widens a pair to f16x2 (or bf16x2 from ue8m0).
 func (x *inst) fromFormat(d, a isa.Type) {
 	elem := ir.F16
 	if d == isa.BF16x2 {
 		elem = ir.BF16
 	}
-	u := x.b.EmitN(ir.FmtToF, []ir.Type{elem, elem}, ir.Attr{Fmt: narrowFormat(a)}, x.arg("a"))
-	v := x.b.Emit(ir.Pack, irTypes[d], ir.Attr{}, u.Results...)
+	var parts []*ir.Value
+	if f, ok := narrowFmts[narrowFormat(a)]; ok {
+		parts = x.widenNarrow(x.arg("a"), f, 2)
+	} else {
+		parts = x.b.EmitN(ir.FmtToF, []ir.Type{elem, elem}, ir.Attr{Fmt: narrowFormat(a)}, x.arg("a")).Results
+	}
+	v := x.b.Emit(ir.Pack, irTypes[d], ir.Attr{}, parts...)
 	if x.Has(isa.ModRelu) {
 		v = x.op(ir.FRelu, v)
 	}

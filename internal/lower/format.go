@@ -1,0 +1,133 @@
+package lower
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ptx/isa"
+)
+
+// Narrow float formats (fp8, fp6, fp4, tf32) in terms of integer and f32 operations, so that no target has to know them.
+
+// narrowFmt is a format with a sign, exp exponent bits and man significand bits.
+type narrowFmt struct {
+	exp, man uint
+	bias     int
+	max      int64 // largest finite magnitude
+	nan      int64 // what a NaN becomes
+	above    int64 // magnitudes above it are NaNs; 0: there are none
+	width    int64 // bits of its place in a packed value
+}
+
+var narrowFmts = map[ir.Format]narrowFmt{
+	ir.FmtE4M3: {4, 3, 7, 0x7e, 0x7f, 0x7e, 8},
+	ir.FmtE5M2: {5, 2, 15, 0x7b, 0x7f, 0x7c, 8},
+	ir.FmtE2M3: {2, 3, 1, 0x1f, 0x1f, 0, 8},
+	ir.FmtE3M2: {3, 2, 3, 0x1f, 0x1f, 0, 8},
+	ir.FmtE2M1: {2, 1, 1, 0x7, 0x7, 0, 4},
+}
+
+// isNaN32 tests the magnitude bits of an f32.
+func (x *inst) isNaN32(mag *ir.Value) *ir.Value { return x.icmp(ir.HI, mag, i32(0x7f800000)) }
+
+// nearest rounds the bits of a positive f32 to nearest even at bit n, leaving the bits below in place.
+func (x *inst) nearest(b *ir.Value, n int64) *ir.Value {
+	odd := x.op(ir.And, x.op(ir.ShrU, b, i32(n)), i32(1))
+	return x.op(ir.Add, x.op(ir.Add, b, i32(1<<(n-1)-1)), odd)
+}
+
+// narrowOne converts an f32 to the bits of f, nearest even, limited to finite values (every such cvt has .satfinite).
+func (x *inst) narrowOne(v *ir.Value, f narrowFmt, relu bool) *ir.Value {
+	b := x.cast(v, ir.I32)
+	mag := x.op(ir.And, b, i32(0x7fffffff))
+	cut := int64(23 - f.man)
+	normal := x.op(ir.Sub, x.op(ir.ShrU, x.nearest(mag, cut), i32(cut)), i32(int64(127-f.bias)<<f.man))
+	// Below the smallest normal number the last place is fixed: adding the float whose last place that is rounds there.
+	magic := int64(127+1-f.bias-int(f.man)+23) << 23
+	sum := x.opWith(ir.FAdd, ir.Attr{FTZ: true, Flag: true}, x.cast(mag, ir.F32), ir.ConstInt(ir.F32, uint64(magic)))
+	small := x.op(ir.Sub, x.cast(sum, ir.I32), i32(magic))
+	r := x.sel(x.icmp(ir.LO, mag, i32(int64(127+1-f.bias)<<23)), small, normal)
+	r = x.op(ir.MinU, r, i32(f.max))
+	sign := x.op(ir.ShrU, b, i32(31))
+	if relu {
+		r = x.sel(x.icmp(ir.NE, sign, i32(0)), i32(0), r)
+	} else {
+		r = x.op(ir.Or, r, x.op(ir.Shl, sign, i32(int64(f.exp+f.man))))
+	}
+	return x.sel(x.isNaN32(mag), i32(f.nan), r)
+}
+
+// packNarrow converts and packs, the first value lowest.
+func (x *inst) packNarrow(vs []*ir.Value, f narrowFmt, relu bool, t ir.Type) *ir.Value {
+	var r *ir.Value
+	for i, v := range vs {
+		n := x.narrowOne(v, f, relu)
+		if i == 0 {
+			r = n
+		} else {
+			r = x.op(ir.Or, r, x.op(ir.Shl, n, i32(int64(i)*f.width)))
+		}
+	}
+	return x.resize(r, t.Bits(), false)
+}
+
+// widenNarrow gives the parts of a packed value as f16. The bits, moved to f16's places, are the value but for the exponent's
+// bias, which a multiplication by a power of two makes good, exactly.
+func (x *inst) widenNarrow(v *ir.Value, f narrowFmt, n int) []*ir.Value {
+	v = x.resize(v, 32, false)
+	var vs []*ir.Value
+	for i := range n {
+		b := v
+		if i > 0 {
+			b = x.op(ir.ShrU, v, i32(int64(i)*f.width))
+		}
+		mag := x.op(ir.And, b, i32(1<<(f.exp+f.man)-1))
+		h := x.cast(x.resize(x.op(ir.Shl, mag, i32(int64(10-f.man))), 16, false), ir.F16)
+		if f.bias != 15 {
+			h = x.op(ir.FMul, h, ir.ConstInt(ir.F16, uint64(15+15-f.bias)<<10))
+		}
+		bits := x.resize(x.cast(h, ir.I16), 32, false)
+		sign := x.op(ir.And, x.op(ir.Shl, b, i32(int64(15-f.exp-f.man))), i32(0x8000))
+		bits = x.op(ir.Or, bits, sign)
+		if f.above != 0 {
+			bits = x.sel(x.icmp(ir.HI, mag, i32(f.above)), i32(0x7fff), bits)
+		}
+		vs = append(vs, x.cast(x.resize(bits, 16, false), ir.F16))
+	}
+	return vs
+}
+
+// tf32 rounds an f32 to 10 significand bits, which stay in their places.
+func (x *inst) tf32(v *ir.Value, rnd ir.Rnd) *ir.Value {
+	if rnd == ir.RNA {
+		return x.tf32Away(v)
+	}
+	b := x.cast(v, ir.I32)
+	mag := x.op(ir.And, b, i32(0x7fffffff))
+	r := b
+	if rnd == ir.RN {
+		r = x.nearest(b, 13)
+	}
+	r = x.op(ir.And, r, i32(^0x1fff))
+	if x.Has(isa.ModSatfinite) {
+		inf := x.icmp(ir.EQ, x.op(ir.And, r, i32(0x7fffffff)), i32(0x7f800000))
+		r = x.sel(inf, x.op(ir.Sub, r, i32(0x2000)), r)
+	}
+	if x.Has(isa.ModRelu) {
+		r = x.op(ir.MaxS, r, i32(0))
+	}
+	return x.sel(x.isNaN32(mag), i32(0x7fffe000), r)
+}
+
+// tf32Away is cvt.rna.tf32: half of the last place added to the bits, the rest cut off. Infinities and NaNs are only cut, and
+// .satfinite takes the place below for them too, as sm_90 does.
+func (x *inst) tf32Away(v *ir.Value) *ir.Value {
+	top := func(b *ir.Value) *ir.Value {
+		return x.icmp(ir.EQ, x.op(ir.And, b, i32(0x7f800000)), i32(0x7f800000))
+	}
+	b := x.cast(v, ir.I32)
+	r := x.sel(top(b), b, x.op(ir.Add, b, i32(0x1000)))
+	r = x.op(ir.And, r, i32(^0x1fff))
+	if x.Has(isa.ModSatfinite) {
+		r = x.sel(top(r), x.op(ir.Sub, r, i32(0x2000)), r)
+	}
+	return r
+}
