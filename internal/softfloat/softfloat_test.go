@@ -25,7 +25,7 @@ func newOracle(f *Format) *oracle {
 	}
 	o := &oracle{f: f}
 	oracles[f] = o
-	if f.Bits() <= 19 {
+	if f.Bits() <= 16 {
 		for x := uint64(0); x <= f.max; x++ {
 			o.vals = append(o.vals, x<<f.Shift)
 			o.rats = append(o.rats, toRat(f, x<<f.Shift))
@@ -56,21 +56,23 @@ func (o *oracle) bracket(mag *big.Rat) (lo uint64, exact, over bool) {
 		return o.vals[i], o.rats[i].Cmp(mag) == 0, i == len(o.rats)-1 && o.rats[i].Cmp(mag) < 0
 	}
 	var b uint64
-	if f == F32 {
+	step := uint64(1) << f.Shift
+	if f != F64 {
 		v, _ := mag.Float32()
-		b = uint64(math.Float32bits(v))
+		b = uint64(math.Float32bits(v)) &^ (step - 1)
 	} else {
 		v, _ := mag.Float64()
 		b = math.Float64bits(v)
 	}
+	top := f.max << f.Shift
 	if f.IsInf(b) {
-		b = f.max
+		b = top
 	}
 	for toRat(f, b).Cmp(mag) > 0 {
-		b--
+		b -= step
 	}
 	c := toRat(f, b).Cmp(mag)
-	return b, c == 0, b == f.max && c < 0
+	return b, c == 0, b == top && c < 0
 }
 
 func (o *oracle) round(r *big.Rat, mode Mode) uint64 {
@@ -142,7 +144,7 @@ func TestArithmeticAgainstRationals(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, f := range []*Format{F16, BF16, F32, F64, E4M3, E5M2, TF32} {
 		o := newOracle(f)
-		for i := 0; i < 2500; i++ {
+		for i := 0; i < 1000; i++ {
 			a, b, c := pick(r, f), pick(r, f), pick(r, f)
 			if !finite(f, a, b, c) {
 				continue
@@ -221,8 +223,8 @@ func TestConvertEverySmallValueToEveryFormat(t *testing.T) {
 			}
 			o := newOracle(g)
 			step := uint64(1)
-			if f.Bits() == 16 && g.Bits() > 8 {
-				step = 61
+			if f.Bits() == 16 { // a step prime to the patterns; every value takes half a minute
+				step = 37
 			}
 			for x := uint64(0); x < 1<<f.Bits(); x += step {
 				for mode := RN; mode < RS; mode++ {
@@ -361,7 +363,7 @@ func TestFromInt(t *testing.T) {
 func TestFastAgreesWithSlow(t *testing.T) {
 	r := rand.New(rand.NewSource(6))
 	slow := *F32 // a copy is another format to the fast paths
-	for i := 0; i < 400000; i++ {
+	for i := 0; i < 150000; i++ {
 		a, b, c := pick(r, F32), pick(r, F32), pick(r, F32)
 		e := Env{FTZ: r.Intn(2) == 0, Sat: r.Intn(4) == 0}
 		for _, p := range []struct {

@@ -108,6 +108,10 @@ func decodeAtom(d *decoder) step {
 		return d.atom128(p)
 	}
 	n := d.vec()
+	// The old value, and rounding, tell the order of blocks; integer reductions do not.
+	if p.space != ptx.SpaceShared && (d.present("d") || floatFormat(t) != nil || n > 1) {
+		d.u.ordered = true
+	}
 	op := d.atomicOf(d.in.Mod("op"), t)
 	b := d.srcs("b", n)
 	c := d.srcOr("c", 0)
@@ -130,6 +134,7 @@ func decodeAtom(d *decoder) step {
 }
 
 func (d *decoder) atom128(p place) step {
+	d.u.ordered = true
 	dst, b, c := d.dst("d"), d.src("b"), d.srcOr("c", 0)
 	swap := d.in.Mod("op") == isa.ModExch
 	return step{lane: func(t *thread) {

@@ -16,6 +16,10 @@ type Config struct {
 	Info   backend.Info   // zero fields are filled in
 	Out    io.Writer      // what kernels print; nil: stdout
 	Err    io.Writer      // failed assertions; nil: stderr
+
+	// Threads is how many blocks may run at the same time; 0: KUDZU_THREADS, or one where it is not set. Kernels whose result
+	// depends on the order of blocks run one block after the other in any case.
+	Threads int
 }
 
 // Interp is the backend.
@@ -44,6 +48,10 @@ func (b *Interp) Open() ([]backend.Device, error) {
 	}
 	d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
 	d.engine = e
+	d.workers = b.cfg.Threads
+	if d.workers == 0 && os.Getenv("KUDZU_THREADS") != "" {
+		d.workers = e.Threads()
+	}
 	return []backend.Device{d}, nil
 }
 
@@ -110,12 +118,13 @@ type borrowed struct {
 }
 
 type device struct {
-	info   *backend.Info
-	mem    memoryMap
-	engine *engine.Engine
-	out    io.Writer
-	err    io.Writer
-	mu     sync.Mutex // of out and err
+	info    *backend.Info
+	mem     memoryMap
+	engine  *engine.Engine
+	workers int // blocks at a time
+	out     io.Writer
+	err     io.Writer
+	mu      sync.Mutex // of out and err
 }
 
 func newDevice(info *backend.Info, mem memoryMap, out, errs io.Writer) *device {

@@ -90,6 +90,7 @@ func decodeCall(d *decoder) step {
 			return step{jumps: true, lane: func(t *thread) { t.call(c, site) }}
 		}
 		if fn := builtins[callee.Name]; fn != nil {
+			d.u.ordered = true
 			return step{jumps: true, lane: func(t *thread) { t.builtin(fn, site) }}
 		}
 		return d.unsupported("call of undefined function " + callee.Name)
@@ -174,12 +175,10 @@ func (c *code) regParam(v *ptx.Var) (int32, bool) {
 	if v.Space != ptx.SpaceReg {
 		return 0, false
 	}
-	n := int32(scratch)
-	for _, r := range c.fn.Body.Regs {
+	for i, r := range c.fn.Body.Regs {
 		if r.Num < 0 && r.Name == v.Name {
-			return n, true
+			return c.regs[i], true
 		}
-		n += slotsOf(r.Type) * int32(max(1, int(r.Vec)))
 	}
 	return 0, true
 }

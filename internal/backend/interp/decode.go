@@ -15,7 +15,8 @@ type code struct {
 	fn    *ptx.Func
 	base  int32 // of its addresses within the unit: the order in which diverged threads run
 	insts []inst
-	slots int // registers, scratch included
+	slots int     // registers, scratch included
+	regs  []int32 // slot of each register of the body, 0: none yet
 
 	// The frame in local memory: parameters, results, call parameters and local variables.
 	frame   uint32
@@ -48,16 +49,14 @@ type unit struct {
 	sharedAlign uint32
 	params      map[*ptx.Var]uint32
 	sigs        map[string]int // signatures of *.sync instructions
-	maxThreads  int
+	ordered     bool           // what it computes may depend on the order in which blocks run
 }
 
 // decoder reads one instruction of a function.
 type decoder struct {
-	u   *unit
-	c   *code
-	in  *ptx.Inst
-	reg []int32 // slot of each register of the body
-	err error
+	u  *unit
+	c  *code
+	in *ptx.Inst
 }
 
 // failure ends the decoding of a unit; it is recovered in newUnit.
@@ -192,7 +191,7 @@ func (d *decoder) source(o *ptx.Operand, t isa.Type) operand {
 
 // regSlot is the slot of a register or of an element of a vector register.
 func (d *decoder) regSlot(o *ptx.Operand) int32 {
-	s := d.reg[o.Reg]
+	s := d.c.slot(o.Reg)
 	if o.Elem > 0 {
 		s += int32(o.Elem) * slotsOf(d.c.fn.Body.Regs[o.Reg].Type)
 	}

@@ -26,6 +26,8 @@ type grid struct {
 	blocks  uint64
 	cluster [3]uint32 // 1,1,1 without clusters
 	threads int       // per block
+	workers int       // blocks at a time
+	next    atomic.Uint64
 	cancel  atomic.Bool
 }
 
@@ -114,14 +116,46 @@ func (b *block) run(budget int) (progress bool) {
 		idle, progress = 0, true
 		budget -= n
 		if b.g.cancel.Load() {
-			panic(stop{kind: backend.FaultTimeout, t: w.threads[0], detail: "cancelled"})
+			panic(stop{kind: backend.FaultTimeout, t: w.threads[0], detail: cancelled})
 		}
 	}
 	return progress
 }
 
 // run executes the whole grid. The error is a *backend.Fault.
-func (g *grid) run() (err error) {
+func (g *grid) run() error {
+	n := min(uint64(g.workers), g.blocks)
+	if n <= 1 || g.l.Cooperative || g.clusterSize() > 1 || g.u.ordered {
+		return g.work()
+	}
+	errs := make(chan error, n)
+	for range n {
+		go func() {
+			err := g.work()
+			if err != nil {
+				g.cancel.Store(true)
+			}
+			errs <- err
+		}()
+	}
+	var first error
+	for range n {
+		if err := <-errs; err != nil && (first == nil || isCancelled(first)) {
+			first = err
+		}
+	}
+	return first
+}
+
+// take gives the next n blocks' numbers: from first, fewer at the end, none after it.
+func (g *grid) take(n uint64) (first, end uint64) {
+	end = g.next.Add(n)
+	first = end - n
+	return min(first, g.blocks), min(end, g.blocks)
+}
+
+// work executes blocks until there are none left.
+func (g *grid) work() (err error) {
 	var now *block
 	defer func() {
 		switch r := recover().(type) {
@@ -137,38 +171,45 @@ func (g *grid) run() (err error) {
 		}
 	}()
 	var resident []*block
-	next := uint64(0)
-	for next < g.blocks || len(resident) > 0 {
-		// Take in more blocks: all of a cooperative launch or a cluster, else one at a time, when none of those under way has finished.
-		admit := len(resident) == 0 || g.l.Cooperative || len(resident) < maxResident
-		if admit && next < g.blocks {
+	more := true
+	for {
+		// Take in more blocks: all of a cooperative launch, else a cluster at a time, when none of those under way has finished.
+		if more && len(resident) < maxResident {
 			n := g.clusterSize()
 			if g.l.Cooperative {
 				n = g.blocks
 			}
-			for i := uint64(0); i < n && next < g.blocks; i++ {
-				resident = append(resident, g.newBlock(next))
-				next++
+			first, end := g.take(n)
+			more = first < end
+			for i := first; i < end; i++ {
+				resident = append(resident, g.newBlock(i))
 			}
 			g.join(resident)
+		}
+		if len(resident) == 0 {
+			return nil
 		}
 		moved := false
 		kept := resident[:0]
 		for _, b := range resident {
 			now = b
-			if b.run(blockTurn) {
-				moved = true
-			}
+			moved = b.run(blockTurn) || moved
 			if b.live > 0 {
 				kept = append(kept, b)
 			}
 		}
 		resident = kept
-		if !moved && len(resident) > 0 && (next == g.blocks || len(resident) >= maxResident) {
+		if !moved && len(resident) > 0 && (!more || len(resident) >= maxResident) {
 			g.deadlock(resident[0])
 		}
 	}
-	return nil
+}
+
+const cancelled = "cancelled because another block faulted"
+
+func isCancelled(err error) bool {
+	f, ok := err.(*backend.Fault)
+	return ok && f.Detail == cancelled
 }
 
 // deadlock reports the first thread that waits.

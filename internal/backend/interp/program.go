@@ -183,7 +183,7 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 	}
 	sm := u.mod.Target.SM
 	info := &backend.KernelInfo{
-		StaticShared: int(u.sharedSize), Local: int(u.entry.frame), Registers: min(255, max(8, len(u.entry.fn.Body.Regs))),
+		StaticShared: int(u.sharedSize), Local: int(u.entry.frame), Registers: min(255, max(8, u.entry.slots)),
 		MaxThreads: 1024, PTXVersion: sm, BinaryVersion: k.prog.dev.info.Major*10 + k.prog.dev.info.Minor,
 	}
 	for _, v := range k.prog.consts {
@@ -209,6 +209,7 @@ func (k *kernel) prepare(l *backend.Launch) (*grid, error) {
 	copy(g.params, l.Params)
 	launch.Params = nil
 	g.env = k.prog.dev.environment(k.prog)
+	g.workers = k.prog.dev.workers
 	g.shared = u.sharedSize + l.DynamicShared
 	g.threads = int(l.Block[0]) * int(l.Block[1]) * int(l.Block[2])
 	g.blocks = uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2])

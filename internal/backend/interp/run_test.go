@@ -355,3 +355,98 @@ func TestStackInstructions(t *testing.T) {
 	b.want("k", threads(1), 11, 0)
 	b.fault("huge", threads(1), backend.FaultStack)
 }
+
+// Blocks at the same time give what one after the other gives; a fault of one ends the others.
+func TestParallelBlocks(t *testing.T) {
+	text := header + entry("k", `
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mad.lo.u32 %r3, %r1, %r2, %t;
+	mul.wide.u32 %rd1, %r3, 4;
+	add.u64 %rd1, %out, %rd1;
+	st.global.u32 [%rd1+4], %r3;
+	red.global.add.u32 [%out], 1;
+`) + entry("bad", `
+	mov.u32 %r1, %ctaid.x;
+	setp.eq.u32 %p1, %r1, 3;
+	@%p1 trap;
+loop:
+	bra loop;
+`)
+	b := newBench(t, text)
+	b.dev.(*device).workers = 4
+	want := []uint32{64 * 32}
+	for i := range uint32(64 * 32) {
+		want = append(want, i)
+	}
+	b.want("k", backend.Launch{Grid: [3]uint32{64}, Block: [3]uint32{32}}, want...)
+	f := b.fault("bad", backend.Launch{Grid: [3]uint32{8}}, backend.FaultTrap)
+	if f.Block != [3]uint32{3, 0, 0} {
+		t.Errorf("%v", f)
+	}
+}
+
+// Distributed shared memory, cluster barriers, mapa and multicast copies.
+func TestClusters(t *testing.T) {
+	b := newBench(t, entry("k", `
+	.shared .align 16 .b8 buf[64];
+	.shared .align 8 .b64 bar;
+	mov.u32 %r1, %cluster_ctarank;
+	mov.u32 %r2, %cluster_nctarank;
+	mov.u32 %r3, buf;
+	mul.lo.u32 %r4, %r1, 10;
+	st.shared.u32 [%r3], %r4;
+	mov.u32 %r20, bar;
+	mbarrier.init.shared.b64 [%r20], 1;
+	fence.mbarrier_init.release.cluster;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	add.u32 %r5, %r1, 1;
+	rem.u32 %r5, %r5, %r2;
+	mapa.shared::cluster.u32 %r6, %r3, %r5;
+	ld.shared::cluster.u32 %r7, [%r6];
+	getctarank.shared::cluster.u32 %r8, %r6;
+	mbarrier.arrive.expect_tx.shared.b64 %rd5, [%r20], 16;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra after;
+	mov.u16 %h1, 15;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [buf+16], [%out], 16, [bar], %h1;
+after:
+	mbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;
+	@!%p2 bra after;
+	ld.shared.u32 %r9, [buf+28];
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	mov.u32 %r10, %ctaid.x;
+	mul.wide.u32 %rd1, %r10, 12;
+	add.u64 %rd1, %out, %rd1;
+	st.global.u32 [%rd1+16], %r7;
+	st.global.u32 [%rd1+20], %r8;
+	st.global.u32 [%rd1+24], %r9;
+`))
+	got, err := b.launch("k", backend.Launch{Grid: [3]uint32{8}, Cluster: [3]uint32{4, 1, 1}}, 28, 1, 2, 3, 77)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		r := uint32(i+1) % 4
+		if g := got[4+3*i:][:3]; g[0] != 10*r || g[1] != r || g[2] != 77 {
+			t.Errorf("block %d: %v", i, g)
+		}
+	}
+}
+
+// What no machine can do is an error, not a crash.
+func TestHostileKernels(t *testing.T) {
+	b := newBench(t, entry("local", "	.local .align 4 .b8 l[1000000000];\n	st.local.u32 [l], 1;\n")+
+		entry("shared", "	.shared .align 4 .b8 s[1000000000];\n	st.shared.u32 [s], 1;\n")+
+		entry("regs", "	.reg .b32 %z<60000>;\n	mov.u32 %z59999, 5;\n	st.global.u32 [%out], %z59999;\n")+
+		entry("brx", "	ts: .branchtargets a;\n	brx.idx %t, ts;\na:\n"))
+	for _, k := range []string{"local", "shared"} {
+		if _, err := b.launch(k, threads(1), 1); err == nil {
+			t.Errorf("%s: no error", k)
+		}
+	}
+	b.want("regs", threads(1024), 5)
+	b.fault("brx", threads(2), backend.FaultInstruction)
+}

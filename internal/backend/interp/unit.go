@@ -2,11 +2,15 @@ package interp
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
+
+// maxShared is how much shared memory a block may have at most.
+const maxShared = 1<<rankShift - 1
 
 // scratch is how many slots at the beginning of every register file are written by sinks and never read.
 const scratch = 2
@@ -15,11 +19,12 @@ const scratch = 2
 // may reach uses something this backend cannot execute.
 func newUnit(m *ptx.Module, kernel string, u *unit) (err error) {
 	defer func() {
-		r := recover()
-		if f, ok := r.(failure); ok {
-			err = f.err
-		} else if r != nil {
-			panic(r)
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.err
+		default: // a bug of ours fails this kernel, not the application
+			err = fmt.Errorf("kernel %s: BUG in the interpreter: %v\n%s", kernel, r, debug.Stack())
 		}
 	}()
 	u.mod, u.kernel = m, kernel
@@ -58,6 +63,12 @@ func newUnit(m *ptx.Module, kernel string, u *unit) (err error) {
 		c.base = base
 		base += int32(len(c.fn.Body.Insts)) + 1
 		u.layoutFrame(c)
+		if c.frame > maxLocal {
+			return fmt.Errorf("function %s uses too much local memory: more than %d bytes", c.fn.Name, maxLocal)
+		}
+	}
+	if u.sharedSize > maxShared {
+		return fmt.Errorf("kernel %s uses too much shared memory: more than %d bytes", kernel, maxShared)
 	}
 	for _, c := range u.codes {
 		u.decode(c)
@@ -80,7 +91,7 @@ func (u *unit) placeShared() {
 		}
 		u.sharedSize = alignUp(u.sharedSize, uint32(v.Align))
 		u.shared[v] = u.sharedSize
-		u.sharedSize += uint32(v.Size)
+		u.sharedSize = grown(u.sharedSize, v.Size)
 	}
 	for _, v := range u.mod.Vars {
 		place(v)
@@ -100,6 +111,11 @@ func (u *unit) placeShared() {
 	}
 }
 
+// grown is at + n, or, far above every limit, a number that says so.
+func grown(at uint32, n uint64) uint32 {
+	return uint32(min(uint64(at)+n, 1<<30))
+}
+
 func alignUp(n, align uint32) uint32 {
 	if align == 0 {
 		return n
@@ -113,7 +129,7 @@ func (u *unit) layoutFrame(c *code) {
 	place := func(v *ptx.Var) {
 		c.frame = alignUp(c.frame, uint32(max(v.Align, v.Type.Bytes())))
 		c.offsets[v] = c.frame
-		c.frame += uint32(v.Size)
+		c.frame = grown(c.frame, v.Size)
 	}
 	if c.fn.Kind == ptx.DeviceFunc {
 		for _, v := range c.fn.Results {
@@ -143,12 +159,8 @@ func (u *unit) layoutFrame(c *code) {
 func (u *unit) decode(c *code) {
 	d := &decoder{u: u, c: c}
 	body := c.fn.Body
-	n := int32(scratch)
-	for _, r := range body.Regs {
-		d.reg = append(d.reg, n)
-		n += slotsOf(r.Type) * int32(max(1, int(r.Vec)))
-	}
-	c.slots = int(n)
+	c.regs = make([]int32, len(body.Regs))
+	c.slots = scratch
 	c.insts = make([]inst, len(body.Insts)+1)
 	for i := range body.Insts {
 		in := &body.Insts[i]
@@ -156,13 +168,22 @@ func (u *unit) decode(c *code) {
 		x := &c.insts[i]
 		x.pos, x.pred = in.Pos, -1
 		if in.Pred >= 0 {
-			x.pred, x.not = d.reg[in.Pred], in.Not
+			x.pred, x.not = c.slot(in.Pred), in.Not
 		}
 		fn := decoders[in.Op()]
 		if fn == nil {
 			d.unsupported(d.spelling() + reason(in.Op()))
 		}
 		x.step = fn(d)
+	}
+	for i := range body.Regs { // parameters in registers have slots even if the body never names them
+		if body.Regs[i].Num < 0 && c.isParam(body.Regs[i].Name) {
+			c.slot(int32(i))
+		}
+	}
+	if c.slots > maxSlots {
+		d.in = &body.Insts[0]
+		d.unsupported(fmt.Sprintf("function %s with more than %d registers", c.fn.Name, maxSlots))
 	}
 	// Falling off the end returns, as ret does.
 	c.insts[len(body.Insts)] = inst{pred: -1, pos: c.fn.End, step: step{jumps: true, lane: (*thread).ret}}
@@ -251,4 +272,29 @@ func (d *decoder) spaceOf(slot string) ptx.Space {
 		d.bad("state space %s", m)
 	}
 	return 0
+}
+
+// maxSlots bounds a thread's registers: what a function uses, not what it declares.
+const maxSlots = 1 << 14
+
+// slot is where register i of the body lives; it gets its place at the first use.
+func (c *code) slot(i int32) int32 {
+	if c.regs[i] == 0 {
+		r := &c.fn.Body.Regs[i]
+		c.regs[i] = int32(c.slots)
+		c.slots += int(slotsOf(r.Type)) * max(1, int(r.Vec))
+	}
+	return c.regs[i]
+}
+
+// isParam says whether a parameter or result of the function has this name.
+func (c *code) isParam(name string) bool {
+	for _, list := range [][]*ptx.Var{c.fn.Params, c.fn.Results} {
+		for _, v := range list {
+			if v.Space == ptx.SpaceReg && v.Name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
