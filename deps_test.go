@@ -26,7 +26,7 @@ var rules = []rule{
 	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"},
 	// compiler
 	{room: "ptx", may: "ptx/isa"},
-	{room: "ptx/check", may: "ptx ptx/isa"},
+	{room: "ptx/check", may: "ptx ptx/isa"}, {room: "ptx/isa/spell", may: "ptx/isa"},
 	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image", why: "approx defines the .approx functions once; image names the runtime entries"},
 	{room: "pass", may: "ir"},
 	{room: "emit/warp", may: "ir ll image", why: "the calling convention is image's"},
@@ -46,7 +46,7 @@ var rules = []rule{
 	{room: "abi", may: "spec spec/cu", cgo: true},
 	{room: "bind", may: "abi spec spec/cu driver cudart shim/* hostmem logx"},
 	{room: "c", why: "no code: the tests of the C side"},
-	{room: "testkit", may: "*"},
+	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"},
 	{room: "cmd/gen", may: "spec spec/* ptx/isa"},
 	{room: "cmd/kudzu", may: "*"},
 	{room: "cmd/libkudzu", may: "*", cgo: true},

@@ -1,5 +1,6 @@
 // saxpy: a grid-stride loop, launched through the parameter buffer ("extra") instead of kernelParams.
 #include "../host.h"
+#include <stddef.h>
 
 int main(void) {
     int n = small() ? 5000 : 8 * 1000 * 1000;
@@ -9,12 +10,13 @@ int main(void) {
     for (int i = 0; i < n; i++) x[i] = uniform(), y[i] = uniform();
     CUfunction f = open_device("saxpy");
     CUdeviceptr dx = upload(x, bytes), dy = upload(y, bytes);
-    struct {
+    struct params {
         float s;
         CUdeviceptr x, y;
         int n;
     } p = {s, dx, dy, n};
-    size_t size = sizeof p;
+    /* The driver wants the size of the parameters: without the padding that C puts behind n. */
+    size_t size = offsetof(struct params, n) + sizeof p.n;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &p, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     double t = 1e30;
     for (int round = 0; round < 5; round++) {

@@ -30,7 +30,7 @@ func TestCases(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir})}
+	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}
 	for _, b := range []backend.Backend{interp.New(interp.Config{}), devices.CPU(cfg)} {
 		t.Run(b.Name(), func(t *testing.T) { runCases(t, b) })
 	}

@@ -1,4 +1,5 @@
-// cuGetProcAddress: names, versions, streams, and what it must not hand out.
+// cuGetProcAddress: names, versions, streams, and what it must not hand out. Every answer
+// but those marked is driver 580's.
 #define _GNU_SOURCE
 #define KUDZU_NO_RENAME
 #include <cuda.h>
@@ -48,19 +49,29 @@ int main(void) {
 	// Per-thread default streams, where the variant exists and is old enough.
 	EXPECT(is(get("cuStreamQuery", 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery"), 1);
 	EXPECT(is(get("cuStreamQuery", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery_ptsz"), 1);
-	EXPECT(is(get("cuStreamQuery", 6050, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery"), 1);
+	EXPECT(is(get("cuStreamQuery", 12000, 3, CU_GET_PROC_ADDRESS_SUCCESS), "cuStreamQuery_ptsz"), 1);
+	get("cuStreamQuery", 6050, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
 	EXPECT(is(get("cuMemcpyHtoD", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuMemcpyHtoD_v2_ptds"), 1);
 	EXPECT(is(get("cuInit", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuInit"), 1);
 
 	void *fn = &fn;
 	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 13010, 0, (CUdriverProcAddressQueryResult *)&status), CUDA_ERROR_INVALID_VALUE); // newer than the driver
 	EXPECT(fn == &fn, 1);
-	EXPECT(cuGetProcAddress_v2("cuNoSuchFunction", &fn, 12000, 0, NULL), CUDA_ERROR_NOT_FOUND);
+	EXPECT(cuGetProcAddress_v2("cuNoSuchFunction", &fn, 12000, 0, NULL), CUDA_SUCCESS);
 	EXPECT(fn == NULL, 1);
-	EXPECT(cuGetProcAddress("cuNoSuchFunction", &fn, 12000, 0), CUDA_ERROR_NOT_FOUND);
+	fn = &fn;
+	EXPECT(cuGetProcAddress("cuNoSuchFunction", &fn, 12000, 0), CUDA_ERROR_NOT_FOUND); // the first form differs
+	EXPECT(cuGetProcAddress("cuGetProcAddress", &fn, 11020, 0), CUDA_ERROR_NOT_FOUND);
+	EXPECT(cuGetProcAddress("cuInit", &fn, 13010, 0), CUDA_ERROR_INVALID_VALUE);
+	EXPECT(fn == &fn, 1);
+	EXPECT(cuGetProcAddress("cuInit", &fn, 12000, 0), CUDA_SUCCESS);
+	EXPECT(is(fn, "cuInit"), 1);
+	EXPECT(cuGetProcAddress_v2("cuInit", &fn, -1, 0, NULL), CUDA_SUCCESS); // the newest
+	EXPECT(is(fn, "cuInit"), 1);
+	// The real driver crashes on these two.
 	EXPECT(cuGetProcAddress_v2(NULL, &fn, 12000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
 	EXPECT(cuGetProcAddress_v2("cuInit", NULL, 12000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
-	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 12000, 3, NULL), CUDA_ERROR_INVALID_VALUE);
+	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 12000, 4, NULL), CUDA_ERROR_INVALID_VALUE);
 	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 12000, 0, NULL), CUDA_SUCCESS);
 	EXPECT(((CUresult(*)(unsigned))fn)(0), CUDA_SUCCESS);
 	return finish();

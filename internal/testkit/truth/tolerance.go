@@ -1,0 +1,92 @@
+package truth
+
+import (
+	"math"
+
+	"kudzu/internal/ptx/isa"
+)
+
+// Tolerance is how far a result may be from the recorded one, and why.
+type Tolerance struct {
+	Ulp    float64 // representable numbers between the two
+	Abs    float64 // or this difference
+	Reason string
+}
+
+// tolerances are the instructions whose bits the manual does not define. Each bound is the sum of the manual's error for
+// the hardware and for us.
+var tolerances = []struct {
+	op   isa.Op
+	word isa.Mod // must be present
+	t    Tolerance
+}{
+	{isa.Rcp, isa.ModApprox, Tolerance{2, 0, "1 ulp each"}},
+	{isa.Sqrt, isa.ModApprox, Tolerance{4, 0, "relative error 2^-23 each"}},
+	{isa.Rsqrt, isa.ModApprox, Tolerance{4, 0, "relative error 2^-22.9 each"}},
+	{isa.Div, isa.ModApprox, Tolerance{4, 0, "2 ulp each"}},
+	{isa.Div, isa.ModFull, Tolerance{4, 0, "2 ulp each"}},
+	{isa.Sin, isa.ModApprox, Tolerance{0, 1.9e-6, "absolute error 2^-20.5 each, in [-pi, pi]"}},
+	{isa.Cos, isa.ModApprox, Tolerance{0, 1.9e-6, "absolute error 2^-20.5 each, in [-pi, pi]"}},
+	{isa.Lg2, isa.ModApprox, Tolerance{4, 4.8e-7, "absolute error 2^-22 between 0.5 and 2, relative 2^-22 elsewhere"}},
+	{isa.Ex2, isa.ModApprox, Tolerance{4, 0, "relative error 2^-22.5 each"}},
+	{isa.Tanh, isa.ModApprox, Tolerance{32768, 0, "relative error 2^-11 each"}},
+}
+
+// Tolerance is the line's; the zero value wants equal bits.
+func (l *Line) Tolerance() Tolerance {
+	for _, r := range tolerances {
+		if r.op != l.Form.Op {
+			continue
+		}
+		for _, m := range l.Mods {
+			if m == r.word {
+				return r.t
+			}
+		}
+	}
+	if l.matrix() && l.floatMatrix() {
+		return Tolerance{Ulp: 2, Abs: 1e-2, Reason: "order of additions is not documented"}
+	}
+	return Tolerance{}
+}
+
+func (l *Line) floatMatrix() bool {
+	for _, s := range []string{"dtype", "atype", "type"} {
+		if w := word(l.Form, l.Mods, s); w != 0 && w.Type().IsFloat() {
+			return true
+		}
+	}
+	return false
+}
+
+// Allows reports whether got is near enough to want as a value of type t.
+func (n Tolerance) Allows(t isa.Type, got, want uint64) bool {
+	if n.Reason == "" {
+		return false
+	}
+	switch t {
+	case isa.F64:
+		return n.near(math.Float64frombits(got), math.Float64frombits(want), ulps(got, want, 64))
+	case isa.F32:
+		return n.near(float64(math.Float32frombits(uint32(got))), float64(math.Float32frombits(uint32(want))), ulps(got, want, 32))
+	}
+	return false
+}
+
+func (n Tolerance) near(a, b, ulp float64) bool {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.IsNaN(a) && math.IsNaN(b)
+	}
+	return ulp <= n.Ulp || math.Abs(a-b) <= n.Abs
+}
+
+func ulps(a, b uint64, bits int) float64 {
+	sign := uint64(1) << (bits - 1)
+	order := func(v uint64) float64 {
+		if v&sign != 0 {
+			return -float64(v &^ sign)
+		}
+		return float64(v)
+	}
+	return math.Abs(order(a) - order(b))
+}
