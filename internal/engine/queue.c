@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, BURST_CREDIT = 256, LINGER = 16 };
+enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, BURST_CREDIT = 256, LINGER = 16, GATHER = 24 };
 enum { COPY_UNIT = 256 << 10 };
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
@@ -323,10 +323,12 @@ static void linger(struct kz_queue *q) {
 	else if (q->burst) q->burst--; // a host that waits after each launch is better served by itself
 	if (!q->burst) return;
 	for (int i = 0; i < LINGER; i++) {
-		if (atomic_load_explicit(&q->head, memory_order_relaxed)) return;
+		if (atomic_load_explicit(&q->head, memory_order_relaxed)) break;
 		for (int j = 0; j < 4; j++) kz_relax();
+		if (i == LINGER - 1) q->burst = 0;
 	}
-	q->burst = 0;
+	// Several at a time: every look at the queue takes its lines away from the host.
+	for (int i = 0; q->burst && i < GATHER; i++) kz_relax();
 }
 
 enum { RAN, ELSEWHERE, HANDED };
@@ -365,6 +367,7 @@ static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, bool h
 struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, bool helper) {
 	struct kz_engine *e = q->e;
 	for (int turns = 0;; turns++) {
+		if (turns % 64 == 63) kz_fault_reassert(kz_nanos());
 		struct kz_op *op = q->run;
 		if (!op) {
 			if (!helper) linger(q);

@@ -108,6 +108,34 @@ func TestQueuesRunConcurrently(t *testing.T) {
 	r.ok(r.q.Sync())
 }
 
+// Where both are ready, the more urgent queue runs first.
+func TestPriority(t *testing.T) {
+	r := newRig(t, 1)
+	a, v := r.alloc(2)
+	r.ok(r.q.Launch(kernel(t, kSpin), grid(1, a))) // keeps the only worker
+	for r.e.Stats().Kernels == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	k := kernel(t, kAffine)
+	low, err := r.d.NewQueue(1)
+	r.ok(err)
+	high, err := r.d.NewQueue(6)
+	r.ok(err)
+	r.ok(low.Launch(k, grid(1, a+8, 1)))
+	r.ok(high.Launch(k, grid(1, a+8, 2)))
+	time.Sleep(time.Millisecond) // beyond what is left to synchronizing threads
+	atomic.StoreUint64(&v[0], 1)
+	for _, q := range []*Queue{low, high} {
+		for done := false; !done; done, _ = q.Done() {
+			time.Sleep(time.Millisecond)
+		}
+		r.ok(q.Close())
+	}
+	if want := uint64(2*3 + 1); v[1] != want {
+		t.Errorf("got %d, want %d", v[1], want)
+	}
+}
+
 // More kernels wait than there are workers; only a further thread can run the one that frees them.
 func TestYieldLetsOthersRun(t *testing.T) {
 	r := newRig(t, 1)

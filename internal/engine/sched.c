@@ -20,10 +20,10 @@ enum {
 	QUIET_NS = 3000000,   // silence after which the watcher sleeps for good
 	CHUNK_NS = 100000,    // the time a chunk of blocks should take
 	WAKE_NS = 5000,       // a job shorter than this is not worth waking anyone
-	EXTRA_MAX = 1024,     // threads that stand in for yielding ones
+	EXTRA_MAX = 4096,     // threads that stand in for yielding ones: 32 blocks on each of 128 multiprocessors
 	EXTRA_GAP_NS = 20000, // between two that yields ask for
 	EXTRA_IDLE_NS = 2000000000,
-	CONTEXTS_MAX = 4096,
+	CONTEXTS_MAX = 8192,
 };
 
 // --- contexts ---
