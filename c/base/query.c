@@ -44,24 +44,36 @@ static const struct kz_proc *find(const char *name) {
 }
 
 enum { SYMBOL_FOUND, SYMBOL_NOT_FOUND, VERSION_NOT_SUFFICIENT }; // CUdriverProcAddressQueryResult
-enum { FLAG_DEFAULT = 0, FLAG_LEGACY = 1, FLAG_PER_THREAD = 2 }; // CUdriverProcAddress_flags
+enum { FLAG_PER_THREAD = 2, FLAGS = 3 };                        // CUdriverProcAddress_flags
 
-// lookup picks the newest variant that the asked version knows. A function that nobody
-// implements is not found: handing it out would promise what it cannot keep.
-static int lookup(const char *name, int version, uint64_t flags, void **out) {
+// pick finds the newest variant that the asked version knows. Of a function that has
+// variants for the per-thread default stream only those count when they are asked for.
+static int pick(const struct kz_proc *p, int version, int per_thread, uint32_t *symbol) {
+	int split = 0, found = 0;
+	for (uint32_t i = 0; i < p->count; i++)
+		split |= kz_variants[p->first + i].per_thread_since != 0;
+	per_thread &= split;
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct kz_variant *v = &kz_variants[p->first + i];
+		int since = per_thread ? v->per_thread_since : v->since;
+		if (since && since <= version) {
+			*symbol = per_thread ? v->per_thread : v->symbol;
+			found = 1;
+		}
+	}
+	return found;
+}
+
+// lookup answers a name. A function that nobody implements is not found: handing it out
+// would promise what it cannot keep.
+static int lookup(const char *name, int version, int per_thread, void **out) {
 	const struct kz_proc *p = find(name);
+	uint32_t symbol;
 	*out = NULL;
 	if (!p)
 		return SYMBOL_NOT_FOUND;
-	const struct kz_variant *best = NULL;
-	for (uint32_t i = 0; i < p->count; i++)
-		if (kz_variants[p->first + i].since <= version)
-			best = &kz_variants[p->first + i];
-	if (!best)
+	if (!pick(p, version, per_thread, &symbol))
 		return VERSION_NOT_SUFFICIENT;
-	uint32_t symbol = best->symbol;
-	if (flags == FLAG_PER_THREAD && best->per_thread_since && best->per_thread_since <= version)
-		symbol = best->per_thread;
 	struct kz_library *lib = &kz_libraries[KZ_LIB_cuda];
 	if (lib->kind[symbol] == KZ_NONE) {
 		atomic_fetch_add_explicit(&lib->count[2 * symbol + 1], 1, memory_order_relaxed);
@@ -71,19 +83,27 @@ static int lookup(const char *name, int version, uint64_t flags, void **out) {
 	return *out ? SYMBOL_FOUND : SYMBOL_NOT_FOUND;
 }
 
-// With somewhere to put the status, a name that is not found is no error: recorded on a
-// real driver, as is the refusal of versions newer than itself.
+// The answers of both are recorded from driver 580: versions newer than the driver are
+// refused, negative ones mean the newest, and the second form never fails for a name that
+// is not there; it says so in the status and with a null pointer.
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status);
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status) {
-	if (!name || !out || flags > FLAG_PER_THREAD || version > KZ_DRIVER_VERSION)
+	if (!name || !out || flags > FLAGS || version > KZ_DRIVER_VERSION)
 		return KZ_INVALID_VALUE;
-	int found = lookup(name, version, flags, out);
+	int found = lookup(name, version < 0 ? KZ_DRIVER_VERSION : version, (flags & FLAG_PER_THREAD) != 0, out);
 	if (status)
 		*status = found;
-	return found == SYMBOL_FOUND || status ? KZ_SUCCESS : KZ_NOT_FOUND;
+	return KZ_SUCCESS;
 }
 
+// The first form leaves the pointer alone where it fails.
 int kzb_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags);
 int kzb_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags) {
-	return kzb_cuGetProcAddress_v2(name, out, version, flags, NULL);
+	void *fn;
+	int rc = kzb_cuGetProcAddress_v2(name, out ? &fn : NULL, version, flags, NULL);
+	if (rc == KZ_SUCCESS && !fn)
+		rc = KZ_NOT_FOUND;
+	if (rc == KZ_SUCCESS)
+		*out = fn;
+	return rc;
 }
