@@ -125,6 +125,7 @@ type lowerer struct {
 	regTypeCache map[*ptx.Func][]ir.Type
 	inline       []*ptx.Func // functions being inlined, outermost first
 	line         lineFinder
+	mmas         int       // matrix products of the kernel's own body
 	choose       *ir.Value // guard of the instruction being lowered, if its results are to be selected
 }
 
@@ -134,6 +135,7 @@ func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
 	}
 	l := &lowerer{m: m, opts: opts, budget: opts.MaxInsts, names: map[*ptx.Var]string{}, taken: map[string]bool{}, known: map[string]bool{}}
 	l.line.text = m.Text
+	l.mmas = countMma(fn.Body)
 	f := &ir.Func{Name: fn.Name, Kernel: true}
 	l.out = &ir.Module{Kernel: fn.Name, Funcs: []*ir.Func{f}, SM: m.Target.SM}
 	l.ssa.init(f)

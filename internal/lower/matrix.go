@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
 
@@ -66,8 +67,26 @@ func lowerMma(x *inst) {
 	x.setElems(0, t, x.mma(attr, irTypes[t], len(x.Args[0].Elems), args))
 }
 
+// maxExpanded is how many mma of a kernel are worth expanding: each is some 150 operations, and a kernel of thousands would be
+// minutes in the code generator. Such a kernel keeps them all.
+const maxExpanded = 128
+
+// countMma counts the matrix products of a body, as mma.
+func countMma(body *ptx.Body) int {
+	n := 0
+	for i := range body.Insts {
+		switch body.Insts[i].Op() {
+		case isa.Mma, isa.MmaSp:
+			n++
+		case isa.WmmaMma:
+			n += 2
+		}
+	}
+	return n
+}
+
 func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value {
-	if !x.opts.KeepMatrix && canExpand(attr.Mat) {
+	if !x.opts.KeepMatrix && x.mmas <= maxExpanded && canExpand(attr.Mat) {
 		return x.expandMma(attr.Mat, attr.Rnd, args)
 	}
 	types := make([]ir.Type, max(n, 1))
