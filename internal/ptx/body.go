@@ -62,6 +62,7 @@ func (p *parser) statements() {
 			if _, ok := r.(bailout); !ok {
 				panic(r)
 			}
+			p.dropRefs()
 			p.syncStatement()
 		}
 	}()
@@ -164,6 +165,7 @@ func (p *parser) instruction(pred int32, not bool) {
 	}
 	in := Inst{Pos: Pos(start), Pred: pred, Not: not}
 	p.args = p.args[:0]
+	base := p.room()
 	switch sp.Cands[0].Form.Op {
 	case isa.Call:
 		p.call(sp.Cands[0], &in)
@@ -172,7 +174,13 @@ func (p *parser) instruction(pred int32, not bool) {
 	default:
 		if p.tok != ';' {
 			for {
-				p.operandInto()
+				n := len(p.arena)
+				if n-base == maxOperands {
+					p.arena = p.arena[:base]
+					p.failAt(start, "Arguments mismatch for instruction '%s'", mnemonic(sp))
+				}
+				p.arena = p.arena[:n+1]
+				p.operand(&p.arena[n], 0)
 				if p.tok != ',' {
 					break
 				}
@@ -182,7 +190,8 @@ func (p *parser) instruction(pred int32, not bool) {
 		if p.tok != ';' {
 			p.failNear()
 		}
-		if !p.choose(sp, &in) {
+		if !p.choose(sp, &in, base) {
+			p.arena = p.arena[:base]
 			p.failAt(start, "Arguments mismatch for instruction '%s'", mnemonic(sp))
 		}
 	}

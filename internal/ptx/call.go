@@ -11,7 +11,7 @@ func (p *parser) branch(c isa.Candidate, in *Inst) {
 	}
 	in.Args = p.takeArgs(n)
 	if n == 2 {
-		in.Args[0] = p.operand(0)
+		p.operand(&in.Args[0], 0)
 		if in.Args[0].Kind != OpReg && in.Args[0].Kind != OpImm {
 			p.failAt(int(in.Pos), "Arguments mismatch for instruction 'brx.idx'")
 		}

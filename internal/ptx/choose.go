@@ -2,28 +2,29 @@ package ptx
 
 import "kudzu/internal/ptx/isa"
 
-// choose finds the first candidate form that the operands in p.args fit, and fills the instruction. Fitting is about
+// choose finds the first candidate form that the operands in the arena from base on fit, and fills the instruction. Fitting is about
 // shapes (register, constant, address, predicate or not); widths and types are the checker's.
-func (p *parser) choose(sp *isa.Spelling, in *Inst) bool {
+func (p *parser) choose(sp *isa.Spelling, in *Inst, base int) bool {
+	args := p.arena[base:]
 	for i := range sp.Cands {
 		c := &sp.Cands[i]
 		ops := c.Form.Operands()
-		if len(p.args) > len(ops) {
+		if len(args) > len(ops) {
 			continue
 		}
-		if len(p.args) == len(ops) && p.fitsAll(c, ops) {
+		if len(args) == len(ops) && p.fitsAll(c, ops, args) {
 			in.Form, in.Mods = c.Form, c.Mods
-			in.Args = p.takeArgs(len(ops))
-			copy(in.Args, p.args)
+			in.Args = args[:len(args):len(args)]
 			return true
 		}
 		var at [maxOperands]int8
-		if len(ops) <= maxOperands && p.arrange(c, ops, 0, 0, &at) {
+		if len(ops) <= maxOperands && p.arrange(c, ops, args, 0, 0, &at) {
 			in.Form, in.Mods = c.Form, c.Mods
-			in.Args = p.takeArgs(len(ops))
-			for j := range ops {
+			p.arena = p.arena[:base+len(ops)]
+			in.Args = p.arena[base : base+len(ops) : base+len(ops)]
+			for j := len(ops) - 1; j >= 0; j-- { // from behind: arguments only move up
 				if at[j] >= 0 {
-					in.Args[j] = p.args[at[j]]
+					in.Args[j] = in.Args[at[j]]
 				} else {
 					in.Args[j] = Operand{Elem: -1, Reg: -1}
 				}
@@ -36,24 +37,29 @@ func (p *parser) choose(sp *isa.Spelling, in *Inst) bool {
 
 const maxOperands = 24
 
-// takeArgs gives n operands of the body's arena.
-func (p *parser) takeArgs(n int) []Operand {
-	if cap(p.arena)-len(p.arena) < n {
-		size := 32
-		if len(p.b.Insts) > 64 {
+// room makes the arena take any instruction's operands without moving, and tells where they will begin.
+func (p *parser) room() int {
+	if cap(p.arena)-len(p.arena) < maxOperands {
+		size := 2 * maxOperands
+		if len(p.b.Insts) > 16 {
 			size = 1024
 		}
-		p.arena = make([]Operand, 0, max(size, n))
+		p.arena = make([]Operand, 0, size)
 	}
-	l := len(p.arena)
+	return len(p.arena)
+}
+
+// takeArgs gives n operands of the body's arena.
+func (p *parser) takeArgs(n int) []Operand {
+	l := p.room()
 	p.arena = p.arena[:l+n]
 	return p.arena[l : l+n : l+n]
 }
 
-func (p *parser) fitsAll(c *isa.Candidate, ops []isa.Operand) bool {
+func (p *parser) fitsAll(c *isa.Candidate, ops []isa.Operand, args []Operand) bool {
 	for j := range ops {
 		o := &ops[j]
-		if o.Optional && !wanted(c, o) || !p.fits(c, j, o, &p.args[j]) {
+		if o.Optional && !wanted(c, o) || !p.fits(c, j, o, &args[j]) {
 			return false
 		}
 	}
@@ -61,14 +67,14 @@ func (p *parser) fitsAll(c *isa.Candidate, ops []isa.Operand) bool {
 }
 
 // arrange places the arguments from i on at the operands from j on, leaving optional ones out where needed.
-func (p *parser) arrange(c *isa.Candidate, ops []isa.Operand, i, j int, at *[maxOperands]int8) bool {
+func (p *parser) arrange(c *isa.Candidate, ops []isa.Operand, args []Operand, i, j int, at *[maxOperands]int8) bool {
 	if j == len(ops) {
-		return i == len(p.args)
+		return i == len(args)
 	}
 	o := &ops[j]
-	if i < len(p.args) && (!o.Optional || wanted(c, o)) && p.fits(c, j, o, &p.args[i]) {
+	if i < len(args) && (!o.Optional || wanted(c, o)) && p.fits(c, j, o, &args[i]) {
 		at[j] = int8(i)
-		if p.arrange(c, ops, i+1, j+1, at) {
+		if p.arrange(c, ops, args, i+1, j+1, at) {
 			return true
 		}
 	}
@@ -76,7 +82,7 @@ func (p *parser) arrange(c *isa.Candidate, ops []isa.Operand, i, j int, at *[max
 		return false
 	}
 	at[j] = -1
-	return p.arrange(c, ops, i, j+1, at)
+	return p.arrange(c, ops, args, i, j+1, at)
 }
 
 // wanted reports whether an optional operand may be there: a cache policy comes with .L2::cache_hint, a CTA mask with .multicast.
@@ -157,7 +163,7 @@ func (p *parser) isPred(c *isa.Candidate, j int, o *isa.Operand) bool {
 func hasVec(c *isa.Candidate) bool { return vecSize(c) > 1 }
 
 func vecSize(c *isa.Candidate) int {
-	i := c.Form.Slot("vec")
+	i := c.Form.VecSlot()
 	if i < 0 {
 		return 1
 	}

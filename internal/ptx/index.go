@@ -23,6 +23,9 @@ type Index struct {
 	byName  map[string]int // index into items
 	items   []item
 
+	linesOnce sync.Once
+	lines     []uint32
+
 	varsOnce sync.Once
 	varsErr  error
 	parsed   []*Var
@@ -104,6 +107,12 @@ func (x *Index) addVar(v *Var, start, head, end int) {
 	if old := x.items[i].v; old == nil || old.v.Linkage == Extern {
 		x.items[i].v = iv
 	}
+}
+
+// lineStarts are the offsets of the module's lines, found when the first slice asks.
+func (x *Index) lineStarts() []uint32 {
+	x.linesOnce.Do(func() { x.lines = lineStarts(x.Text) })
+	return x.lines
 }
 
 // Func is the function or kernel called name (its definition, if there is one), or nil.

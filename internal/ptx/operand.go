@@ -31,35 +31,27 @@ func selector(w string) (uint64, bool) {
 	return imm, true
 }
 
-// operandInto reads one operand and appends it to p.args.
-func (p *parser) operandInto() {
-	n := len(p.args)
-	p.args = append(p.args, Operand{})
-	o := p.operand(0)
-	p.args[n] = o
-}
-
-// operand reads one operand.
-func (p *parser) operand(depth int) Operand {
-	o := Operand{Pos: Pos(p.start), Elem: -1, Reg: -1}
+// operand reads one operand into o. o must not be in p.args, which grows meanwhile.
+func (p *parser) operand(o *Operand, depth int) {
+	*o = Operand{Pos: Pos(p.start), Elem: -1, Reg: -1}
 	switch p.tok {
 	case tIdent:
-		p.named(&o, depth)
+		p.named(o, depth)
 	case '[':
-		p.address(&o, depth)
+		p.address(o, depth)
 	case '{':
-		p.vector(&o, depth)
+		p.vector(o, depth)
 		if p.tok == '|' {
-			p.pair(&o, depth)
+			p.pair(o, depth)
 		}
 	case '!':
 		if class[p.peek()]&cStart != 0 {
 			p.next()
-			p.named(&o, depth)
+			p.named(o, depth)
 			o.Neg = true
 			break
 		}
-		p.immediate(&o)
+		p.immediate(o)
 	case '-':
 		if c := p.peek(); class[c]&cStart != 0 {
 			p.next()
@@ -68,15 +60,14 @@ func (p *parser) operand(depth int) Operand {
 				o.Kind, o.Imm = OpImm, ^uint64(31)
 				break
 			}
-			p.named(&o, depth)
+			p.named(o, depth)
 			o.Minus = true
 			break
 		}
-		p.immediate(&o)
+		p.immediate(o)
 	default:
-		p.immediate(&o)
+		p.immediate(o)
 	}
-	return o
 }
 
 // peek is the first character after the current token and white space.
@@ -241,7 +232,8 @@ func (p *parser) operandList(end token, depth int) []Operand {
 	}
 	base := len(p.args)
 	for p.tok != end {
-		e := p.operand(depth + 1)
+		var e Operand
+		p.operand(&e, depth+1)
 		p.args = append(p.args, e)
 		if len(p.args)-base > maxVector {
 			p.fail("Vector operand is too long")
@@ -319,7 +311,8 @@ func (p *parser) texAddress(o *Operand, first Operand, depth int) {
 	first.Pos = o.Pos + 1
 	p.args = append(p.args, first)
 	for {
-		e := p.operand(depth + 1)
+		var e Operand
+		p.operand(&e, depth+1)
 		p.args = append(p.args, e)
 		if !p.accept(',') {
 			break

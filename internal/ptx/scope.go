@@ -85,6 +85,9 @@ func (p *parser) popScope() {
 
 func (p *parser) settle(r labelRef, l local) {
 	if r.inst < 0 {
+		if int(r.arg) >= len(p.b.Tables[r.table].Labels) {
+			return // the table was faulty
+		}
 		if l.kind != nameLabel {
 			p.rep.Report(r.pos, "Label expected, not '%s'", r.name)
 			return
@@ -106,6 +109,13 @@ func (p *parser) settle(r labelRef, l local) {
 		o.Kind, o.Table = OpProto, l.idx
 	default:
 		p.rep.Report(r.pos, "Label expected, not '%s'", r.name)
+	}
+}
+
+// dropRefs forgets the label uses of an instruction that turned out faulty.
+func (p *parser) dropRefs() {
+	for n := len(p.refs); n > 0 && int(p.refs[n-1].inst) == len(p.b.Insts); n-- {
+		p.refs = p.refs[:n-1]
 	}
 }
 

@@ -172,7 +172,6 @@ type sliceWriter struct {
 	sb    strings.Builder
 	line  int
 	parts []part
-	lines []uint32
 }
 
 func (b *sliceWriter) header(files map[int]bool) {
@@ -206,10 +205,8 @@ func (b *sliceWriter) piece(start, end int) {
 }
 
 func (b *sliceWriter) note(start int) {
-	if b.lines == nil {
-		b.lines = lineStarts(b.x.Text)
-	}
-	from := sort.Search(len(b.lines), func(i int) bool { return b.lines[i] > uint32(start) })
+	lines := b.x.lineStarts()
+	from := sort.Search(len(lines), func(i int) bool { return lines[i] > uint32(start) })
 	b.parts = append(b.parts, part{line: b.line, from: from, at: b.sb.Len(), start: start})
 }
 

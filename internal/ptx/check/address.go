@@ -56,7 +56,7 @@ func (c *checker) address(in *ptx.Inst, a *ptx.Operand) bool {
 // addressSpace is the space that the instruction gives to address a, and whether it says anything about it.
 func (c *checker) addressSpace(in *ptx.Inst, a *ptx.Operand) (ptx.Space, bool) {
 	f := in.Form
-	if i := f.Slot("space"); i >= 0 {
+	if i := f.SpaceSlot(); i >= 0 {
 		return spaceOfMod(in.Mods[i]), true
 	}
 	if in.Has(isa.ModGlobal) {

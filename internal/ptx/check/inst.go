@@ -276,7 +276,11 @@ func (c *checker) vector(in *ptx.Inst, o *isa.Operand, a *ptx.Operand, t isa.Typ
 
 // vecOf is the number of elements that the spelling's .vec asks for.
 func vecOf(in *ptx.Inst) int {
-	switch in.Mod("vec") {
+	i := in.Form.VecSlot()
+	if i < 0 {
+		return 1
+	}
+	switch in.Mods[i] {
 	case isa.ModV2:
 		return 2
 	case isa.ModV4:

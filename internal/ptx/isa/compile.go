@@ -14,6 +14,8 @@ type compiled struct {
 	operands []Operand
 	required int // slots that must be filled
 	dots     []int8
+	vec      int8
+	space    int8
 }
 
 // compile reads the row. A mistake in a row is a bug of the table and panics; the table's test reads every row.
@@ -31,6 +33,7 @@ func (f *Form) compile() {
 		}
 	}
 	f.compiled = c
+	c.vec, c.space = int8(f.Slot("vec")), int8(f.Slot("space"))
 	c.readOperands(f, strings.TrimSpace(tail))
 }
 

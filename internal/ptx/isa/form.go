@@ -138,6 +138,12 @@ func (f *Form) Slot(name string) int {
 	return -1
 }
 
+// VecSlot and SpaceSlot are Slot("vec") and Slot("space"), which every memory instruction is asked for.
+func (f *Form) VecSlot() int { return int(f.compiled.vec) }
+
+// SpaceSlot is Slot("space").
+func (f *Form) SpaceSlot() int { return int(f.compiled.space) }
+
 // Slots are the form's places for dotted words, in the manual's order.
 func (f *Form) Slots() []Slot { return f.compiled.slots }
 

@@ -31,6 +31,7 @@ var (
 	intW     = []string{".u16", ".u32", ".u64", ".s16", ".s32", ".s64"}
 	intHalf  = []string{".u16", ".u32", ".s16", ".s32"}
 	int16x2  = []string{".u16x2", ".s16x2"}
+	int8x4   = []string{".u8x4", ".s8x4"}
 	sintW    = []string{".s16", ".s32", ".s64"}
 	int32s   = []string{".u32", ".s32"}
 	int64s   = []string{".u64", ".s64"}
