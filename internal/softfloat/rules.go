@@ -43,7 +43,8 @@ func (g *Format) convertNaN(f *Format, x uint64, e *Env) uint64 {
 	case f == g:
 		return f.nanOf(x)
 	case f == F32 && g == TF32 && e.Mode == RNA:
-		r := (x + 1<<12) &^ (1<<13 - 1)
+		r := (x&0x7fffffff + 1<<12) &^ (1<<13 - 1)
+		r = min(r, 0x7fffe000) | x&(1<<31)
 		if e.SatFinite {
 			r -= 1 << 13
 		}

@@ -31,7 +31,7 @@ func decodeCpAsync(d *decoder) step {
 
 // decodeCpAsyncMbarrierArrive arrives when the thread's copies are done: now. Without .noinc the arrival was added first.
 func decodeCpAsyncMbarrierArrive(d *decoder) step {
-	p, noinc := d.mbarPlace("a"), d.has(isa.ModNoinc)
+	p, noinc := d.sharedPlace("a"), d.has(isa.ModNoinc)
 	return step{lane: func(t *thread) {
 		t.mbar(&p, p.at(t), func(m *mbarrier) {
 			if !noinc {
@@ -54,14 +54,7 @@ type bulk struct {
 func (d *decoder) bulk() *bulk {
 	b := &bulk{to: d.place("d", "dst"), from: d.place("a", "src"), size: d.src("size")}
 	if b.hasBar = d.present("mbar"); b.hasBar {
-		o, _ := d.arg("mbar")
-		b.bar = d.placeOf(o, ptx.SpaceGeneric)
-		if b.bar.space == ptx.SpaceGeneric && o.Base == ptx.OpReg && d.c.fn.Body.Regs[o.Reg].Type.Bits() == 32 {
-			b.bar.space = ptx.SpaceShared
-		}
-		if b.to.space == ptx.SpaceShared {
-			b.bar.space = ptx.SpaceShared
-		}
+		b.bar = d.sharedPlace("mbar")
 	}
 	if b.multicast = d.has(isa.ModMulticastCluster) && d.present("ctamask"); b.multicast {
 		b.ctas = d.src("ctamask")
@@ -144,7 +137,7 @@ func decodeStAsync(d *decoder) step {
 	if !d.present("mbar") {
 		return st
 	}
-	bar := d.asyncBar()
+	bar := d.sharedPlace("mbar")
 	n := uint64(d.typ().Bytes() * d.vec())
 	return step{lane: func(t *thread) {
 		st.lane(t)
@@ -158,18 +151,12 @@ func decodeRedAsync(d *decoder) step {
 	if !d.present("mbar") {
 		return red
 	}
-	bar := d.asyncBar()
+	bar := d.sharedPlace("mbar")
 	n := uint64(d.typ().Bytes())
 	return step{lane: func(t *thread) {
 		red.lane(t)
 		t.completeTx(&bar, bar.at(t), n)
 	}}
-}
-
-// asyncBar is the mbarrier of st.async and red.async, in the space of the data.
-func (d *decoder) asyncBar() place {
-	o, _ := d.arg("mbar")
-	return d.placeOf(o, d.spaceOf("space"))
 }
 
 // decodeStBulk clears memory.

@@ -70,6 +70,13 @@ func (d *decoder) atomicFloat(word isa.Mod, f *softfloat.Format) atomicOp {
 	switch word {
 	case isa.ModAdd:
 		return func(old, b, _ uint64, shared bool) uint64 {
+			if f.Propagates() { // the memory's unit does not make a NaN quiet: recorded
+				for _, x := range [2]uint64{b, old} {
+					if f.IsNaN(x) {
+						return x
+					}
+				}
+			}
 			return f.Add(old, b, softfloat.Env{FTZ: f == softfloat.F32 && !shared})
 		}
 	case isa.ModMin:
@@ -126,8 +133,12 @@ func decodeAtom(d *decoder) step {
 			t.mem(p.space, at, size*uint64(n), size*uint64(n))
 		}
 		x := c.get(t)
+		var vals [8]uint64
 		for i := range b {
-			y := b[i].get(t)
+			vals[i] = b[i].get(t)
+		}
+		for i := range b {
+			y := vals[i]
 			t.r[dst[i]] = t.atomic(p.space, at+uint64(i)*size, size, func(old uint64, shared bool) uint64 { return op(old, y, x, shared) })
 		}
 	}}

@@ -39,15 +39,36 @@ func packed16(t isa.Type) (isa.Type, bool) {
 	return t, false
 }
 
+// packedInt is the element of a packed integer type and how many there are.
+func packedInt(t isa.Type) (isa.Type, int) {
+	switch t {
+	case isa.S16x2:
+		return isa.S16, 2
+	case isa.U16x2:
+		return isa.U16, 2
+	case isa.S8x4:
+		return isa.S8, 4
+	case isa.U8x4:
+		return isa.U8, 4
+	}
+	return t, 1
+}
+
 // intBin is d = f(a, b) on integers of the instruction's type, packed or not; f's result is cut to the type.
 func (d *decoder) intBin(f func(t isa.Type) func(a, b uint64) uint64) step {
-	one, pair := packed16(d.typ())
-	g, m := f(one), mask(one.Bits())
-	op := func(a, b uint64) uint64 { return g(a, b) & m }
-	if pair {
-		op = halves2(op)
+	one, n := packedInt(d.typ())
+	g, w := f(one), one.Bits()
+	m := mask(w)
+	if n == 1 {
+		return d.bin(func(a, b uint64) uint64 { return g(a, b) & m })
 	}
-	return d.bin(op)
+	return d.bin(func(a, b uint64) uint64 {
+		var r uint64
+		for i := range n {
+			r |= g(a>>(i*w)&m, b>>(i*w)&m) & m << (i * w)
+		}
+		return r
+	})
 }
 
 // clamp32 saturates to s32.
@@ -55,16 +76,33 @@ func clamp32(v int64) uint64 {
 	return uint64(uint32(int32(min(max(v, -1<<31), 1<<31-1))))
 }
 
+// number is a value of an integer type of at most 32 bits.
+func number(t isa.Type, v uint64) int64 {
+	if t.IsSigned() {
+		return signed(v, t.Bits())
+	}
+	return int64(v)
+}
+
+// saturating is an operation whose exact result is clamped to the type.
+func saturating(op func(a, b int64) int64) func(t isa.Type) func(a, b uint64) uint64 {
+	return func(t isa.Type) func(a, b uint64) uint64 {
+		return func(a, b uint64) uint64 {
+			return uint64(clampTo(t.IsSigned(), t.Bits(), op(number(t, a), number(t, b))))
+		}
+	}
+}
+
 func decodeIntAdd(d *decoder) step {
 	if d.has(isa.ModSat) {
-		return d.bin(func(a, b uint64) uint64 { return clamp32(signed(a, 32) + signed(b, 32)) })
+		return d.intBin(saturating(addInt))
 	}
 	return d.intBin(func(isa.Type) func(a, b uint64) uint64 { return func(a, b uint64) uint64 { return a + b } })
 }
 
 func decodeIntSub(d *decoder) step {
 	if d.has(isa.ModSat) {
-		return d.bin(func(a, b uint64) uint64 { return clamp32(signed(a, 32) - signed(b, 32)) })
+		return d.intBin(saturating(subInt))
 	}
 	return d.intBin(func(isa.Type) func(a, b uint64) uint64 { return func(a, b uint64) uint64 { return a - b } })
 }
@@ -209,8 +247,16 @@ func decodeIntAbs(d *decoder) step {
 }
 
 func decodeIntNeg(d *decoder) step {
-	m := mask(d.typ().Bits())
-	return d.un(func(a uint64) uint64 { return -a & m })
+	one, n := packedInt(d.typ())
+	w := one.Bits()
+	m := mask(w)
+	return d.un(func(a uint64) uint64 {
+		var r uint64
+		for i := range n {
+			r |= -(a >> (i * w)) & m << (i * w)
+		}
+		return r
+	})
 }
 
 func decodeIntMin(d *decoder) step {

@@ -205,33 +205,48 @@ func (x *mma) run(w *warp, members uint32) {
 	a.gather(w, members, x.ra, x.a, x.regAB, x.sa)
 	b.gather(w, members, x.rb, x.b, x.regAB, x.sb)
 	c.gather(w, members, x.rc, x.c, x.regC, x.sc)
+	p := operands3{a: a, b: b, c: c}
 	if x.sparse != nil {
-		a = x.sparse.expand(w, a, x)
+		p.columns = x.sparse.columns(w, x)
 	}
-	var s *scales
 	if x.scale != nil {
-		s = x.scale.read(w, x)
+		p.scales = x.scale.read(w, x)
 	}
-	d := x.multiply(a, b, c, s)
+	d := x.multiply(&p)
 	d.scatter(w, members, x.rd, x.d.width, x.regD, x.sd)
 }
 
+// operands3 is what is multiplied: columns says, where a is sparse, which row of b each element meets.
+type operands3 struct {
+	a, b, c *matrix
+	columns [][]int
+	scales  *scales
+}
+
+// row is the row of b that element k of row i of a meets.
+func (p *operands3) row(i, k int) int {
+	if p.columns == nil {
+		return k
+	}
+	return p.columns[i][k]
+}
+
 // multiply is d = a×b + c.
-func (x *mma) multiply(a, b, c *matrix, s *scales) *matrix {
+func (x *mma) multiply(p *operands3) *matrix {
 	d := newMatrix(x.m, x.n)
 	for i := range x.m {
 		for j := range x.n {
 			var v uint64
 			switch {
 			case x.a.f == nil:
-				v = x.dotInt(a, b, i, j, c.at(i, j))
+				v = x.dotInt(p, i, j)
 			case x.a.f == softfloat.F64:
-				v = c.at(i, j)
+				v = p.c.at(i, j)
 				for k := range x.k {
-					v = softfloat.F64.Fma(a.at(i, k), b.at(k, j), v, softfloat.Env{Mode: x.mode})
+					v = softfloat.F64.Fma(p.a.at(i, k), p.b.at(k, j), v, softfloat.Env{Mode: x.mode})
 				}
 			default:
-				v = x.dotFloat(a, b, i, j, c.at(i, j), s)
+				v = x.dotFloat(p, i, j)
 			}
 			d.v[i*x.n+j] = v
 		}
@@ -240,17 +255,17 @@ func (x *mma) multiply(a, b, c *matrix, s *scales) *matrix {
 }
 
 // dotInt accumulates in 32 bits; .satfinite clamps the sum instead of wrapping.
-func (x *mma) dotInt(a, b *matrix, i, j int, c uint64) uint64 {
-	sum := signed(c, 32)
-	for k := range x.k {
-		p, q := a.at(i, k), b.at(k, j)
+func (x *mma) dotInt(p *operands3, i, j int) uint64 {
+	sum := signed(p.c.at(i, j), 32)
+	for k := range x.compressedK {
+		a, b := p.a.at(i, k), p.b.at(p.row(i, k), j)
 		switch {
 		case x.a.t != isa.B1:
-			sum += x.a.integer(p) * x.b.integer(q)
+			sum += x.a.integer(a) * x.b.integer(b)
 		case x.popc == isa.ModXor:
-			sum += int64(p ^ q)
+			sum += int64(a ^ b)
 		default:
-			sum += int64(p & q)
+			sum += int64(a & b)
 		}
 	}
 	if x.sat {
@@ -261,16 +276,17 @@ func (x *mma) dotInt(a, b *matrix, i, j int, c uint64) uint64 {
 
 // dotFloat adds the exact products in float64, in order of k, then c, and rounds once. The hardware's order and width are not
 // documented; results are compared with a bound.
-func (x *mma) dotFloat(a, b *matrix, i, j int, c uint64, s *scales) uint64 {
+func (x *mma) dotFloat(p *operands3, i, j int) uint64 {
 	var sum float64
-	for k := range x.k {
-		p := float64(x.a.number(a.at(i, k)) * x.b.number(b.at(k, j)))
-		if s != nil {
-			p = float64(p * s.a(i, k) * s.b(j, k))
+	for k := range x.compressedK {
+		at := p.row(i, k)
+		v := float64(x.a.number(p.a.at(i, k)) * x.b.number(p.b.at(at, j)))
+		if s := p.scales; s != nil {
+			v = float64(v * s.a(i, at) * s.b(j, at))
 		}
-		sum += p
+		sum += v
 	}
-	sum += x.c.number(c)
+	sum += x.c.number(p.c.at(i, j))
 	if sum != sum {
 		return x.d.f.CanonicalNaN()
 	}
@@ -303,16 +319,51 @@ func (x *mma) runQuads(w *warp, members uint32) {
 		a.gather(w, quad, x.ra, x.a, 32, spotA)
 		b.gather(w, quad, x.rb, x.b, 32, spotB)
 		c.gather(w, quad, x.rc, x.c, 32, acc(x.c))
-		x.multiply(a, b, c, nil).scatter(w, quad, x.rd, x.d.width, 32, acc(x.d))
+		x.multiply(&operands3{a: a, b: b, c: c}).scatter(w, quad, x.rd, x.d.width, 32, acc(x.d))
 	}
 }
 
-// wmma: the manual leaves open which thread holds which element. Ours: elements in order of rows, dealt to the threads in turn as
-// many as their registers hold, and again from the start where they hold more.
-func dealt(rows, cols, perThread int) spot {
+// wmma: the manual leaves open which thread holds which element. Ours is the hardware's (recorded on sm_90): an operation is two
+// mma's side by side, along the rows of m32n8 and the columns of m16n16, and m8n32 is m32n8 transposed. A fragment's registers are
+// those of the first mma, then of the second; those a fragment has more than that (f16) repeat them.
+
+// wmmaSpot is where element i of a fragment of operand word lies; per elements are in a register.
+func wmmaSpot(word isa.Mod, m, n, k, per int) spot {
+	if m == 8 && n == 32 {
+		flip := map[isa.Mod]isa.Mod{isa.ModA: isa.ModB, isa.ModB: isa.ModA}
+		other, ok := flip[word]
+		if !ok {
+			other = word
+		}
+		in := wmmaSpot(other, n, m, k, per)
+		return func(lane, i int) (row, col int) {
+			row, col = in(lane, i)
+			return col, row
+		}
+	}
+	switch word {
+	case isa.ModA:
+		tile := min(m, 16)
+		in, count := spotA(tile, per), tile*k/32
+		return func(lane, i int) (row, col int) {
+			row, col = in(lane, i%count)
+			return row + i/count%(m/tile)*tile, col
+		}
+	case isa.ModB:
+		in, count := spotB(per), 8*k/32
+		return func(lane, i int) (row, col int) {
+			row, col = in(lane, i%count)
+			return row, col + i/count%(n/8)*8
+		}
+	}
+	tile := min(m, 16)
+	count := tile * 8 / 32
 	return func(lane, i int) (row, col int) {
-		at := (lane*perThread + i) % (rows * cols)
-		return at / cols, at % cols
+		row, col = spotC(lane, i%count)
+		if m == 32 {
+			return row + i/count*16, col
+		}
+		return row, col + i/count*8
 	}
 }
 
@@ -331,22 +382,23 @@ func (d *decoder) wmmaTile(word isa.Mod) (rows, cols int) {
 // wmmaMove is what wmma.load and wmma.store share: element i of a thread and its bit address.
 type wmmaMove struct {
 	e             elem
-	rows, cols    int
-	per, regBits  int
+	where         spot
+	regBits       int
 	p             place
 	stride        operand
 	colMajor      bool
 	defaultStride int
 }
 
-func (d *decoder) wmmaMove(word isa.Mod, regs int) *wmmaMove {
+func (d *decoder) wmmaMove(word isa.Mod) *wmmaMove {
 	x := &wmmaMove{e: newElem(d.typ()), p: d.place("p", "space"), colMajor: d.in.Mod("layout") == isa.ModCol}
-	x.rows, x.cols = d.wmmaTile(word)
+	m, n, k := d.dims()
+	rows, cols := d.wmmaTile(word)
 	x.regBits = max(32, x.e.width)
-	x.per = x.regBits / x.e.width * regs
-	x.defaultStride = x.cols
+	x.where = wmmaSpot(word, m, n, k, x.regBits/x.e.width)
+	x.defaultStride = cols
 	if x.colMajor {
-		x.defaultStride = x.rows
+		x.defaultStride = rows
 	}
 	x.stride = d.srcOr("stride", uint64(x.defaultStride))
 	return x
@@ -354,7 +406,7 @@ func (d *decoder) wmmaMove(word isa.Mod, regs int) *wmmaMove {
 
 // bit is the offset of an element in bits.
 func (x *wmmaMove) bit(t *thread, i int) uint64 {
-	row, col := dealt(x.rows, x.cols, x.per)(int(t.lane), i)
+	row, col := x.where(int(t.lane), i)
 	if x.colMajor {
 		row, col = col, row
 	}
@@ -363,7 +415,7 @@ func (x *wmmaMove) bit(t *thread, i int) uint64 {
 
 func decodeWmmaLoad(d *decoder) step {
 	dst := d.dests("r", 0)
-	x := d.wmmaMove(d.in.Mod("operand"), len(dst))
+	x := d.wmmaMove(d.in.Mod("operand"))
 	return d.together(func(w *warp, members uint32) {
 		w.each(members, func(t *thread) {
 			for r, slot := range dst {
@@ -383,7 +435,7 @@ func decodeWmmaLoad(d *decoder) step {
 
 func decodeWmmaStore(d *decoder) step {
 	src := d.srcs("r", 0)
-	x := d.wmmaMove(isa.ModD, len(src))
+	x := d.wmmaMove(isa.ModD)
 	size := uint64(x.e.width / 8)
 	return d.together(func(w *warp, members uint32) {
 		w.each(members, func(t *thread) {
@@ -400,11 +452,11 @@ func decodeWmmaStore(d *decoder) step {
 
 func decodeWmmaMma(d *decoder) step {
 	x := d.newMma()
-	per := func(regs, regBits, width int) int { return regs * (regBits / width) }
-	x.sa = dealt(x.m, x.k, per(len(x.ra), x.regAB, x.a.width))
-	x.sb = dealt(x.k, x.n, per(len(x.rb), x.regAB, x.b.width))
-	x.sc = dealt(x.m, x.n, per(len(x.rc), x.regC, x.c.width))
-	x.sd = dealt(x.m, x.n, per(len(x.rd), x.regD, x.d.width))
+	per := x.regAB / x.a.width
+	x.sa, x.sb = wmmaSpot(isa.ModA, x.m, x.n, x.k, per), wmmaSpot(isa.ModB, x.m, x.n, x.k, per)
+	x.sc = wmmaSpot(isa.ModC, x.m, x.n, x.k, x.regC/x.c.width)
+	x.sd = wmmaSpot(isa.ModD, x.m, x.n, x.k, x.regD/x.d.width)
+	x.ra, x.rb = x.ra[:min(len(x.ra), x.m*x.k/32/per)], x.rb[:min(len(x.rb), x.k*x.n/32/per)] // the rest repeats
 	return d.together(x.run)
 }
 
@@ -419,7 +471,7 @@ func (p *place) row(w *warp, lane int) []byte {
 
 // decodeLdmatrix loads 8×8 matrices of 16-bit elements, or of bytes.
 func decodeLdmatrix(d *decoder) step {
-	p, dst := d.place("p", "space"), d.dests("r", 0)
+	p, dst := d.sharedPlace("p"), d.dests("r", 0)
 	rows, _, _ := d.dims()
 	trans := d.has(isa.ModTrans)
 	if d.typ() == isa.B16 {
@@ -494,7 +546,7 @@ func (d *decoder) ldmatrix8(p place, dst []int32, rows int, trans bool) step {
 }
 
 func decodeStmatrix(d *decoder) step {
-	p, src := d.place("p", "space"), d.srcs("r", 0)
+	p, src := d.sharedPlace("p"), d.srcs("r", 0)
 	trans := d.has(isa.ModTrans)
 	if d.typ() == isa.B8 {
 		return d.stmatrix8(p, src)

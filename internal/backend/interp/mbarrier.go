@@ -65,17 +65,15 @@ func (t *thread) completeTx(p *place, at, n uint64) {
 	})
 }
 
-// mbarPlace is an mbarrier's address, which is in shared memory where no space is named.
-func (d *decoder) mbarPlace(name string) place {
+// sharedPlace is an address that can only be in shared memory: of a generic one the hardware takes the lower half, which is the
+// same for addresses of the window and lets plain shared addresses pass (recorded for ldmatrix).
+func (d *decoder) sharedPlace(name string) place {
 	o, _ := d.arg(name)
-	if s := d.spaceOf("space"); s != ptx.SpaceGeneric && name == "a" {
-		return d.placeOf(o, s)
-	}
-	return d.placeOf(o, ptx.SpaceGeneric)
+	return d.placeOf(o, ptx.SpaceShared)
 }
 
 func decodeMbarrierInit(d *decoder) step {
-	p, n := d.mbarPlace("a"), d.src("count")
+	p, n := d.sharedPlace("a"), d.src("count")
 	return step{lane: func(t *thread) {
 		c := n.get(t)
 		if c == 0 || c > mbarMaximum {
@@ -86,12 +84,12 @@ func decodeMbarrierInit(d *decoder) step {
 }
 
 func decodeMbarrierInval(d *decoder) step {
-	p := d.mbarPlace("a")
+	p := d.sharedPlace("a")
 	return step{lane: func(t *thread) { t.mbar(&p, p.at(t), func(m *mbarrier) { *m = mbarrier{} }) }}
 }
 
 func decodeMbarrierExpectTx(d *decoder) step {
-	p, n := d.mbarPlace("a"), d.src("count")
+	p, n := d.sharedPlace("a"), d.src("count")
 	return step{lane: func(t *thread) {
 		c := int64(n.get(t))
 		t.mbar(&p, p.at(t), func(m *mbarrier) { m.tx += c })
@@ -99,13 +97,13 @@ func decodeMbarrierExpectTx(d *decoder) step {
 }
 
 func decodeMbarrierCompleteTx(d *decoder) step {
-	p, n := d.mbarPlace("a"), d.src("count")
+	p, n := d.sharedPlace("a"), d.src("count")
 	return step{lane: func(t *thread) { t.completeTx(&p, p.at(t), n.get(t)) }}
 }
 
 // decodeMbarrierArrive is arrive and arrive_drop, with .expect_tx and .noComplete. The result is the state from before.
 func decodeMbarrierArrive(d *decoder) step {
-	p, n := d.mbarPlace("a"), d.srcOr("count", 1)
+	p, n := d.sharedPlace("a"), d.srcOr("count", 1)
 	dst := d.dst("d")
 	expect, stay, drop := d.has(isa.ModExpectTx), d.has(isa.ModNoComplete), d.in.Op() == isa.MbarrierArriveDrop
 	return step{lane: func(t *thread) {
@@ -129,7 +127,7 @@ func decodeMbarrierArrive(d *decoder) step {
 // decodeMbarrierWait is test_wait and try_wait: has the phase of the state, or of the parity, ended? A try_wait that has to
 // wait lets others run and answers no.
 func decodeMbarrierWait(d *decoder) step {
-	p, dst := d.mbarPlace("a"), d.dst("p")
+	p, dst := d.sharedPlace("a"), d.dst("p")
 	try := d.in.Op() == isa.MbarrierTryWait
 	var state operand
 	parity := d.has(isa.ModParity)
@@ -161,7 +159,7 @@ func decodeMbarrierPendingCount(d *decoder) step {
 
 // decodeTryCancel answers that nothing was cancelled: blocks that have not begun begin by themselves.
 func decodeTryCancel(d *decoder) step {
-	p, bar := d.mbarPlace("a"), d.mbarPlace("mbar")
+	p, bar := d.sharedPlace("a"), d.sharedPlace("mbar")
 	return step{lane: func(t *thread) {
 		clear(t.mem(p.space, p.at(t), 16, 16))
 		t.completeTx(&bar, bar.at(t), 16)

@@ -11,6 +11,9 @@ import (
 func decodeMov(d *decoder) step {
 	do, t := d.arg("d")
 	so, _ := d.arg("a")
+	if n := d.vec(); n > 1 {
+		return d.movVector(n)
+	}
 	if do.Kind == ptx.OpVec {
 		return d.unpack(do, so, t)
 	}
@@ -24,6 +27,23 @@ func decodeMov(d *decoder) step {
 	}
 	a, m := d.source(so, t), mask(t.Bits())
 	return step{lane: func(t *thread) { t.r[dst] = a.get(t) & m }}
+}
+
+// movVector moves element by element; all are read before any is written.
+func (d *decoder) movVector(n int) step {
+	dst, src := d.dests("d", n), d.srcs("a", n)
+	if len(dst) != len(src) {
+		d.bad("%d elements from %d", len(dst), len(src))
+	}
+	return step{lane: func(t *thread) {
+		var v [8]uint64
+		for i := range src {
+			v[i] = src[i].get(t)
+		}
+		for i, slot := range dst {
+			t.r[slot] = v[i]
+		}
+	}}
 }
 
 // unpack cuts a value into the registers of {a, b, …}, lowest first.
@@ -139,7 +159,9 @@ func (d *decoder) converge(arrive func(t *thread), do func(w *warp, members uint
 
 // decodeIsspacep asks which window a generic address is in.
 func decodeIsspacep(d *decoder) step {
-	dst, a := d.dst("p"), d.src("a")
+	dst := d.dst("p")
+	o, _ := d.arg("a")
+	a := d.source(o, isa.U64)
 	want, own := d.spaceOf("space"), d.has(isa.ModSharedCta)
 	return step{lane: func(t *thread) {
 		space, at := generic(a.get(t))
@@ -181,7 +203,11 @@ func decodeCvta(d *decoder) step {
 }
 
 func decodeCvtaTo(d *decoder) step {
-	base, m := window(d.spaceOf("space")), mask(d.typ().Bits())
+	space := d.spaceOf("space")
+	base, m := window(space), mask(d.typ().Bits())
+	if space == ptx.SpaceShared { // its addresses have 32 bits
+		m = mask(32)
+	}
 	return d.un(func(a uint64) uint64 { return (a - base) & m })
 }
 

@@ -67,32 +67,32 @@ func (s *sparsity) row(w *warp, x *mma, r int) uint64 {
 	return v
 }
 
-// expand puts the elements of the compressed matrix where the metadata says; the others are zero.
-func (s *sparsity) expand(w *warp, a *matrix, x *mma) *matrix {
-	full := newMatrix(x.m, x.k)
+// columns is, for every element of the compressed matrix, the row of b it is multiplied with.
+func (s *sparsity) columns(w *warp, x *mma) [][]int {
+	list := make([][]int, x.m)
 	chunk := x.chunk()
-	for r := range x.m {
+	for r := range list {
 		meta := s.row(w, x, r)
+		at := make([]int, x.k/2)
 		for c := range x.k / chunk {
-			bits := meta >> (4 * c) & 0xf
+			bits := int(meta >> (4 * c) & 0xf)
 			base := c * chunk
 			switch chunk {
 			case 2: // tf32: one of two, told by the upper bit of the first index
-				full.v[r*x.k+base+int(bits>>1&1)] = a.at(r, c)
+				at[c] = base + bits>>1&1
 			case 8: // pairs of 4-bit elements
-				for i := range 2 {
-					at := base + int(bits>>(2*i)&3)*2
-					full.v[r*x.k+at] = a.at(r, c*4+2*i)
-					full.v[r*x.k+at+1] = a.at(r, c*4+2*i+1)
+				for i := range 4 {
+					at[c*4+i] = base + bits>>(i/2*2)&3*2 + i%2
 				}
 			default:
 				for i := range 2 {
-					full.v[r*x.k+base+int(bits>>(2*i)&3)] = a.at(r, c*2+i)
+					at[c*2+i] = base + bits>>(2*i)&3
 				}
 			}
 		}
+		list[r] = at
 	}
-	return full
+	return list
 }
 
 // blockScale is the scale operands of the mx forms: each thread gives four bytes, a selector says which of them and which
