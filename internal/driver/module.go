@@ -366,7 +366,7 @@ func (t *Thread) ModuleGetGlobal(h cu.CUmodule, name string) (DevPtr, uint64, er
 }
 
 func (m *Module) global(name string) (DevPtr, uint64, error) {
-	if name == "" {
+	if _, kernel := m.decls[name]; name == "" || kernel { // the real driver's code for both
 		return 0, 0, errInvalidValue
 	}
 	addr, size, err := m.prog.Var(name)

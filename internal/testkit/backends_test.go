@@ -17,7 +17,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compiler" {
 		os.Exit(worker.Main(os.Args[2:]))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	cleanApps()
+	os.Exit(code)
 }
 
 // TestCases runs every case on every executor and compares with the written values and the recorded hardware.
