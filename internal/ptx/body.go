@@ -335,7 +335,7 @@ func (p *parser) registers() {
 				p.failAt(int(at), "Invalid number of registers")
 			}
 			p.expect('>')
-			p.declareFamily(&family{prefix: name, count: int64(n.bits), typ: d.typ, vec: uint8(d.vec), digit: isDec(name[len(name)-1])}, at)
+			p.declareFamily(&family{prefix: name, count: int64(n.bits), typ: d.typ, vec: uint8(d.vec)}, at)
 		} else {
 			i := p.newReg(Reg{Name: name, Num: -1, Type: d.typ, Vec: uint8(d.vec)})
 			p.declare(name, at, local{kind: nameReg, idx: i})

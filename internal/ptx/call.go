@@ -17,11 +17,12 @@ func (p *parser) branch(c isa.Candidate, in *Inst) {
 		}
 		p.expect(',')
 	}
-	kind := OpLabel
-	if n == 2 {
-		kind = OpTable
+	if n == 1 {
+		in.Args[0] = p.labelUse(OpLabel, 0)
+		return
 	}
-	in.Args[n-1] = p.labelUse(kind, int32(n-1))
+	// The vendor's assembler wants the table declared before; nothing is lost by taking it later too.
+	in.Args[1] = p.labelUse(OpTable, 1)
 }
 
 // labelUse reads a name that is, or will be, a label. It always leaves the settling to the end of the block, because an

@@ -63,6 +63,9 @@ func (p *parser) declHead() declType {
 			p.fail("Invalid constant bank")
 		}
 		d.bank = int(v.bits)
+		if p.m.Version >= isa.V(2, 2) {
+			p.fail("Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2")
+		}
 		p.expect(']')
 	}
 	for p.tok == tDot {
@@ -132,7 +135,7 @@ func (p *parser) ptrAttrs(d *declType) {
 func storable(t isa.Type) bool {
 	switch t {
 	case isa.S8, isa.S16, isa.S32, isa.S64, isa.U8, isa.U16, isa.U32, isa.U64, isa.B8, isa.B16, isa.B32, isa.B64, isa.B128,
-		isa.F16, isa.F16x2, isa.F32, isa.F64, isa.Pred, isa.TexRef, isa.SamplerRef, isa.SurfRef, isa.BF16, isa.BF16x2:
+		isa.F16, isa.F16x2, isa.F32, isa.F64, isa.Pred, isa.TexRef, isa.SamplerRef, isa.SurfRef:
 		return true
 	}
 	return false
@@ -223,6 +226,8 @@ func (p *parser) declareVar(v *Var) {
 		p.m.Vars = append(p.m.Vars, v)
 	case old.v == nil:
 		p.rep.Report(v.Pos, "Duplicate definition of variable '%s'", v.Name)
+	case old.v.Type != v.Type || old.v.Space != v.Space || old.v.Vec != v.Vec || len(old.v.Dims) != len(v.Dims):
+		p.rep.Report(v.Pos, "Inconsistent redefinition of variable '%s'", v.Name)
 	case old.v.Linkage == Extern && v.Linkage != Extern:
 		if v.Linkage == Internal {
 			p.rep.Report(v.Pos, "'.extern' variable '%s' cannot be resolved by a '.static'", v.Name)
@@ -240,6 +245,9 @@ func (p *parser) declareVar(v *Var) {
 // function reads an .entry or .func from its word on.
 func (p *parser) function(start int, link Linkage, attrs []string) {
 	f := &Func{Pos: Pos(start), Linkage: link, Attrs: attrs}
+	if link == Common {
+		p.failNear()
+	}
 	if p.lit() == ".func" {
 		f.Kind = DeviceFunc
 	}
@@ -299,10 +307,29 @@ func (p *parser) declareFunc(f *Func, pos int, definition bool) {
 	case old.fn == nil, old.fn.Body != nil && definition:
 		p.rep.Report(Pos(pos), "Duplicate definition of function '%s'", f.Name)
 		return
+	case !sameSignature(old.fn, f):
+		p.rep.Report(Pos(pos), "Inconsistent redefinition of function '%s'", f.Name)
+		return
+	case definition && old.fn.Linkage == Extern && f.Linkage != Extern:
+		p.rep.Report(Pos(pos), "Function definition conflicts with '.extern' declaration for function '%s'", f.Name)
+		return
 	case old.fn.Body != nil:
 		return
 	}
 	p.m.syms[f.Name] = symbol{fn: f}
+}
+
+// sameSignature compares a declaration with another or with the definition.
+func sameSignature(a, b *Func) bool {
+	same := func(x, y []*Var) bool {
+		for i := range x {
+			if i >= len(y) || x[i].Type != y[i].Type || x[i].Size != y[i].Size || x[i].Space != y[i].Space {
+				return false
+			}
+		}
+		return len(x) == len(y)
+	}
+	return a.Kind == b.Kind && same(a.Params, b.Params) && same(a.Results, b.Results)
 }
 
 // params reads a parenthesised parameter list.
@@ -350,6 +377,13 @@ func (p *parser) perf(f *Func) {
 	for p.tok == tDot {
 		d := Directive{Pos: Pos(p.start), Name: p.lit()[1:]}
 		nums := 0
+		if f.Kind == DeviceFunc {
+			switch d.Name {
+			case "noreturn", "pragma", "attribute", "abi_preserve", "abi_preserve_control":
+			default:
+				p.failNear()
+			}
+		}
 		switch d.Name {
 		case "maxntid", "reqntid", "reqnctapercluster":
 			nums = 3

@@ -340,6 +340,9 @@ func applyFloat(op token, x, y float64) (value, bool) {
 	case '*':
 		return f(x * y)
 	case '/':
+		if y == 0 {
+			return value{}, false
+		}
 		return f(x / y)
 	case '<':
 		return boolValue(x < y), true

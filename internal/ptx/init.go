@@ -35,11 +35,7 @@ func (p *parser) initialiser(v *Var) {
 		in.shape = append(in.shape, v.Vec)
 	}
 	v.Init = &Init{}
-	if len(in.shape) == 0 && p.tok == '{' { // a scalar in braces is as good
-		p.next()
-		in.element(0)
-		p.expect('}')
-	} else if len(in.shape) == 0 {
+	if len(in.shape) == 0 {
 		in.element(0)
 	} else {
 		in.count = in.list(0, 0)
@@ -116,6 +112,9 @@ func (in *initReader) list(dim int, at uint64) int {
 		if !p.accept(',') {
 			break
 		}
+		if p.tok == '}' {
+			p.failNear()
+		}
 	}
 	p.expect('}')
 	if dim == 0 {
@@ -157,9 +156,9 @@ func (in *initReader) element(off uint64) {
 	t := in.v.Type
 	var bits uint64
 	switch {
-	case v.isFloat() && t == isa.F64, v.isFloat() && t == isa.B64 && v.kind == ImmF64:
+	case v.isFloat() && (t == isa.F64 || t == isa.B64):
 		bits = math.Float64bits(v.float())
-	case v.isFloat() && (t == isa.F32 || t == isa.B32 && v.kind == ImmF32):
+	case v.isFloat() && (t == isa.F32 || t == isa.B32):
 		bits = uint64(math.Float32bits(float32(v.float())))
 		if v.kind == ImmF32 {
 			bits = v.bits
@@ -205,7 +204,7 @@ func (in *initReader) reloc(off uint64) Reloc {
 		return r
 	}
 	in.symbol(&r)
-	if r.Size*8 != p.m.AddressSize {
+	if r.Size*8 != p.m.AddressSize && !(r.Generic && r.Size == 4) {
 		p.failAt(int(r.Pos), "Address of '%s' does not fit the type of variable '%s'", r.Symbol, in.v.Name)
 	}
 	return r
@@ -221,14 +220,17 @@ func (in *initReader) symbol(r *Reloc) {
 		r.Generic = true
 		pos = p.start
 		name = p.ident()
-		p.addend(r)
 		p.expect(')')
 	}
 	r.Symbol = name
 	p.addend(r)
 	if p.index == nil {
-		if _, ok := p.m.syms[name]; !ok {
+		sym, ok := p.m.syms[name]
+		switch {
+		case !ok:
 			p.rep.Report(Pos(pos), "Unknown symbol '%s'", name)
+		case sym.v != nil && sym.v.Space != SpaceGlobal && sym.v.Space != SpaceConst:
+			p.rep.Report(Pos(pos), "Variable used as initial value not in .global or .const state space: '%s'", name)
 		}
 	}
 }

@@ -227,11 +227,10 @@ func (p *parser) target() {
 			if !ok {
 				p.rep.Report(Pos(pos), "Unknown .target '%s'", w)
 			}
-			if seen {
-				p.rep.Report(Pos(pos), "Multiple .target architectures")
+			if !seen { // of several, the first counts
+				p.m.Target.SM, p.m.Target.Suffix = t.SM, strings.TrimLeft(rest, "0123456789")
 			}
 			seen = true
-			p.m.Target.SM, p.m.Target.Suffix = t.SM, strings.TrimLeft(rest, "0123456789")
 		} else {
 			switch w {
 			case "texmode_unified", "texmode_independent", "debug", "map_f64_to_f32":

@@ -1,8 +1,6 @@
 package ptx
 
 import (
-	"strings"
-
 	"kudzu/internal/ptx/isa"
 )
 
@@ -30,7 +28,6 @@ type family struct {
 	count  int64
 	typ    isa.Type
 	vec    uint8
-	digit  bool // the prefix ends in a digit: names cannot be split from behind
 	idx    []int32
 	sparse map[int64]int32
 }
@@ -103,10 +100,15 @@ func (p *parser) settle(r labelRef, l local) {
 			return
 		}
 		o.Label = l.idx
-	case nameTable:
+	case nameTable, nameProto:
+		if o.Kind == OpLabel {
+			p.rep.Report(r.pos, "Label expected for argument %d of instruction '%v'", r.arg, p.b.Insts[r.inst].Op())
+			return
+		}
 		o.Kind, o.Table = OpTable, l.idx
-	case nameProto:
-		o.Kind, o.Table = OpProto, l.idx
+		if l.kind == nameProto {
+			o.Kind = OpProto
+		}
 	default:
 		p.rep.Report(r.pos, "Label expected, not '%s'", r.name)
 	}
@@ -146,13 +148,24 @@ func (p *parser) declare(name string, pos Pos, l local) bool {
 	return true
 }
 
-// member reports whether name is one of the family, and which.
+// member reports whether name is one of the family, and which. As the vendor's assembler does, it takes all digits at the
+// name's end for the number, so that a family whose prefix ends in a digit has no members.
 func (f *family) member(name string) (int64, bool) {
-	if !strings.HasPrefix(name, f.prefix) {
-		return 0, false
+	prefix, n, ok := split(name)
+	return n, ok && n < f.count && prefix == f.prefix
+}
+
+// split cuts the number off a name's end.
+func split(name string) (prefix string, n int64, ok bool) {
+	i := len(name)
+	for i > 0 && isDec(name[i-1]) {
+		i--
 	}
-	n, ok := number(name[len(f.prefix):])
-	return n, ok && n < f.count
+	if i == 0 || i == len(name) {
+		return "", 0, false
+	}
+	n, ok = number(name[i:])
+	return name[:i], n, ok
 }
 
 // number reads decimal digits without leading zeros.
@@ -220,25 +233,11 @@ func (p *parser) newReg(r Reg) int32 {
 
 // findLocal looks a name up, innermost block first.
 func (p *parser) findLocal(name string) (local, bool) {
-	// Split a trailing number off once; most registers are members of a family.
-	i := len(name)
-	for i > 0 && isDec(name[i-1]) {
-		i--
-	}
-	var num int64
-	split := false
-	if i > 0 && i < len(name) {
-		num, split = number(name[i:])
-	}
+	prefix, num, numbered := split(name) // once: most registers are members of a family
 	for d := len(p.scopes) - 1; d >= 0; d-- {
 		s := &p.scopes[d]
 		for _, f := range s.fams {
-			switch {
-			case f.digit:
-				if n, in := f.member(name); in {
-					return local{kind: nameReg, idx: p.famReg(f, n)}, true
-				}
-			case split && num < f.count && f.prefix == name[:i]:
+			if numbered && num < f.count && f.prefix == prefix {
 				return local{kind: nameReg, idx: p.famReg(f, num)}, true
 			}
 		}

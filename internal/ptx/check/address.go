@@ -83,6 +83,10 @@ func (c *checker) varSpace(in *ptx.Inst, a *ptx.Operand, space ptx.Space) bool {
 		c.errorf(a.Pos, "State space mismatch between instruction and address in instruction '%v'", in.Op())
 		return false
 	}
+	if in.Op() == isa.Ld && v.Role == ptx.FuncResult {
+		c.errorf(a.Pos, "Illegal to read function return parameter '%s'", v.Name)
+		return false
+	}
 	if in.Op() == isa.St && v.Space == ptx.SpaceParam && (v.Role == ptx.KernelParam || v.Role == ptx.FuncParam) {
 		c.errorf(a.Pos, "Illegal to write to function input parameter '%s'", v.Name)
 		return false

@@ -59,7 +59,7 @@ func (c *checker) callArg(a *ptx.Operand, f *ptx.Var, result bool) bool {
 	switch a.Kind {
 	case ptx.OpVar:
 		v := a.Var
-		return v != nil && v.Space == ptx.SpaceParam && v.Size == f.Size && (f.Size == 0 || v.Type.Bytes() == f.Type.Bytes() || len(v.Dims) > 0 || len(f.Dims) > 0)
+		return v != nil && v.Space == ptx.SpaceParam && v.Size == f.Size && (len(f.Dims) == 0 || v.Align == f.Align) && (f.Size == 0 || v.Type.Bytes() == f.Type.Bytes() || len(v.Dims) > 0 || len(f.Dims) > 0)
 	case ptx.OpReg:
 		r := &c.b.Regs[a.Reg]
 		if r.Type == isa.Pred || f.Type == isa.Pred {

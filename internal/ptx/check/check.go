@@ -136,10 +136,13 @@ func (c *checker) perf(f *ptx.Func) {
 	for _, d := range f.Perf {
 		seen[d.Name] = true
 		for _, n := range d.Nums {
-			if n <= 0 && d.Name != "minnctapersm" && d.Name != "maxnctapersm" && d.Name != "abi_preserve" && d.Name != "abi_preserve_control" {
+			if n <= 0 && d.Name != "abi_preserve" && d.Name != "abi_preserve_control" {
 				c.errorf(d.Pos, "Illegal value %d for directive '.%s'", n, d.Name)
 			}
 		}
+	}
+	if seen["maxnctapersm"] && c.m.Version >= isa.V(2, 1) {
+		c.errorf(f.Pos, "Deprecated feature: '.maxnctapersm directive' not supported as of PTX version 2.1")
 	}
 	if seen["maxntid"] && seen["reqntid"] {
 		c.errorf(f.Pos, "Conflicting directives: .maxntid and .reqntid cannot both be specified")

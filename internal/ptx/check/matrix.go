@@ -142,15 +142,6 @@ func tensorRule(c *checker, in *ptx.Inst) {
 	}
 }
 
-func constantArg(in *ptx.Inst, name string) (uint64, bool) {
-	for i, o := range in.Form.Operands() {
-		if o.Name == name && in.Args[i].Kind == ptx.OpImm {
-			return in.Args[i].Imm, true
-		}
-	}
-	return 0, false
-}
-
 func bulkSizeRule(c *checker, in *ptx.Inst) {
 	if n, ok := constantArg(in, "size"); ok && n%16 != 0 {
 		c.errorf(in.Pos, "Argument 2 of instruction '%v': unexpected value '%d', expected to be multiple of 16", in.Op(), int64(n))

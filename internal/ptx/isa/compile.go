@@ -360,9 +360,8 @@ func (o *Operand) readRef(f *Form, name string) error {
 		o.Ref, o.Slot = TypeWide, int8(f.Slot("type"))
 	case "dot":
 		o.Ref = TypeDot
-	case "addr":
-		o.Ref = TypeAddr
-		o.Kinds |= KSym
+	case "anyaddr":
+		o.Ref, o.Fixed, o.Wider = TypeFixed, U32, true
 	case "label":
 		o.Kinds = KLabel
 	case "table":

@@ -15,7 +15,8 @@ var controlForms = []Form{
 
 	{Op: Brkpt, Syntax: "brkpt", PTX: v(1, 0), SM: 11},
 	{Op: Nanosleep, Syntax: "nanosleep.u32  a", PTX: v(6, 3), SM: 70},
-	{Op: Pmevent, Syntax: "pmevent{.mask}  a", Types: "a=#u32", PTX: v(1, 4)},
+	{Op: Pmevent, Syntax: "pmevent  a", Types: "a=#u32:0..15", PTX: v(1, 4)},
+	{Op: Pmevent, Syntax: "pmevent.mask  a", Types: "a=#u32", PTX: v(3, 0), SM: 20},
 	{Op: Trap, Syntax: "trap", PTX: v(1, 0)},
 	{Op: Setmaxnreg, Syntax: "setmaxnreg.action.sync.aligned.u32  a", Sets: Sets{"action": {".inc", ".dec"}}, Types: "a=#u32:24..256", PTX: v(8, 0), SM: 90, Arch: "90a 100f 110f 120f"},
 }

@@ -41,8 +41,8 @@ func (v Version) Minor() int { return int(v & 0xff) }
 // the set's words; any other dotted word is a literal; braces make a slot optional. Operands follow after spaces.
 //
 // Types says what the operands are where their name does not (see operandType for the names' defaults). It is a list of
-// name=spec; a spec is a slot name, a type, or one of twice (twice the width of "type"), dot (dp4a's accumulator), addr (the
-// module's address size), label, table, call, sink (only _), frag(slot) (a register of a
+// name=spec; a spec is a slot name, a type, or one of twice (twice the width of "type"), dot (dp4a's accumulator), anyaddr (an integer of
+// 32 or 64 bits), label, table, call, sink (only _), frag(slot) (a register of a
 // matrix fragment); before it # (constant only), $ (register only), a digit (vector of so many);
 // after it + (a wider register will do), & (or the address of a variable or function), v (a vector if the form has a vec
 // word), * (or a vector of any size), ! (integer registers only), ~ (float registers too), :lo..hi (range of a constant).
@@ -98,7 +98,6 @@ const (
 	TypeOfSlot                   // the word in slot Operand.Slot
 	TypeWide                     // twice the width of slot "type"
 	TypeDot                      // dp4a, dp2a: .u32 if both types are, else .s32
-	TypeAddr                     // unsigned, of the module's address size
 	TypeFrag                     // a register of a matrix fragment whose elements are of the type in Operand.Slot
 )
 
@@ -172,11 +171,6 @@ func (f *Form) OperandType(i int, mods []Mod, addrBits int) Type {
 		return U32
 	case TypeFrag:
 		return fragment(mods[o.Slot].Type())
-	case TypeAddr:
-		if addrBits == 32 {
-			return U32
-		}
-		return U64
 	}
 	return TypeNone
 }

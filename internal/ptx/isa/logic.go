@@ -8,7 +8,7 @@ var logicForms = []Form{
 	{Op: Not, Syntax: "not.type  d, a", Sets: typ(predBits), PTX: v(1, 0)},
 	{Op: Cnot, Syntax: "cnot.type  d, a", Sets: typ(bitsW), PTX: v(1, 0)},
 	{Op: Lop3, Syntax: "lop3.b32  d, a, b, c, immLut", Types: "immLut=#u32", PTX: v(4, 3), SM: 50},
-	{Op: Lop3, Syntax: "lop3.bool.b32  d|p, a, b, c, immLut, q", Sets: Sets{"bool": {".or", ".and"}}, Types: "immLut=#u32", PTX: v(8, 2), SM: 70},
+	{Op: Lop3, Syntax: "lop3.bool.b32  d|p, a, b, c, immLut, {!}q", Sets: Sets{"bool": {".or", ".and"}}, Types: "immLut=#u32", PTX: v(8, 2), SM: 70},
 	{Op: Shf, Syntax: "shf.dir.mode.b32  d, a, b, c", Sets: with(Sets{"dir": {".l", ".r"}}, mode(".clamp", ".wrap")), Types: "c=u32", PTX: v(3, 1), SM: 32},
 	{Op: Shl, Syntax: "shl.type  d, a, b", Sets: typ(bitsW), Types: "b=u32", PTX: v(1, 0)},
 	{Op: Shr, Syntax: "shr.type  d, a, b", Sets: typ(intBits), Types: "b=u32", PTX: v(1, 0)},

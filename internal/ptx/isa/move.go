@@ -7,7 +7,7 @@ var moveForms = []Form{
 	{Op: Mov, Syntax: "mov.b128  d, a", PTX: v(8, 3), SM: 70, Types: "d=b128* a=b128*"},
 	{Op: Shfl, Syntax: "shfl.mode.b32  d[|p], a, b, c", Sets: mode(".up", ".down", ".bfly", ".idx"), Types: "b=b32~ c=b32~", PTX: v(3, 0), SM: 30},
 	{Op: Shfl, Syntax: "shfl.sync.mode.b32  d[|p], a, b, c, membermask", Sets: mode(".up", ".down", ".bfly", ".idx"), Types: "b=b32~ c=b32~", PTX: v(6, 0), SM: 30},
-	{Op: Isspacep, Syntax: "isspacep.space  p, a", Sets: space(".const", ".global", ".local", ".shared", ".shared::cta", ".shared::cluster", ".param", ".param::entry"), Types: "a=addr", PTX: v(2, 0), SM: 20},
+	{Op: Isspacep, Syntax: "isspacep.space  p, a", Sets: space(".const", ".global", ".local", ".shared", ".shared::cta", ".shared::cluster", ".param", ".param::entry"), Types: "a=anyaddr", PTX: v(2, 0), SM: 20},
 	{Op: Cvta, Syntax: "cvta.space.type  d, a", Sets: with(space(cvtaSpaces...), typ([]string{".u32", ".u64"})), Types: "d=type a=type&", PTX: v(2, 0), SM: 20},
 	{Op: CvtaTo, Syntax: "cvta.to.space.type  d, a", Sets: with(space(cvtaSpaces...), typ([]string{".u32", ".u64"})), PTX: v(2, 0), SM: 20},
 	{Op: Mapa, Syntax: "mapa{.space}.type  d, a, b", Sets: with(space(".shared::cluster"), typ([]string{".u32", ".u64"})), Types: "a=type& b=u32", PTX: v(7, 8), SM: 90},
