@@ -54,8 +54,10 @@ func absDiff(a, b int64) int64 {
 	return a - b
 }
 
-// On sm_90 the assembler expands these into other instructions. With a destination selector, with .sat on vshl by 32 and more, and
-// with .sat on vmad, what comes out there contradicts the manual; here the manual counts.
+// On sm_90 the assembler expands these into other instructions, and what comes out differs from the manual's definition. The
+// recorded rules that are clear are followed: unsigned results saturate at zero only; a destination part takes the bits of the
+// result at its own place, but with .sat the result, a negative one being very large, cut to the part's range. Left as the manual
+// has them, though some recorded lanes differ: vshl with .sat, min and max with c of results past 31 bits, vmad with .sat or a shift.
 
 // videoScalar is the shape of the scalar video instructions: an operation on parts, saturation, then a second operation with c
 // or a merge into c.
@@ -67,41 +69,41 @@ func videoScalar(op func(d *decoder) func(a, b int64) int64) decodeFn {
 		pa, pb, pd := d.selected("a"), d.selected("b"), d.selected("d")
 		dst, a, b, c := d.dst("d"), d.src("a"), d.src("b"), d.srcOr("c", 0)
 		sat, second := d.has(isa.ModSat), d.in.Mod("op2")
-		finish := videoSecond(second, dt)
 		return step{lane: func(t *thread) {
 			v := f(pa.take(at, a.get(t)), pb.take(bt, b.get(t)))
 			if sat {
-				v = clampTo(dt.IsSigned(), pd.bits, v)
+				v = videoSaturate(dt, pd, v)
 			}
-			x := uint64(v) & 0xffffffff
+			x, z := uint64(v)&0xffffffff, c.get(t)
 			switch {
+			case second == isa.ModAdd:
+				x = (x + z) & 0xffffffff
+			case second == isa.ModMin && less(dt, z, x), second == isa.ModMax && less(dt, x, z):
+				x = z
 			case second != 0:
-				x = finish(x, c.get(t))
+			case pd.bits < 32 && !sat:
+				x = pd.put(z, x>>pd.shift)
 			case pd.bits < 32:
-				x = pd.put(c.get(t), x)
+				x = pd.put(z, x)
 			}
 			t.r[dst] = x
 		}}
 	}
 }
 
-// videoSecond is the operation with c.
-func videoSecond(op isa.Mod, t isa.Type) func(v, c uint64) uint64 {
-	return func(v, c uint64) uint64 {
-		switch op {
-		case isa.ModAdd:
-			return (v + c) & 0xffffffff
-		case isa.ModMin:
-			if less(t, c, v) {
-				return c
-			}
-		case isa.ModMax:
-			if less(t, v, c) {
-				return c
-			}
+// videoSaturate is .sat of a result that goes to part p.
+func videoSaturate(t isa.Type, p part, v int64) int64 {
+	switch {
+	case p.bits < 32:
+		most := mask(p.bits)
+		if t.IsSigned() {
+			most >>= 1
 		}
-		return v
+		return int64(min(uint64(v), most))
+	case t.IsSigned():
+		return clampTo(true, 32, v)
 	}
+	return max(v, 0)
 }
 
 // plain is an operation that needs nothing of the instruction.
