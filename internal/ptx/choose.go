@@ -15,6 +15,7 @@ func (p *parser) choose(sp *isa.Spelling, in *Inst, base int) bool {
 		if len(args) == len(ops) && p.fitsAll(c, ops, args) {
 			in.Form, in.Mods = c.Form, c.Mods
 			in.Args = args[:len(args):len(args)]
+			unwrap(ops, in.Args)
 			return true
 		}
 		var at [maxOperands]int8
@@ -29,10 +30,20 @@ func (p *parser) choose(sp *isa.Spelling, in *Inst, base int) bool {
 					in.Args[j] = Operand{Elem: -1, Reg: -1}
 				}
 			}
+			unwrap(ops, in.Args)
 			return true
 		}
 	}
 	return false
+}
+
+// unwrap turns {r} into r where a memory instruction without .vec was given a vector of one.
+func unwrap(ops []isa.Operand, args []Operand) {
+	for j := range ops {
+		if ops[j].VecSlot && args[j].Kind == OpVec && len(args[j].Elems) == 1 {
+			args[j] = args[j].Elems[0]
+		}
+	}
 }
 
 const maxOperands = 24

@@ -17,6 +17,14 @@ func ParseModule(text string) (*Module, error) {
 	return p.m, nil
 }
 
+// ParsePartial is ParseModule that also returns what could be read of a faulty module: the tree without the statements and
+// items that have faults. It is for reporting more faults, not for execution; names that were not found are nil in it.
+func ParsePartial(text string) (*Module, error) {
+	p := newParser(text)
+	p.module()
+	return p.m, p.rep.Err()
+}
+
 // maxText bounds a module's text: positions are 32 bits.
 const maxText = 1<<31 - 1
 

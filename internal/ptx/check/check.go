@@ -4,6 +4,8 @@
 package check
 
 import (
+	"sort"
+
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
@@ -24,14 +26,32 @@ func Module(m *ptx.Module) error {
 	return c.rep.Err()
 }
 
-// Text parses and checks a module.
+// Text parses and checks a module. The error has the faults of both, in the order of the text.
 func Text(text string) (*ptx.Module, error) {
-	m, err := ptx.ParseModule(text)
+	m, err := ptx.ParsePartial(text)
+	more := Module(m)
+	if err == nil && more == nil {
+		return m, nil
+	}
+	var all ptx.ErrorList
+	for _, e := range []error{err, more} {
+		if list, ok := e.(ptx.ErrorList); ok {
+			all = append(all, list...)
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Pos < all[j].Pos })
+	return nil, all
+}
+
+// Kernel parses and checks one kernel of an index and what it reaches. Places in the error are the module's.
+func Kernel(x *ptx.Index, kernel string) (*ptx.Module, error) {
+	s, err := x.Slice(kernel)
 	if err != nil {
 		return nil, err
 	}
-	if err := Module(m); err != nil {
-		return nil, err
+	m, err := Text(s.Text)
+	if err != nil {
+		return nil, s.Map(err)
 	}
 	return m, nil
 }
