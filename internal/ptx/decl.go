@@ -174,17 +174,15 @@ func (p *parser) variable(d *declType, role VarRole) *Var {
 	}
 	size := uint64(natural)
 	for _, n := range v.Dims {
-		if n < 0 {
-			size = 0
-			continue
-		}
-		hi, lo := bits.Mul64(size, uint64(n))
+		hi, lo := bits.Mul64(size, uint64(max(n, 1)))
 		if hi != 0 || lo > 1<<44 {
 			p.failAt(int(v.Pos), "Variable '%s' is too large", v.Name)
 		}
-		size = lo
+		if size = lo; n == 0 {
+			size = 0
+		}
 	}
-	if v.Type == isa.Pred {
+	if v.Type == isa.Pred || len(v.Dims) > 0 && v.Dims[0] < 0 {
 		size = 0
 	}
 	v.Size = size

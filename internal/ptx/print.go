@@ -21,8 +21,9 @@ func Print(w io.Writer, m *Module) error {
 		p.directive(&d)
 	}
 	seen := map[string]bool{}
+	early := addressed(m)
 	for _, f := range m.Funcs {
-		if (f.Kind == DeviceFunc || f.Body == nil) && !seen[f.Name] {
+		if (f.Kind == DeviceFunc || f.Body == nil || early[f.Name]) && !seen[f.Name] {
 			seen[f.Name] = true
 			p.head(f)
 			p.f(";\n")
@@ -42,6 +43,39 @@ func Print(w io.Writer, m *Module) error {
 	}
 	_, err := w.Write(p.b.Bytes())
 	return err
+}
+
+// addressed are the symbols that initialisers and instructions name: kernels among them must be declared early.
+func addressed(m *Module) map[string]bool {
+	names := map[string]bool{}
+	var walk func(ops []Operand)
+	walk = func(ops []Operand) {
+		for i := range ops {
+			if ops[i].Kind == OpFunc {
+				names[ops[i].Name] = true
+			}
+			walk(ops[i].Elems)
+		}
+	}
+	inits := func(vars []*Var) {
+		for _, v := range vars {
+			if v.Init != nil {
+				for _, r := range v.Init.Relocs {
+					names[r.Symbol] = true
+				}
+			}
+		}
+	}
+	inits(m.Vars)
+	for _, f := range m.Funcs {
+		if f.Body != nil {
+			inits(f.Body.Vars)
+			for i := range f.Body.Insts {
+				walk(f.Body.Insts[i].Args)
+			}
+		}
+	}
+	return names
 }
 
 // String is the module as Print writes it.

@@ -12,10 +12,12 @@ func (c *checker) call(in *ptx.Inst) {
 	switch {
 	case callee.Kind == ptx.OpFunc:
 		sig = c.m.Func(callee.Name)
-		if sig.Kind == ptx.Entry {
+		if sig != nil && sig.Kind == ptx.Entry {
 			c.errorf(in.Pos, "Call to entry function '%s'", callee.Name)
 			return
 		}
+	case targets.Kind == ptx.OpProto && targets.Table < 0:
+		return // not found, and reported
 	case targets.Kind == ptx.OpProto:
 		sig = c.b.Protos[targets.Table]
 	case targets.Kind == ptx.OpTable:
