@@ -49,7 +49,7 @@ func linearize(st *state) error {
 type edge struct {
 	from, to *ir.Block
 	div      bool      // taken by some of the lanes
-	split    bool      // uniform, but an edge beside it leaves a divergent loop, and so leads to the latch
+	split    bool      // one of several ways of a uniform branch: what it assigns holds only if it is taken
 	cond     *ir.Value // div or split: i1
 	neg      bool
 	mask     *ir.Value
@@ -160,9 +160,7 @@ func (l *linearizer) collect() {
 			e := &edge{from: b, to: to, div: div, neg: neg}
 			if t.Op == ir.CondBr {
 				e.cond = t.Args[0]
-				for _, s := range t.Targets {
-					e.split = e.split || !div && l.leavesDivergent(b, s)
-				}
+				e.split = !div && t.Targets[0] != t.Targets[1]
 			}
 			l.edges[b] = append(l.edges[b], e)
 			l.into[to] = append(l.into[to], e)
@@ -207,7 +205,7 @@ func (l *linearizer) masks() {
 		insertAt(entry, 0, in)
 		l.root = in.Results[0]
 	}
-	pdom := ir.PostDominators(f)
+	pdom := l.iterationPostDominators()
 	li := l.a.li
 	for _, b := range l.a.rpo {
 		loop := li.Innermost(b)
@@ -226,11 +224,13 @@ func (l *linearizer) masks() {
 			}
 			continue
 		}
-		if d := l.sameLanes(b, loop, pdom); d != nil {
+		// Lanes that leave a divergent loop pass its latch too: its mask is always a variable.
+		latch := loop != nil && l.a.divergent[loop] && loop.Latches[0] == b
+		if d := l.sameLanes(b, loop, pdom); d != nil && !latch {
 			l.mask[b] = l.mask[d]
 			continue
 		}
-		if es := l.into[b]; len(es) == 1 && !es[0].div && !l.leavesDivergent(es[0].from, b) && !(es[0].split && l.isLatch(b)) {
+		if es := l.into[b]; len(es) == 1 && !es[0].div && !l.leavesDivergent(es[0].from, b) && !latch {
 			l.mask[b] = l.mask[es[0].from]
 			continue
 		}
@@ -238,6 +238,30 @@ func (l *linearizer) masks() {
 		l.mask[b] = v
 		l.names = append(l.names, &maskVar{b, v})
 	}
+}
+
+// iterationPostDominators is the post-dominator tree of one iteration: a jump back to a header counts as leaving the loop,
+// because lanes that take it do not come to the rest of the loop's body this time.
+func (l *linearizer) iterationPostDominators() *ir.DomTree {
+	type old struct {
+		t       *ir.Inst
+		targets []*ir.Block
+	}
+	var saved []old
+	for _, loop := range l.a.li.Loops {
+		t := loop.Latches[0].Term()
+		saved = append(saved, old{t, t.Targets})
+	}
+	for _, loop := range l.a.li.Loops {
+		loop.Latches[0].Term().Targets = append([]*ir.Block(nil), loop.Exits...)
+	}
+	l.f.Rewire()
+	pdom := ir.PostDominators(l.f)
+	for _, s := range saved {
+		s.t.Targets = s.targets
+	}
+	l.f.Rewire()
+	return pdom
 }
 
 func (l *linearizer) preheader(loop *ir.Loop) *ir.Block {

@@ -1,4 +1,185 @@
 package pass
 
-// reduce makes irreducible control flow reducible.
-func reduce(st *state) error { return nil }
+import "kudzu/internal/ir"
+
+// reduce makes irreducible control flow reducible. After it every cycle of the graph is entered through one block. Where a
+// cycle has several entries, all edges to them go to a new block that is told by a number which of them is meant; that
+// costs a branch and no copies, whatever the graph looks like.
+func reduce(st *state) error {
+	f := st.f
+	changed := false
+	for {
+		f.Rewire()
+		if !ir.Loops(f, ir.Dominators(f)).Irreducible {
+			break
+		}
+		entries := severalEntries(f)
+		if entries == nil {
+			panic("BUG: irreducible graph without a cycle of several entries")
+		}
+		dispatch(f, entries)
+		changed = true
+	}
+	if changed {
+		repairSSA(f)
+		relayout(f)
+	}
+	return nil
+}
+
+// severalEntries finds a cycle with several entries: in a strongly connected part with one entry, that block is set aside
+// and the rest searched.
+func severalEntries(f *ir.Func) []*ir.Block {
+	work := [][]*ir.Block{f.RPO()}
+	for len(work) > 0 {
+		part := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, scc := range components(part) {
+			in := map[*ir.Block]bool{}
+			for _, b := range scc {
+				in[b] = true
+			}
+			var entries []*ir.Block
+			for _, b := range scc {
+				for _, p := range b.Preds {
+					if !in[p] {
+						entries = append(entries, b)
+						break
+					}
+				}
+			}
+			if len(entries) > 1 {
+				return entries
+			}
+			var rest []*ir.Block
+			for _, b := range scc {
+				if len(entries) == 0 || b != entries[0] {
+					rest = append(rest, b)
+				}
+			}
+			if len(rest) > 0 && len(rest) < len(scc) {
+				work = append(work, rest)
+			}
+		}
+	}
+	return nil
+}
+
+// components are the strongly connected parts of more than one block among some blocks (Tarjan's, without recursion).
+func components(blocks []*ir.Block) [][]*ir.Block {
+	in := map[*ir.Block]bool{}
+	for _, b := range blocks {
+		in[b] = true
+	}
+	index, low, on := map[*ir.Block]int{}, map[*ir.Block]int{}, map[*ir.Block]bool{}
+	var stack []*ir.Block
+	var out [][]*ir.Block
+	type frame struct {
+		b    *ir.Block
+		next int
+	}
+	for _, root := range blocks {
+		if index[root] != 0 {
+			continue
+		}
+		var calls []frame
+		enter := func(b *ir.Block) {
+			index[b] = len(index) + 1
+			low[b] = index[b]
+			on[b] = true
+			stack = append(stack, b)
+			calls = append(calls, frame{b, 0})
+		}
+		enter(root)
+		for len(calls) > 0 {
+			c := &calls[len(calls)-1]
+			if c.next < len(c.b.Succs()) {
+				s := c.b.Succs()[c.next]
+				c.next++
+				if in[s] && index[s] == 0 {
+					enter(s)
+				} else if in[s] && on[s] {
+					low[c.b] = min(low[c.b], index[s])
+				}
+				continue
+			}
+			b := c.b
+			calls = calls[:len(calls)-1]
+			if len(calls) > 0 {
+				p := calls[len(calls)-1].b
+				low[p] = min(low[p], low[b])
+			}
+			if low[b] != index[b] {
+				continue
+			}
+			var scc []*ir.Block
+			for {
+				x := stack[len(stack)-1]
+				stack = stack[:len(stack)-1]
+				on[x] = false
+				scc = append(scc, x)
+				if x == b {
+					break
+				}
+			}
+			if len(scc) > 1 {
+				out = append(out, scc)
+			}
+		}
+	}
+	return out
+}
+
+// dispatch sends all edges into the entries through one new block.
+func dispatch(f *ir.Func, entries []*ir.Block) {
+	d := f.NewBlock("")
+	which := f.NewInst(ir.Phi, []ir.Type{ir.I32})
+	d.Append(which)
+	type moved struct {
+		phi *ir.Inst // of an entry
+		at  *ir.Inst // of d
+	}
+	var phis []moved
+	for _, e := range entries {
+		for _, phi := range e.Insts[:numPhis(e)] {
+			n := f.NewInst(ir.Phi, []ir.Type{phi.Results[0].Type})
+			n.Line = phi.Line
+			d.Append(n)
+			phis = append(phis, moved{phi, n})
+		}
+	}
+	for i, e := range entries {
+		for _, p := range append([]*ir.Block(nil), e.Preds...) {
+			edge := f.NewBlock("")
+			setTerm(f, edge, ir.Br, nil, d).Line = p.Term().Line
+			retarget(p, e, edge)
+			which.Args, which.Targets = append(which.Args, ir.ConstInt(ir.I32, uint64(i))), append(which.Targets, edge)
+			for _, m := range phis {
+				v := (*ir.Value)(nil)
+				for j, from := range m.phi.Targets {
+					if m.phi.Block == e && from == p {
+						v = m.phi.Args[j]
+					}
+				}
+				if v == nil {
+					u := f.NewInst(ir.Undef, []ir.Type{m.phi.Results[0].Type})
+					beforeTerm(edge, u)
+					v = u.Results[0]
+				}
+				m.at.Args, m.at.Targets = append(m.at.Args, v), append(m.at.Targets, edge)
+			}
+		}
+	}
+	in := f.NewInst(ir.Switch, nil, which.Results[0])
+	in.Targets = entries
+	d.Append(in)
+	with := map[*ir.Value]*ir.Value{}
+	for _, m := range phis {
+		with[m.phi.Results[0]] = m.at.Results[0]
+	}
+	for _, e := range entries {
+		e.Insts = e.Insts[numPhis(e):]
+	}
+	replaceAll(f, with)
+	f.Rewire()
+}

@@ -182,8 +182,12 @@ func splitCritical(f *ir.Func, but func(u, v *ir.Block) bool) bool {
 func closeLoops(f *ir.Func) {
 	dom := ir.Dominators(f)
 	li := ir.Loops(f, dom)
-	for i := len(li.Loops) - 1; i >= 0; i-- {
-		closeLoop(f, li.Loops[i], dom)
+	// Leading a value to its use may put a phi into another loop that it then leaves again.
+	for again := true; again; {
+		again = false
+		for i := len(li.Loops) - 1; i >= 0; i-- {
+			again = closeLoop(f, li.Loops[i], dom) || again
+		}
 	}
 }
 
@@ -192,7 +196,7 @@ type useOf struct {
 	arg int
 }
 
-func closeLoop(f *ir.Func, l *ir.Loop, dom *ir.DomTree) {
+func closeLoop(f *ir.Func, l *ir.Loop, dom *ir.DomTree) bool {
 	uses := map[*ir.Value][]useOf{}
 	var vals []*ir.Value
 	for _, b := range f.Blocks {
@@ -236,4 +240,5 @@ func closeLoop(f *ir.Func, l *ir.Loop, dom *ir.DomTree) {
 			}
 		}
 	}
+	return len(vals) > 0
 }

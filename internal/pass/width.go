@@ -2,10 +2,184 @@ package pass
 
 import "kudzu/internal/ir"
 
-// width decides how many lanes run together. After it Module.Width is set: 32.
+// rtYield is image.RtYield: passes know nothing of images, but this one entry of the runtime is theirs to ask for.
+const rtYield = 6
+
+// width decides how many lanes run together and where they let others run. After it Module.Width is 32, or 1 where lanes
+// of a warp may wait on each other, and every loop that waits on memory has a yield at its head.
+//
+// A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one place, or
+// an atomic with the same operands each time (a lock). A compare-and-swap with what was just read always lets some lane
+// succeed, and is no wait.
 func width(st *state) error {
+	f := st.f
 	st.m.Width = 32
+	f.Rewire()
+	li := ir.Loops(f, ir.Dominators(f))
+	var waits []*ir.Loop
+	alone := false
+	for _, l := range li.Loops {
+		load, lock := waitsOn(l)
+		if load == nil && lock == nil {
+			continue
+		}
+		waits = append(waits, l)
+		if lock != nil || siblingsWrite(f, l) {
+			alone = true
+		}
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	if alone {
+		if in := warpOp(f); in != nil {
+			return &ir.Unsupported{What: "a lock among the lanes of a warp in a kernel with warp operations", Line: int(in.Line)}
+		}
+		st.m.Width = 1
+	}
+	for _, l := range waits {
+		y := f.NewInst(ir.CallRt, nil)
+		y.Imm, y.Flag, y.Sym = rtYield, true, "yield"
+		y.Line = l.Header.Term().Line
+		insertAt(l.Header, numPhis(l.Header), y)
+	}
 	return nil
 }
 
-var _ = ir.I1
+// warpOp is an operation that needs the lanes of a warp side by side.
+func warpOp(f *ir.Func) *ir.Inst {
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			switch in.Op {
+			case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.ActiveMask, ir.Elect, ir.Mma, ir.LdMatrix, ir.StMatrix, ir.MovMatrix:
+				return in
+			}
+		}
+	}
+	return nil
+}
+
+// waitsOn finds what the loop's exits wait for: a load, or an atomic that takes a lock.
+func waitsOn(l *ir.Loop) (load, lock *ir.Inst) {
+	invariant := func(v *ir.Value) bool {
+		return v.Def == nil || !l.Contains(v.Def.Block) || v.Def.Op == ir.VarAddr || v.Def.Op == ir.SharedAddr
+	}
+	// Addresses that are computed in the loop from what does not change are invariant too.
+	var fixed func(v *ir.Value, depth int) bool
+	fixed = func(v *ir.Value, depth int) bool {
+		if invariant(v) {
+			return true
+		}
+		if depth > 6 || v.Def.Op == ir.Phi || v.Def.Op.Row().Effects != 0 {
+			return false
+		}
+		for _, a := range v.Def.Args {
+			if !fixed(a, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	seen := map[*ir.Inst]bool{}
+	var work []*ir.Inst
+	push := func(v *ir.Value) {
+		if v.Def != nil && l.Contains(v.Def.Block) && !seen[v.Def] {
+			seen[v.Def] = true
+			work = append(work, v.Def)
+		}
+	}
+	for _, b := range l.Blocks {
+		t := b.Term()
+		for _, s := range t.Targets {
+			if !l.Contains(s) {
+				for _, a := range t.Args {
+					push(a)
+				}
+			}
+		}
+	}
+	for len(work) > 0 {
+		in := work[len(work)-1]
+		work = work[:len(work)-1]
+		switch in.Op {
+		case ir.Load:
+			if (in.Volatile || in.Order != ir.Weak) && fixed(in.Args[0], 0) {
+				load = in
+			}
+			continue
+		case ir.Atomic, ir.AtomicCAS:
+			all := true
+			for _, a := range in.Args {
+				all = all && fixed(a, 0)
+			}
+			if all {
+				lock = in
+				// Adding nothing, or or-ing it, is a way to read.
+				if in.Op == ir.Atomic && (in.AtomOp == ir.AtomAdd || in.AtomOp == ir.AtomOr || in.AtomOp == ir.AtomXor) && isZero(in.Args[1]) {
+					lock, load = nil, in
+				}
+			}
+			continue
+		}
+		for _, a := range in.Args {
+			push(a)
+		}
+	}
+	return load, lock
+}
+
+// siblingsWrite reports that lanes which do not enter the loop may write before they meet the others again: then the loop
+// may wait for lanes of its own warp.
+func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
+	pdom := ir.PostDominators(f)
+	for _, b := range f.Blocks {
+		t := b.Term()
+		if l.Contains(b) || t.Op != ir.CondBr {
+			continue
+		}
+		join := pdom.Idom(b)
+		for _, side := range b.Succs() {
+			reach := region(side, join)
+			if reach[l.Header] {
+				continue
+			}
+			other := false
+			for _, s := range b.Succs() {
+				other = other || s != side && region(s, join)[l.Header]
+			}
+			if other && writes(reach) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func region(from, join *ir.Block) map[*ir.Block]bool {
+	seen := map[*ir.Block]bool{}
+	work := []*ir.Block{from}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if b == join || seen[b] {
+			continue
+		}
+		seen[b] = true
+		work = append(work, b.Succs()...)
+	}
+	return seen
+}
+
+func writes(blocks map[*ir.Block]bool) bool {
+	for b := range blocks {
+		for _, in := range b.Insts {
+			switch in.Op {
+			case ir.Store, ir.Atomic, ir.AtomicCAS:
+				if in.Space != ir.Local {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -2,6 +2,7 @@ package warp
 
 import (
 	"fmt"
+	"strings"
 
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
@@ -90,6 +91,10 @@ func emitCallRt(e *emitter, in *ir.Inst) {
 	if in.Imm == image.RtYield || in.Imm == image.RtNanosleep {
 		e.spins = true
 	}
+	if in.Imm == image.RtAssert {
+		emitAssert(e, in)
+		return
+	}
 	ret := "void"
 	if len(in.Results) > 0 {
 		ret = typ(in.Results[0].Type)
@@ -104,6 +109,33 @@ func emitCallRt(e *emitter, in *ir.Inst) {
 			return nil
 		}
 		return []ll.Val{r}
+	})
+}
+
+// emitAssert reports each failing lane by its own number: the runtime prints a line for every lane it finds in the worker.
+func emitAssert(e *emitter, in *ir.Inst) {
+	mask, _ := e.mask(in)
+	var args []ll.Val
+	for _, a := range in.Args {
+		if uniform(a) {
+			args = append(args, e.stored(a, 1))
+		} else {
+			args = append(args, e.stored(a, e.w))
+		}
+	}
+	bit := ll.Int("i32", 1)
+	if e.w > 1 {
+		var each []string
+		for i := range e.w {
+			each = append(each, fmt.Sprintf("i32 %d", int32(uint32(1)<<i)))
+		}
+		bit = ll.Val{T: ll.Vec(e.w, "i32"), S: "<" + strings.Join(each, ", ") + ">"}
+	}
+	e.overLanes(mask, append(args, bit), nil, func(lane []ll.Val) []ll.Val {
+		n := len(lane) - 1
+		e.o.Do("store %s, %s", lane[n], e.at(e.ctx.worker, image.WorkerStopLanes))
+		e.rtCall("void", image.RtAssert, append([]ll.Val{e.ctx.launch, e.ctx.worker}, lane[:n]...)...)
+		return nil
 	})
 }
 

@@ -87,6 +87,9 @@ func (e *emitter) function() {
 	e.helpers()
 	e.meta.Registers = 32
 	e.meta.FrameWarp = uint32(e.frame+63) &^ 63
+	if e.w == 1 {
+		e.meta.FrameWarp *= 32 // a frame for each thread
+	}
 	e.meta.Spins = e.spins
 }
 
@@ -253,7 +256,11 @@ func indexOf(bs []*ir.Block, b *ir.Block) int {
 // warpValues computes what holds for one warp.
 func (e *emitter) warpValues() {
 	c, o := &e.ctx, e.o
-	o.Do("store %s, %s", c.warp, e.at(c.worker, image.WorkerWarp))
+	number := c.warp
+	if e.w == 1 {
+		number = o.Op("i32", "lshr %s, 5", c.warp)
+	}
+	o.Do("store %s, %s", number, e.at(c.worker, image.WorkerWarp))
 	c.first = o.Op("i32", "mul %s, %d", c.warp, e.w)
 	if e.f.Regions != nil {
 		c.warpFrame = e.frameOf(c.warp)
