@@ -170,7 +170,10 @@ func params(args ...any) []byte {
 	return b
 }
 
-var sink []any
+var (
+	sink  []any
+	yield uint64 // the runtime entry that tests offer
+)
 
 // launch runs the whole grid on this thread and gives the code's answer.
 func (k *kernel) launch(t testing.TB, grid [3]uint32, block [3]uint32, dynamic uint32, args ...any) uint32 {
@@ -192,6 +195,7 @@ func (k *kernel) prepare(grid [3]uint32, block [3]uint32, dynamic uint32, args .
 	frame := aligned(int(k.meta.FrameBlock) + int(k.meta.FrameWarp)*int(threads) + 64)
 	local := aligned(int(k.meta.LocalThread)*int(threads) + 64)
 	var rt [image.NumRt]uint64
+	rt[image.RtYield] = yield
 	l := make([]byte, image.LaunchSize)
 	w := make([]byte, image.WorkerSize)
 	le := binary.LittleEndian

@@ -1,3 +1,5 @@
+// Kernels that the tests run and the benchmarks time. Compile with clang 19: -x cuda -nocudainc -nocudalib --cuda-device-only
+// --cuda-gpu-arch=sm_70 -Xclang -target-feature -Xclang +ptx70 -O2 -ffp-contract=off -fno-unroll-loops -S
 #define G extern "C" __attribute__((global))
 #define S __attribute__((shared))
 #define tidx __nvvm_read_ptx_sreg_tid_x()
