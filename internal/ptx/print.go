@@ -301,10 +301,12 @@ func (p *printer) directive(d *Directive) {
 func (p *printer) nameAll(f *Func) {
 	b := f.Body
 	taken := map[string]bool{}
+	last := map[string]int{} // the last suffix given to a name
 	unique := func(name string) string {
 		n := name
-		for i := 1; taken[n]; i++ {
-			n = name + "$" + strconv.Itoa(i)
+		for taken[n] {
+			last[name]++
+			n = name + "$" + strconv.Itoa(last[name])
 		}
 		taken[n] = true
 		return n
