@@ -274,25 +274,6 @@ func (x *mma) dotInt(p *operands3, i, j int) uint64 {
 	return uint64(sum) & 0xffffffff
 }
 
-// dotFloat adds the exact products in float64, in order of k, then c, and rounds once. The hardware's order and width are not
-// documented; results are compared with a bound.
-func (x *mma) dotFloat(p *operands3, i, j int) uint64 {
-	var sum float64
-	for k := range x.compressedK {
-		at := p.row(i, k)
-		v := float64(x.a.number(p.a.at(i, k)) * x.b.number(p.b.at(at, j)))
-		if s := p.scales; s != nil {
-			v = float64(v * s.a(i, at) * s.b(j, at))
-		}
-		sum += v
-	}
-	sum += x.c.number(p.c.at(i, j))
-	if sum != sum {
-		return x.d.f.CanonicalNaN()
-	}
-	return softfloat.F64.Convert(x.d.f, math.Float64bits(sum), softfloat.Env{})
-}
-
 // runQuads is m8n8k4 on f16: the four quad pairs (lanes q…q+3 and q+16…q+19) each multiply matrices of their own.
 func (x *mma) runQuads(w *warp, members uint32) {
 	spotA := func(lane, i int) (row, col int) {
