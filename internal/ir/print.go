@@ -309,6 +309,14 @@ func (s Shape) String() string {
 			b.WriteString("u")
 		}
 	}
+	if s.Kind == Varying && s.Guess {
+		fmt.Fprintf(&b, ", guess (%d)", s.Stride)
+		if s.Seg != 0 {
+			fmt.Fprintf(&b, "/%d(%d)", s.Seg, s.SegStride)
+		}
+	} else if s.Kind == Varying && s.Seg != 0 {
+		fmt.Fprintf(&b, ", in %ds (%d)", s.Seg, s.Stride)
+	}
 	if s.Align > 1 {
 		fmt.Fprintf(&b, "*%d", s.Align)
 	}

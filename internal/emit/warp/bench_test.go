@@ -11,7 +11,10 @@ import (
 
 func bench(b *testing.B, name string, block, grid [3]uint32, bytes int64, args ...any) {
 	k := compile(b, fromPTX(b, source(b, "basic.ptx"), name), block, "")
-	run := k.prepare(grid, block, 0, args...)
+	time(b, k.prepare(grid, block, 0, args...), bytes)
+}
+
+func time(b *testing.B, run func() uint32, bytes int64) {
 	run()
 	b.SetBytes(bytes)
 	runtime.LockOSThread()
@@ -37,6 +40,14 @@ func BenchmarkSaxpyCache(b *testing.B) {
 	const n = 8192
 	x, y := make([]float32, n), make([]float32, n)
 	bench(b, "saxpy", [3]uint32{256, 1, 1}, [3]uint32{n / 256, 1, 1}, 12*n, int32(n), float32(0.5), x, y)
+}
+
+// BenchmarkSaxpyGeneric is the variant for blocks of any shape.
+func BenchmarkSaxpyGeneric(b *testing.B) {
+	const n = 8192
+	x, y := make([]float32, n), make([]float32, n)
+	k := compile(b, fromPTX(b, source(b, "basic.ptx"), "saxpy"), [3]uint32{}, "")
+	time(b, k.prepare([3]uint32{n / 256, 1, 1}, [3]uint32{256, 1, 1}, 0, int32(n), float32(0.5), x, y), 12*n)
 }
 
 func BenchmarkSaxpyMemory(b *testing.B) {

@@ -98,6 +98,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 		out = e.loadWide(a, len(a.types))
 	case a.known && a.same() && len(a.types) == 1 && a.shape.Seg == 0 && a.shape.Stride > 0 && a.shape.Stride%int64(a.size) == 0 && a.shape.Stride <= 4*int64(a.size):
 		out = e.loadStrided(a, int(a.shape.Stride)/a.size)
+	case e.mayBeUnit(a):
+		out = e.choose(e.isUnit(a), "unit", func() []ll.Val { return []ll.Val{e.loadAtFirst(a)} }, func() []ll.Val { return e.gather(a) })
 	default:
 		out = e.gather(a)
 	}
@@ -324,6 +326,49 @@ func (e *emitter) loadStrided(a *access, k int) []ll.Val {
 	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
 }
 
+// mayBeUnit reports an access of one element whose lanes may turn out to be side by side: nothing says so, but nothing
+// read from memory decides where they are either. The check costs a quarter of a gather.
+func (e *emitter) mayBeUnit(a *access) bool {
+	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && !fromMemory(a.in.Args[0], 0)
+}
+
+// fromMemory reports a value that depends on something loaded or exchanged: an index of that kind is rarely regular.
+func fromMemory(v *ir.Value, depth int) bool {
+	d := v.Def
+	if d == nil {
+		return false
+	}
+	if d.Op.Row().Effects != 0 || d.Op == ir.Phi || depth > 12 {
+		return true
+	}
+	for _, a := range d.Args {
+		if !uniform(a) && fromMemory(a, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUnit asks whether all acting lanes lie side by side from lane 0 on.
+func (e *emitter) isUnit(a *access) ll.Val {
+	addr := e.vector(a.in.Args[0])
+	first := e.o.Op("i64", "extractelement %s, i64 0", addr)
+	want := e.op2("add", e.splat(first), e.offsets(ir.Shape{Stride: int64(a.elem)}, "i64"))
+	same := e.cmp("eq", addr, want)
+	if !a.all {
+		same = e.op2("or", same, e.not(a.mask))
+	}
+	return e.cmp("eq", e.number(same), ll.Int("i32", -1))
+}
+
+func (e *emitter) firstPointer(a *access) ll.Val {
+	return e.pointer(a.in.Space, e.o.Op("i64", "extractelement %s, i64 0", e.vector(a.in.Args[0])))
+}
+
+func (e *emitter) loadAtFirst(a *access) ll.Val {
+	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, e.firstPointer(a), a.mask, a.all, a.ro)
+}
+
 // gather loads lane by lane; two elements of 32 bits go together as one of 64.
 func (e *emitter) gather(a *access) []ll.Val {
 	ptrs := e.pointers(a.in)
@@ -386,6 +431,11 @@ func emitStore(e *emitter, in *ir.Inst) {
 		}
 	case a.unit() && a.same():
 		e.storeWide(a, vals)
+	case e.mayBeUnit(a):
+		e.choose(e.isUnit(a), "unit", func() []ll.Val {
+			e.maskedStore(e.stored(vals[0], e.w), a.elem, e.firstPointer(a), a.mask, a.all)
+			return nil
+		}, func() []ll.Val { e.scatter(a, vals); return nil })
 	default:
 		e.scatter(a, vals)
 	}
