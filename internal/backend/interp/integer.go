@@ -345,7 +345,7 @@ func decodeBrev(d *decoder) step {
 }
 
 // field is a position or length of a bit field: of 32-bit values its low byte; of 64-bit values, whose instructions are
-// subroutines on hardware, the whole number (recorded for bfe; bfi unrecorded).
+// subroutines on hardware, the whole number (recorded).
 func field(w, v uint64) uint64 {
 	if w == 32 {
 		return v & 0xff

@@ -103,7 +103,7 @@ func decodeRedux(d *decoder) step {
 	})
 }
 
-// decodeElect elects the lowest member. unrecorded: which one the hardware takes.
+// decodeElect elects the lowest member, as recorded; the manual leaves it open.
 func decodeElect(d *decoder) step {
 	dst, p := d.pair("d")
 	return d.converge(keep(dst, p, constant(0)), func(w *warp, members uint32) {
