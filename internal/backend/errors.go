@@ -44,9 +44,10 @@ type Fault struct {
 	Kind   FaultKind
 	Kernel string
 	Block  [3]uint32
-	Thread [3]uint32 // exact on interp; the first thread of the warp on cpu
-	Line   int       // of the module's PTX, 0 if unknown
-	Addr   Addr      // FaultAddress, FaultMisaligned
+	Thread [3]uint32
+	Warp   bool // Thread is the first of a warp: which of its threads it was is not known
+	Line   int  // of the module's PTX, 0 if unknown
+	Addr   Addr // FaultAddress, FaultMisaligned
 	Detail string
 }
 
@@ -56,7 +57,11 @@ func (f *Fault) Error() string {
 	if f.Kind == FaultAddress || f.Kind == FaultMisaligned {
 		s += fmt.Sprintf(" %#x", uint64(f.Addr))
 	}
-	s += fmt.Sprintf(" in block (%d,%d,%d), thread (%d,%d,%d)", f.Block[0], f.Block[1], f.Block[2], f.Thread[0], f.Thread[1], f.Thread[2])
+	who := "thread"
+	if f.Warp {
+		who = "warp of thread"
+	}
+	s += fmt.Sprintf(" in block (%d,%d,%d), %s (%d,%d,%d)", f.Block[0], f.Block[1], f.Block[2], who, f.Thread[0], f.Thread[1], f.Thread[2])
 	if f.Line > 0 {
 		s += fmt.Sprintf(", PTX line %d", f.Line)
 	}

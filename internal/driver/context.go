@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -421,12 +422,16 @@ func (c *Context) sync() error {
 	}
 	var first error
 	for _, st := range busy {
-		if err := st.wait(); err != nil && first == nil {
+		// Closed: the stream was destroyed and empty since the list was read.
+		if err := st.wait(); err != nil && first == nil && !errors.Is(err, errDestroyed) {
 			first = err
 		}
 	}
 	c.reap()
 	c.releaseStaging(false)
+	if first == nil && !c.alive.Load() {
+		return errDestroyed
+	}
 	return first
 }
 

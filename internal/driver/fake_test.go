@@ -206,6 +206,9 @@ func (q *fakeQueue) Sync() error {
 	for len(q.work) > 0 || q.busy {
 		q.cond.Wait()
 	}
+	if q.close {
+		return backend.ErrClosed
+	}
 	return q.err
 }
 

@@ -312,3 +312,24 @@ func TestManyThreads(t *testing.T) {
 		t.Errorf("left behind: %d objects, %d bytes", n, dev.mem.used)
 	}
 }
+
+// To wait for a context while other threads destroy streams of it is no error.
+func TestSyncWhileStreamsEnd(t *testing.T) {
+	th, _, _, _ := withPrimary(t)
+	p, err := th.MemAlloc(64)
+	want(t, "alloc", err, 0)
+	var wg sync.WaitGroup
+	for range 8 {
+		other := *th
+		wg.Go(func() {
+			for range 500 {
+				s, err := other.StreamCreate(1)
+				want(t, "create", err, 0)
+				want(t, "memset", other.MemsetD32Async(p, 0, 1, s), 0)
+				want(t, "destroy", other.StreamDestroy(s), 0)
+				want(t, "context", other.CtxSynchronize(), 0)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -186,7 +186,7 @@ func translate(f *engine.Fault) *backend.Fault {
 		out.Block = unravel(f.Block, f.Grid)
 	}
 	if f.Shape[0] > 0 && f.Shape[1] > 0 {
-		out.Thread = unravel(uint64(f.Warp)*32+firstLane(f.Lanes), f.Shape)
+		out.Thread, out.Warp = unravel(uint64(f.Warp)*32+firstLane(f.Lanes), f.Shape), f.Lanes == 0 && f.Shape != [3]uint32{1, 1, 1}
 	}
 	if v := variants.get(f.Cookie); v != nil {
 		out.Kernel = v.kernel.decl.Name

@@ -226,7 +226,7 @@ func TestFaultReport(t *testing.T) {
 		_ = q1.Close()
 		_ = q2.Close()
 	}
-	check(badRead, "kernel k: illegal address 0x0 in block (0,0,0), thread (0,1,0), PTX line 1004")
+	check(badRead, "kernel k: illegal address 0x0 in block (0,0,0), warp of thread (0,1,0), PTX line 1004")
 	check(stop, "kernel k: deadlock in block (0,0,0), thread (2,0,0), PTX line 1007")
 }
 
