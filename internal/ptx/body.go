@@ -40,7 +40,7 @@ func (p *parser) reserve() {
 		end = len(p.text)
 	}
 	n := strings.Count(p.text[p.start:end], ";")
-	p.b.Insts = make([]Inst, 0, n)
+	p.b.Insts = make([]Inst, 0, min(n, (end-p.start)/5, 1<<20)) // bounded: the text may be all semicolons
 }
 
 func (p *parser) declareParam(v *Var) {

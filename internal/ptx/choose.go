@@ -137,6 +137,9 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 		}
 		return o.Kinds&isa.KReg != 0 && p.isPred(c, j, o) == (r.Type == isa.Pred)
 	case OpImm:
+		if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != (a.ImmKind == ImmF32 || a.ImmKind == ImmF64) {
+			return false
+		}
 		return o.Kinds&isa.KImm != 0 && !(o.VecSlot && hasVec(c))
 	case OpSReg:
 		return o.Kinds&isa.KReg != 0 && (!(o.VecSlot && hasVec(c)) || a.SReg.Vec() && a.Elem < 0)

@@ -41,6 +41,7 @@ func TestHostile(t *testing.T) {
 		"items":          header + strings.Repeat(".bogus;\n", 1<<20),
 		"comment":        header + "/*" + strings.Repeat("x", 1<<20),
 		"string":         header + ".pragma \"" + strings.Repeat("x", 1<<20),
+		"semicolons":     open + strings.Repeat(";", 16<<20),
 		"nul":            strings.Repeat("\x00", 1<<20),
 		"unclosed many":  header + strings.Repeat(".entry k() {\n", 1<<16),
 		"init unclosed":  header + strings.Repeat(".global .b32 a = {\n", 1<<16),

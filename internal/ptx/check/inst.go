@@ -226,6 +226,11 @@ func (c *checker) pair(in *ptx.Inst, i int, o *isa.Operand, a *ptx.Operand) bool
 		if !c.register(in, o, first, t) {
 			return false
 		}
+	case ptx.OpSink:
+		if o.Vec > 0 {
+			c.errorf(a.Pos, "Result discard mode is not allowed for instruction '%v'", in.Op())
+			return false
+		}
 	case ptx.OpVec:
 		if o.Vec <= 0 || int(o.Vec) != len(first.Elems) {
 			return c.mismatch(in)

@@ -44,6 +44,10 @@ func texRule(c *checker, in *ptx.Inst) {
 		if a.Kind == ptx.None {
 			continue
 		}
+		if a.Kind == ptx.OpTexAddr {
+			c.coordinates(in, a)
+			continue
+		}
 		n := 0
 		switch a.Kind {
 		case ptx.OpVec:
@@ -66,6 +70,42 @@ func texRule(c *checker, in *ptx.Inst) {
 			if in.Mod("ctype") != isa.ModF32 || in.Mod("geom") == isa.Mod3d {
 				c.mismatch(in)
 			}
+		}
+	}
+}
+
+// coordinates checks [t, {x, y}] and [t, s, {x, y}]: the handle is a variable or 64 bits, the coordinates are as many words of
+// 32 bits as the geometry has, rounded up to a vector's size.
+func (c *checker) coordinates(in *ptx.Inst, a *ptx.Operand) {
+	want := 4
+	switch in.Mod("geom") {
+	case isa.Mod1d:
+		want = 1
+	case isa.Mod2d, isa.ModA1d:
+		want = 2
+	}
+	if h := &a.Elems[0]; h.Kind == ptx.OpReg && c.b.Regs[h.Reg].Type.Bits() != 64 {
+		c.mismatch(in)
+		return
+	}
+	v := &a.Elems[len(a.Elems)-1]
+	n, bits := 1, 32
+	switch {
+	case c.isVector(v):
+		n, bits = c.vectorShape(v)
+	case v.Kind == ptx.OpReg:
+		bits = c.b.Regs[v.Reg].Type.Bits()
+	}
+	if n < want || n == 3 || n > 4 || bits != 32 {
+		c.errorf(a.Pos, "Operand vector size doesn't match geometry for instruction '%v'", in.Op())
+	}
+}
+
+// surfaceRule checks the coordinates of a surface.
+func surfaceRule(c *checker, in *ptx.Inst) {
+	for i := range in.Args {
+		if in.Args[i].Kind == ptx.OpTexAddr {
+			c.coordinates(in, &in.Args[i])
 		}
 	}
 }

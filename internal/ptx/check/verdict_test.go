@@ -205,6 +205,9 @@ func allCases() map[spell.Profile][]string {
 			by[p] = append(by[p], line)
 		}
 	}
+	for _, line := range spell.Extra() {
+		add(spell.Profile{Target: "sm_90a", Version: "9.4"}, line)
+	}
 	for _, c := range isa.Chapters() {
 		for _, f := range c.Forms {
 			if f.Op == isa.Call || f.Op == isa.Bra || f.Op == isa.Brx {

@@ -15,7 +15,9 @@ type compiled struct {
 	required int // slots that must be filled
 	dots     []int8
 	vec      int8
-	space    int8
+	// mul.lo and its like are mnemonics to the vendor's assembler: the mode stands first.
+	fixedMode bool
+	space     int8
 }
 
 // compile reads the row. A mistake in a row is a bug of the table and panics; the table's test reads every row.
@@ -33,6 +35,10 @@ func (f *Form) compile() {
 		}
 	}
 	f.compiled = c
+	switch f.Op {
+	case Mul, Mad, Mul24, Mad24, MadCC, Madc:
+		c.fixedMode = !c.slots[0].Optional && c.slots[0].Name != "rnd"
+	}
 	c.vec, c.space = int8(f.Slot("vec")), int8(f.Slot("space"))
 	c.readOperands(f, strings.TrimSpace(tail))
 }

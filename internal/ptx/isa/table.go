@@ -191,7 +191,7 @@ func (b *bucket) inMnemonic(w string) bool {
 }
 
 // match puts the words into the form's slots. As the vendor's assembler does, it takes them in any order after the
-// mnemonic, types in order among themselves. It returns nil if they do not fit.
+// mnemonic, types in order among themselves, and source and destination spaces too. It returns nil if they do not fit.
 func (f *Form) match(text []string, words []Mod) []Mod {
 	c := f.compiled
 	if len(text) < len(c.words) {
@@ -244,13 +244,16 @@ func (c *compiled) inOrder(words, mods []Mod) bool {
 func (c *compiled) anyOrder(words, mods []Mod) bool {
 	filled, lastType := 0, -1
 next:
-	for _, w := range words {
+	for i, w := range words {
 		if w == 0 {
 			return false
 		}
 		for j := range c.slots {
 			if mods[j] == 0 && c.slots[j].takes(w) {
-				if w.Type() != TypeNone {
+				if j == 0 && i > 0 && c.fixedMode {
+					return false
+				}
+				if name := c.slots[j].Name; w.Type() != TypeNone || name == "dst" || name == "src" {
 					if j < lastType {
 						return false
 					}
