@@ -147,6 +147,7 @@ func (c *Context) put() {
 	for _, a := range c.state.allocs.takeAll(func(a *alloc) bool { return a.ctx == c }) {
 		a.release()
 	}
+	c.state.forgetPools(c)
 	c.releaseStaging(true)
 }
 
@@ -418,6 +419,7 @@ func (c *Context) sync() error {
 	idle := len(busy) == 0 && len(c.zombies) == 0 && len(c.staging) == 0
 	c.mu.Unlock()
 	if idle {
+		c.dev.trimPools()
 		return nil
 	}
 	var first error
@@ -429,6 +431,7 @@ func (c *Context) sync() error {
 	}
 	c.reap()
 	c.releaseStaging(false)
+	c.dev.trimPools()
 	if first == nil && !c.alive.Load() {
 		return errDestroyed
 	}

@@ -21,6 +21,8 @@ type Device struct {
 	primary *Context   // guarded by mu: made at first touch, then the same for good
 	refs    int        // guarded by mu: retains
 	flags   uint32     // guarded by mu: of the primary context
+
+	pools devicePools
 }
 
 func newDevice(ordinal int, d backend.Device) *Device {

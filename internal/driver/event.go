@@ -145,7 +145,9 @@ func (t *Thread) EventSynchronize(h cu.CUevent) error {
 	if f == nil {
 		return nil
 	}
-	return e.ctx.fail(f.Sync())
+	err = e.ctx.fail(f.Sync())
+	e.ctx.dev.trimPools()
+	return err
 }
 
 // EventElapsedTime is the milliseconds between two records that were reached.

@@ -26,6 +26,17 @@ const (
 	kindKernel
 	kindStream
 	kindEvent
+	kindPool
+	kindGraph
+	kindNode
+	kindExec
+	kindUserObject
+	kindPhysical
+	kindLink
+	kindArray
+	kindMipmap
+	kindTexture
+	kindSurface
 )
 
 // CallOut calls a C function of the program with up to three arguments. The driver knows no C: the wiring lends it this.
@@ -49,6 +60,7 @@ type state struct {
 	kernels   *handle.Table[Kernel]
 	streams   *handle.Table[Stream]
 	events    *handle.Table[Event]
+	pools     *handle.Table[Pool]
 
 	allocs       rangeMap
 	names        nameTable
@@ -74,6 +86,7 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		kernels:   handle.NewTable[Kernel](kindKernel, "kernels"),
 		streams:   handle.NewTable[Stream](kindStream, "streams"),
 		events:    handle.NewTable[Event](kindEvent, "events"),
+		pools:     handle.NewTable[Pool](kindPool, "memory pools"),
 	}
 	if len(out) > 0 {
 		s.callOut = out[0]

@@ -38,7 +38,7 @@ func (c *Context) allocDevice(n uint64, kind allocKind, flags uint32) (DevPtr, e
 	if n == 0 {
 		return 0, errInvalidValue
 	}
-	addr, err := c.dev.dev.Memory().Alloc(n, 256)
+	addr, err := c.dev.allocMemory(n, 256)
 	if err != nil {
 		return 0, c.fail(err)
 	}

@@ -61,7 +61,7 @@ var pointerAttrs = [...]pointerRow{
 		if a == nil {
 			return uint64(1<<32 + cu.CU_DEVICE_INVALID)
 		}
-		return uint64(a.ctx.dev.ordinal)
+		return uint64(a.device().ordinal)
 	}},
 	cu.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: ptrNum(4, 0), // IPC is not there yet
 	cu.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: {size: 8, value: func(a *alloc, _ uint64) uint64 {
@@ -85,7 +85,12 @@ var pointerAttrs = [...]pointerRow{
 		}
 		return uint64(cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE)
 	}},
-	cu.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: ptrNum(8, 0),
+	cu.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {size: 8, value: func(a *alloc, _ uint64) uint64 {
+		if a == nil || a.pool == nil {
+			return 0
+		}
+		return uint64(a.pool.handle)
+	}},
 	cu.CU_POINTER_ATTRIBUTE_MAPPING_SIZE: {size: 8, value: func(a *alloc, _ uint64) uint64 {
 		if a == nil {
 			return 0

@@ -28,6 +28,16 @@ type alloc struct {
 	id         uint64
 	mapped     uint64 // host memory that we mapped ourselves: its length
 	pinned     bool   // from the backend's AllocHost
+	pool       *Pool  // where it goes when it is freed; nil: back to the device
+	class      uint64 // with a pool: the size of the block
+}
+
+// device is whose memory it is, or whose context made host memory known.
+func (a *alloc) device() *Device {
+	if a.pool != nil {
+		return a.pool.dev
+	}
+	return a.ctx.dev
 }
 
 // host reports whether the range is host memory.
@@ -46,6 +56,8 @@ func (a *alloc) release() {
 	mem := a.ctx.dev.dev.Memory()
 	h, _ := mem.(backend.HostMemory)
 	switch {
+	case a.pool != nil:
+		a.pool.give(a.base, a.class, nil, nil)
 	case a.mapped != 0:
 		unmapHost(a.base, a.mapped)
 	case a.pinned:

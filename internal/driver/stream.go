@@ -216,7 +216,9 @@ func (s *Stream) sync() error {
 			return s.ctx.fail(err)
 		}
 	}
-	return s.wait()
+	err := s.wait()
+	s.ctx.dev.trimPools()
+	return err
 }
 
 // idle reports whether sync would return at once.

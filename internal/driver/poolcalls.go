@@ -1,0 +1,364 @@
+package driver
+
+import (
+	"slices"
+
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+)
+
+// MemAllocAsync allocates from the current pool of the stream's device, in the stream's order.
+func (t *Thread) MemAllocAsync(n uint64, stream cu.CUstream) (DevPtr, error) {
+	st, err := t.stream(stream)
+	if err != nil {
+		return 0, err
+	}
+	p, err := st.ctx.dev.currentPool(st.ctx.state)
+	if err != nil {
+		return 0, err
+	}
+	return p.alloc(st, n)
+}
+
+// MemAllocFromPoolAsync allocates from a pool, in the stream's order.
+func (t *Thread) MemAllocFromPoolAsync(n uint64, pool cu.CUmemoryPool, stream cu.CUstream) (DevPtr, error) {
+	st, err := t.stream(stream)
+	if err != nil {
+		return 0, err
+	}
+	p, err := t.pool(pool)
+	if err != nil {
+		return 0, err
+	}
+	return p.alloc(st, n)
+}
+
+// MemFreeAsync gives memory back when the stream gets there.
+func (t *Thread) MemFreeAsync(p DevPtr, stream cu.CUstream) error {
+	st, err := t.stream(stream)
+	if err != nil {
+		return err
+	}
+	a := st.ctx.state.allocs.find(uint64(p))
+	if a == nil || a.base != uint64(p) || a.kind != allocDevice {
+		return errInvalidValue
+	}
+	return st.ctx.state.freeAsync(a, st)
+}
+
+// DeviceGetDefaultMemPool is the device's own pool.
+func (t *Thread) DeviceGetDefaultMemPool(dev cu.CUdevice) (cu.CUmemoryPool, error) {
+	d, err := t.device(dev)
+	if err != nil {
+		return 0, err
+	}
+	p, err := d.defaultPool(current.Load())
+	if err != nil {
+		return 0, err
+	}
+	return p.handle, nil
+}
+
+// DeviceGetMemPool is the device's current pool.
+func (t *Thread) DeviceGetMemPool(dev cu.CUdevice) (cu.CUmemoryPool, error) {
+	d, err := t.device(dev)
+	if err != nil {
+		return 0, err
+	}
+	p, err := d.currentPool(current.Load())
+	if err != nil {
+		return 0, err
+	}
+	return p.handle, nil
+}
+
+// DeviceSetMemPool sets the pool that cuMemAllocAsync takes from; it must be local to the device.
+func (t *Thread) DeviceSetMemPool(dev cu.CUdevice, pool cu.CUmemoryPool) error {
+	d, err := t.device(dev)
+	if err != nil {
+		return err
+	}
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if p.dev != d {
+		return errInvalidValue
+	}
+	d.pools.mu.Lock()
+	defer d.pools.mu.Unlock()
+	d.pools.current = p
+	return nil
+}
+
+// poolLocation is the device whose pools the location forms of these calls mean.
+func (t *Thread) poolLocation(location hostmem.Ptr, kind cu.CUmemAllocationType) (cu.CUdevice, error) {
+	if location == hostmem.Nil {
+		return 0, errInvalidValue
+	}
+	l := hostmem.Load[cu.CUmemLocation](location)
+	switch {
+	case l.Type == cu.CU_MEM_LOCATION_TYPE_HOST, l.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, kind == cu.CU_MEM_ALLOCATION_TYPE_MANAGED:
+		return 0, errNotSupported
+	case l.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE || kind != cu.CU_MEM_ALLOCATION_TYPE_PINNED:
+		return 0, errInvalidValue
+	}
+	return *l.Id(), nil
+}
+
+// MemGetDefaultMemPool is DeviceGetDefaultMemPool for a location.
+func (t *Thread) MemGetDefaultMemPool(location hostmem.Ptr, kind cu.CUmemAllocationType) (cu.CUmemoryPool, error) {
+	dev, err := t.poolLocation(location, kind)
+	if err != nil {
+		return 0, err
+	}
+	return t.DeviceGetDefaultMemPool(dev)
+}
+
+// MemGetMemPool is DeviceGetMemPool for a location.
+func (t *Thread) MemGetMemPool(location hostmem.Ptr, kind cu.CUmemAllocationType) (cu.CUmemoryPool, error) {
+	dev, err := t.poolLocation(location, kind)
+	if err != nil {
+		return 0, err
+	}
+	return t.DeviceGetMemPool(dev)
+}
+
+// MemSetMemPool is DeviceSetMemPool for a location.
+func (t *Thread) MemSetMemPool(location hostmem.Ptr, kind cu.CUmemAllocationType, pool cu.CUmemoryPool) error {
+	dev, err := t.poolLocation(location, kind)
+	if err != nil {
+		return err
+	}
+	return t.DeviceSetMemPool(dev, pool)
+}
+
+// MemPoolCreate makes a pool of device memory. Pools shared between processes and pools of host memory are not offered.
+func (t *Thread) MemPoolCreate(props *cu.CUmemPoolProps) (cu.CUmemoryPool, error) {
+	s, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case props.AllocType != cu.CU_MEM_ALLOCATION_TYPE_PINNED && props.AllocType != cu.CU_MEM_ALLOCATION_TYPE_MANAGED:
+		return 0, errInvalidValue
+	case props.AllocType == cu.CU_MEM_ALLOCATION_TYPE_MANAGED, props.HandleTypes != cu.CU_MEM_HANDLE_TYPE_NONE,
+		props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST, props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA,
+		props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		return 0, errNotSupported
+	case props.Location.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE:
+		return 0, errInvalidValue
+	}
+	d, err := t.device(*props.Location.Id())
+	if err != nil {
+		return 0, errInvalidValue
+	}
+	p, err := s.newPool(d, *props)
+	if err != nil {
+		return 0, err
+	}
+	d.pools.mu.Lock()
+	defer d.pools.mu.Unlock()
+	d.pools.all = append(d.pools.all, p)
+	return p.handle, nil
+}
+
+// MemPoolDestroy gives a pool back. Its allocations stay until they are freed; the default pool cannot be destroyed.
+func (t *Thread) MemPoolDestroy(pool cu.CUmemoryPool) error {
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if p.builtin || p.state.pools.Delete(handleValue(pool)) == nil {
+		return errInvalidValue
+	}
+	d := p.dev
+	d.pools.mu.Lock()
+	if d.pools.current == p {
+		d.pools.current = nil
+	}
+	d.pools.mu.Unlock()
+	p.trim(0)
+	p.mu.Lock()
+	empty := p.reserved.now == 0
+	p.mu.Unlock()
+	if !empty { // the rest goes as it is freed
+		d.pools.excess.Store(true)
+		return nil
+	}
+	d.pools.mu.Lock()
+	defer d.pools.mu.Unlock()
+	if i := slices.Index(d.pools.all, p); i >= 0 {
+		d.pools.all = slices.Delete(d.pools.all, i, i+1)
+	}
+	return nil
+}
+
+// MemPoolTrimTo gives memory that nobody has back to the device until keep bytes are left.
+func (t *Thread) MemPoolTrimTo(pool cu.CUmemoryPool, keep uint64) error {
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	p.trim(keep)
+	return nil
+}
+
+// MemPoolGetAttribute writes one attribute: an int for the rules of reuse and the descriptions, 64 bits for amounts.
+func (t *Thread) MemPoolGetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_attribute, value hostmem.Ptr) error {
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if value == hostmem.Nil {
+		return errInvalidValue
+	}
+	p.mu.Lock()
+	var wide uint64
+	narrow, isInt := int32(0), false
+	switch attr {
+	case cu.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, cu.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, cu.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		narrow, isInt = p.reuse[attr-cu.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES], true
+	case cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		wide = p.threshold
+	case cu.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+		wide = p.reserved.now
+	case cu.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		wide = p.reserved.high
+	case cu.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		wide = p.used.now
+	case cu.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		wide = p.used.high
+	case cu.CU_MEMPOOL_ATTR_ALLOCATION_TYPE:
+		narrow, isInt = int32(p.props.AllocType), true
+	case cu.CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES:
+		narrow, isInt = int32(p.props.HandleTypes), true
+	case cu.CU_MEMPOOL_ATTR_LOCATION_ID:
+		narrow, isInt = p.dev.ordinal, true
+	case cu.CU_MEMPOOL_ATTR_LOCATION_TYPE:
+		narrow, isInt = int32(p.props.Location.Type), true
+	case cu.CU_MEMPOOL_ATTR_MAX_POOL_SIZE:
+		wide = p.props.MaxSize
+	case cu.CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED:
+		isInt = true
+	default:
+		p.mu.Unlock()
+		return errInvalidValue
+	}
+	p.mu.Unlock()
+	if isInt {
+		hostmem.Store(value, narrow)
+	} else {
+		hostmem.Store(value, wide)
+	}
+	return nil
+}
+
+// MemPoolSetAttribute sets the rules of reuse, the threshold, and takes high-water marks down to what is.
+func (t *Thread) MemPoolSetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_attribute, value hostmem.Ptr) error {
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if value == hostmem.Nil {
+		return errInvalidValue
+	}
+	switch attr {
+	case cu.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, cu.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, cu.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		v := hostmem.Load[int32](value)
+		p.mu.Lock()
+		p.reuse[attr-cu.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = v
+		p.mu.Unlock()
+	case cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		v := hostmem.Load[uint64](value)
+		p.mu.Lock()
+		p.threshold = v
+		if p.reserved.now > v {
+			p.dev.pools.excess.Store(true)
+		}
+		p.mu.Unlock()
+	case cu.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, cu.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		if hostmem.Load[uint64](value) != 0 {
+			return errInvalidValue
+		}
+		p.mu.Lock()
+		p.resetHigh(attr)
+		p.mu.Unlock()
+	default: // the others are read-only or unknown
+		return errInvalidValue
+	}
+	return nil
+}
+
+// Preconditions: p.mu is held.
+func (p *Pool) resetHigh(attr cu.CUmemPool_attribute) {
+	if attr == cu.CU_MEMPOOL_ATTR_USED_MEM_HIGH {
+		p.used.high = p.used.now
+	} else {
+		p.reserved.high = p.reserved.now
+	}
+}
+
+// maxAccess bounds lists of access descriptions.
+const maxAccess = 4096
+
+// MemPoolSetAccess says which devices may use the pool's memory. The device that has it always may.
+func (t *Thread) MemPoolSetAccess(pool cu.CUmemoryPool, list hostmem.Ptr, n uint64) error {
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if list == hostmem.Nil || n == 0 || n > maxAccess {
+		return errInvalidValue
+	}
+	descs := slices.Clone(hostmem.Slice[cu.CUmemAccessDesc](list, int(n)))
+	for i := range descs {
+		l := &descs[i]
+		switch l.Flags {
+		case cu.CU_MEM_ACCESS_FLAGS_PROT_NONE, cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+		default:
+			return errInvalidValue
+		}
+		if l.Location.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE {
+			return errInvalidValue
+		}
+		d, err := t.device(*l.Location.Id())
+		switch {
+		case err != nil:
+			return err
+		case d == p.dev && l.Flags == cu.CU_MEM_ACCESS_FLAGS_PROT_NONE, d != p.dev && !reach(d, p.dev):
+			return errInvalidDevice
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range descs {
+		p.access[*descs[i].Location.Id()] = descs[i].Flags
+	}
+	return nil
+}
+
+// MemPoolGetAccess is what a device may do with the pool's memory.
+func (t *Thread) MemPoolGetAccess(pool cu.CUmemoryPool, location hostmem.Ptr) (cu.CUmemAccess_flags, error) {
+	p, err := t.pool(pool)
+	if err != nil {
+		return 0, err
+	}
+	if location == hostmem.Nil {
+		return 0, errInvalidValue
+	}
+	l := hostmem.Load[cu.CUmemLocation](location)
+	if l.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE {
+		return 0, errInvalidValue
+	}
+	d, err := t.device(*l.Id())
+	if err != nil {
+		return 0, err
+	}
+	if d == p.dev {
+		return cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.access[d.ordinal], nil
+}
