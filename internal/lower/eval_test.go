@@ -281,7 +281,10 @@ func (t *thread) val(v *ir.Value) uint64 {
 
 // run goes on until the thread ends or needs others.
 func (t *thread) run() error {
-	for {
+	for n := 0; ; n++ {
+		if n == 2000 {
+			return nil // it may be waiting for memory: others' turn
+		}
 		if t.mc.steps++; t.mc.steps > 50_000_000 {
 			return errors.New("too many steps")
 		}

@@ -42,16 +42,9 @@ func (x *inst) rowAddr(ls lanes, addr *ir.Value, i int) *ir.Value {
 	return x.resize(x.op(ir.Add, a, x.op(ir.Shl, ls.t, i32(2))), 64, false)
 }
 
-// sharedAddr is an address of shared memory in 32 bits, generic or not.
-func (x *inst) sharedAddr(a *ir.Value, sp ir.Space) *ir.Value {
-	if sp == ir.Generic {
-		a = x.fromGeneric(a, ir.Shared)
-	}
-	return x.resize(a, 32, false)
-}
-
-func (x *inst) loadTiles(addr *ir.Value, sp ir.Space, m *ir.Matrix) []*ir.Value {
-	ls, a := x.lanes(), x.sharedAddr(addr, sp)
+// loadTiles is ldmatrix; addr is in shared memory.
+func (x *inst) loadTiles(addr *ir.Value, m *ir.Matrix) []*ir.Value {
+	ls, a := x.lanes(), x.resize(addr, 32, false)
 	var vs []*ir.Value
 	for i := range m.Num {
 		v := x.b.Emit(ir.Load, ir.I32, ir.Attr{Space: ir.Shared, Align: 4}, x.rowAddr(ls, a, i))
@@ -63,8 +56,8 @@ func (x *inst) loadTiles(addr *ir.Value, sp ir.Space, m *ir.Matrix) []*ir.Value 
 	return vs
 }
 
-func (x *inst) storeTiles(addr *ir.Value, sp ir.Space, m *ir.Matrix, vs []*ir.Value) {
-	ls, a := x.lanes(), x.sharedAddr(addr, sp)
+func (x *inst) storeTiles(addr *ir.Value, m *ir.Matrix, vs []*ir.Value) {
+	ls, a := x.lanes(), x.resize(addr, 32, false)
 	for i, v := range vs {
 		if m.Trans {
 			v = x.transpose(ls, v)

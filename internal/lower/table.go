@@ -56,6 +56,13 @@ func init() {
 		isa.Vote: {lowerVote, branch}, isa.Match: {lowerMatch, branch}, isa.Activemask: {lowerActivemask, branch},
 		isa.Redux: {lowerRedux, branch}, isa.Elect: {lowerElect, branch},
 
+		isa.CpAsyncBulk: {lowerCpAsyncBulk, branch}, isa.CpReduceAsyncBulk: {lowerCpReduceAsyncBulk, branch}, isa.CpAsyncBulkPrefetch: {lowerNothing, choose},
+		isa.CpAsyncBulkCommitGroup: {lowerNothing, choose}, isa.CpAsyncBulkWaitGroup: {lowerNothing, choose}, isa.StAsync: {lowerStAsync, branch},
+		isa.StBulk: {lowerStBulk, branch}, isa.RedAsync: {lowerRedAsync, branch}, isa.CpAsyncMbarrierArrive: {lowerCpAsyncMbarrierArrive, branch},
+		isa.MbarrierInit: {lowerMbarrierInit, branch}, isa.MbarrierInval: {lowerMbarrierInval, branch}, isa.MbarrierExpectTx: {lowerMbarrierExpectTx, branch},
+		isa.MbarrierCompleteTx: {lowerMbarrierCompleteTx, branch}, isa.MbarrierArrive: {lowerMbarrierArrive, branch}, isa.MbarrierArriveDrop: {lowerMbarrierArrive, branch},
+		isa.MbarrierTestWait: {lowerMbarrierWait, branch}, isa.MbarrierTryWait: {lowerMbarrierWait, branch}, isa.MbarrierPendingCount: {lowerMbarrierPendingCount, choose},
+		isa.ClusterlaunchcontrolTryCancel: {lowerTryCancel, branch}, isa.ClusterlaunchcontrolQueryCancel: {lowerQueryCancel, choose},
 		isa.CpAsync: {lowerCpAsync, branch}, isa.CpAsyncCommitGroup: {lowerNothing, choose}, isa.CpAsyncWaitGroup: {lowerNothing, choose},
 		isa.CpAsyncWaitAll: {lowerNothing, choose},
 
@@ -76,25 +83,20 @@ func init() {
 
 const (
 	whyTexture = "textures and surfaces wait for the driver's texture objects"
-	whyBulk    = "bulk asynchronous copies are not compiled yet"
-	whyMbar    = "memory barrier objects are not compiled yet"
+	whyTensor  = "tensor maps are not compiled yet"
 	whyWgmma   = "warpgroup matrix operations are not compiled yet"
 	whyTcgen   = "fifth-generation tensor core operations are not compiled yet"
 	whyMulti   = "multimem addresses need several devices"
-	whyCluster = "launch control of clusters is not compiled yet"
 	whyStack   = "dynamic stack allocation is not compiled yet"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
 var unsupported = [isa.NumOps]string{
-	isa.StAsync: whyBulk, isa.StBulk: whyBulk, isa.RedAsync: whyBulk,
 	isa.MultimemLdReduce: whyMulti, isa.MultimemSt: whyMulti, isa.MultimemRed: whyMulti, isa.MultimemCpAsyncBulk: whyMulti, isa.MultimemCpReduceAsyncBulk: whyMulti,
-	isa.CpAsyncBulk: whyBulk, isa.CpReduceAsyncBulk: whyBulk, isa.CpAsyncBulkPrefetch: whyBulk, isa.CpAsyncBulkTensor: whyBulk,
-	isa.CpReduceAsyncBulkTensor: whyBulk, isa.CpAsyncBulkPrefetchTensor: whyBulk, isa.CpAsyncBulkCommitGroup: whyBulk, isa.CpAsyncBulkWaitGroup: whyBulk,
-	isa.CpAsyncMbarrierArrive: whyMbar, isa.TensormapReplace: whyBulk, isa.TensormapCpFenceproxy: whyBulk,
-	isa.MbarrierInit: whyMbar, isa.MbarrierInval: whyMbar, isa.MbarrierExpectTx: whyMbar, isa.MbarrierCompleteTx: whyMbar, isa.MbarrierArrive: whyMbar,
-	isa.MbarrierArriveDrop: whyMbar, isa.MbarrierTestWait: whyMbar, isa.MbarrierTryWait: whyMbar, isa.MbarrierPendingCount: whyMbar,
-	isa.ClusterlaunchcontrolTryCancel: whyCluster, isa.ClusterlaunchcontrolQueryCancel: whyCluster,
+	isa.CpAsyncBulkTensor:       whyTensor,
+	isa.CpReduceAsyncBulkTensor: whyTensor, isa.CpAsyncBulkPrefetchTensor: whyTensor,
+	isa.TensormapReplace: whyTensor, isa.TensormapCpFenceproxy: whyTensor,
+
 	isa.Tex: whyTexture, isa.Tld4: whyTexture, isa.Txq: whyTexture, isa.Istypep: whyTexture, isa.Suld: whyTexture, isa.Sust: whyTexture, isa.Sured: whyTexture, isa.Suq: whyTexture,
 	isa.WgmmaMmaAsync: whyWgmma, isa.WgmmaMmaAsyncSp: whyWgmma, isa.WgmmaFence: whyWgmma, isa.WgmmaCommitGroup: whyWgmma, isa.WgmmaWaitGroup: whyWgmma,
 	isa.Tcgen05Alloc: whyTcgen, isa.Tcgen05Dealloc: whyTcgen, isa.Tcgen05RelinquishAllocPermit: whyTcgen, isa.Tcgen05Ld: whyTcgen, isa.Tcgen05LdRed: whyTcgen,
