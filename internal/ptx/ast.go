@@ -2,7 +2,11 @@
 // reading their bodies. What the instructions are is in the table of ptx/isa; whether a program is right is ptx/check's.
 package ptx
 
-import "kudzu/internal/ptx/isa"
+import (
+	"sync"
+
+	"kudzu/internal/ptx/isa"
+)
 
 // Pos is a byte offset into the module's text. Module.Position turns it into line and column.
 type Pos uint32
@@ -19,8 +23,9 @@ type Module struct {
 	Files       []File
 	Pragmas     []Directive
 
-	lines []uint32 // starts of lines, made by Position
-	syms  map[string]symbol
+	linesOnce sync.Once
+	lines     []uint32 // starts of lines, made by Position
+	syms      map[string]symbol
 }
 
 // File is ".file Index "Name"".

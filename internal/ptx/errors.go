@@ -118,11 +118,9 @@ func nearText(text string, pos Pos) string {
 	return s[:n]
 }
 
-// Position turns an offset of the module's text into line and column, both from 1.
+// Position turns an offset of the module's text into line and column, both from 1. It may be called by several goroutines.
 func (m *Module) Position(pos Pos) (line, col int) {
-	if m.lines == nil {
-		m.lines = lineStarts(m.Text)
-	}
+	m.linesOnce.Do(func() { m.lines = lineStarts(m.Text) })
 	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i] > uint32(pos) })
 	return i, int(uint32(pos)-m.lines[i-1]) + 1
 }
