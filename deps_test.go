@@ -41,10 +41,11 @@ var rules = []rule{
 	{room: "backend/cpu", may: "backend engine compile image logx"},
 	{room: "backend/cuda", may: "backend compile dl"},
 	{room: "driver", may: "backend fatbin ptx ptx/check handle hostmem spec/cu logx", why: "modules are checked at load, as the real driver does"},
+	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
 	// border
-	{room: "abi", may: "spec spec/cu", cgo: true},
-	{room: "bind", may: "abi spec spec/cu driver cudart shim/* hostmem logx"},
+	{room: "abi", may: "spec spec/cu spec/rt", cgo: true},
+	{room: "bind", may: "abi spec spec/cu spec/rt driver cudart shim/* hostmem logx"},
 	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"},
 	{room: "cmd/gen", may: "spec spec/* ptx/isa"},

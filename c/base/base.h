@@ -20,6 +20,7 @@ struct kz_library {
 	_Atomic uint32_t *count; // two a symbol: calls, and look-ups, that found nothing
 	uint32_t size;
 	int unsupported;                   // what a function nobody implements answers
+	int runtime;                       // of the runtime API: failures are the thread's last error
 	int (*child)(void), (*exit)(void); // what everything answers after a fork, and at exit
 	void *lazy, *none; // entry.S, with the library's number in it
 	const char *front; // address of symbol 0, once the front is loaded
@@ -47,6 +48,9 @@ void *kz_entry(int library, uint32_t symbol);
 
 // kz_front returns the address a program sees for a symbol, loading the front if need be.
 void *kz_front(int library, uint32_t symbol);
+
+// kz_runtime_answer notes a failure as the thread's last error, and returns it.
+int kz_runtime_answer(int code);
 
 void kz_contexts_ended(void);
 

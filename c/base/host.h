@@ -2,6 +2,7 @@
 #ifndef KZ_HOST_H
 #define KZ_HOST_H
 
+#include "register.h"
 #include "thread.h"
 #include "ztable.h"
 
@@ -10,6 +11,8 @@ struct kz_host {
 	uint64_t hash; // KZ_HASH: both were generated from the same rows
 	struct kz_thread *(*thread)(void);
 	void (*contexts_ended)(void); // lets go what was hung on contexts that are gone
+	uint64_t *noted;              // register.h; read atomically
+	uint64_t (*take)(struct kz_note *out, uint64_t room);
 };
 
 // kz_image is what the Go image offers: one array of entry points a library, holes NULL.

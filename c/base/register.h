@@ -1,29 +1,27 @@
-// What __cudaRegister* was told, in order, for the runtime API to read when it first needs
-// a kernel. Records are only ever added.
+// What __cudaRegister* was told. It runs in static constructors and only takes notes; the
+// runtime API takes them out, in order, when it next needs a kernel or a variable.
 #ifndef KZ_REGISTER_H
 #define KZ_REGISTER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-enum { KZ_KERNEL, KZ_VARIABLE, KZ_MANAGED, KZ_HOST_VARIABLE };
+enum { KZ_FATBIN = 1, KZ_KERNEL, KZ_VARIABLE, KZ_MANAGED, KZ_HOST_VARIABLE, KZ_GONE };
 
-struct kz_record {
+// kz_note is mirrored in internal/cudart.
+struct kz_note {
 	int32_t kind;
-	int32_t detail; // a kernel's thread limit; a variable's bits: 1 extern, 2 constant, 4 global
-	const void *host;
+	int32_t detail;   // a kernel's thread limit; a variable's bits: 1 extern, 2 constant, 4 global
+	uint64_t fatbin;  // number of the fatbin it belongs to, never reused
+	const void *host; // what the program names it by; a fatbin's wrapper
 	const char *name;
 	uint64_t size;
 };
 
-struct kz_fatbin {
-	const void *wrapper; // first word, so that *handle is what the compiler passed
-	struct kz_fatbin *next;
-	struct kz_record *records;
-	size_t count, room;
-	int complete, gone;
-};
+// kz_noted counts the notes ever made; it changes when there is something to take. It is
+// written and read with atomic operations only.
+extern uint64_t kz_noted;
 
-const struct kz_fatbin *kz_fatbins(void);
+// kz_take moves up to room notes to out and returns how many.
+uint64_t kz_take(struct kz_note *out, uint64_t room);
 
 #endif

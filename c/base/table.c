@@ -51,7 +51,7 @@ static int beside(char *path, size_t size, const char *file) {
 	return n > 0 && (size_t)n < size;
 }
 
-static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_ended = kz_contexts_ended};
+static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take};
 
 static void shut(void);
 
@@ -103,7 +103,7 @@ int kz_unsupported(uint32_t library, uint32_t symbol);
 int kz_unsupported(uint32_t library, uint32_t symbol) {
 	struct kz_library *lib = &kz_libraries[library];
 	atomic_fetch_add_explicit(&lib->count[2 * symbol], 1, memory_order_relaxed);
-	return lib->unsupported;
+	return lib->runtime ? kz_runtime_answer(lib->unsupported) : lib->unsupported;
 }
 
 void *kz_entry(int library, uint32_t symbol) {

@@ -12,7 +12,7 @@ struct kz_thread {
 	uint32_t flags;
 	int32_t last_error; // of the runtime API
 	uint32_t depth;     // contexts on the stack
-	uint32_t reserved;
+	int32_t device;     // of the runtime API: the one chosen, plus one; 0 before a choice
 	uint64_t stack[KZ_CONTEXT_STACK]; // stack[depth-1] is the current CUcontext
 };
 

@@ -30,7 +30,7 @@ static int child_cudart13(void) { return 3; }
 static int exit_cudart13(void) { return 4; }
 
 struct kz_library kz_libraries[KZ_LIBRARIES] = {
-	{"libcuda.so.1", kz_table_cuda, kz_kind_cuda, kz_offset_cuda, kz_names_cuda, kz_count_cuda, 731, 801, child_cuda, exit_cuda, kz_lazy_cuda, kz_none_cuda, 0},
-	{"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart12, kz_names_cudart12, kz_count_cudart12, 435, 801, child_cudart12, exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
-	{"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart13, kz_names_cudart13, kz_count_cudart13, 455, 801, child_cudart13, exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
+	{"libcuda.so.1", kz_table_cuda, kz_kind_cuda, kz_offset_cuda, kz_names_cuda, kz_count_cuda, 731, 801, 0, child_cuda, exit_cuda, kz_lazy_cuda, kz_none_cuda, 0},
+	{"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart12, kz_names_cudart12, kz_count_cudart12, 435, 801, 1, child_cudart12, exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
+	{"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart13, kz_names_cudart13, kz_count_cudart13, 455, 801, 1, child_cudart13, exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
 };

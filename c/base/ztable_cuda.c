@@ -30,9 +30,9 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 15 cuDeviceGetAttribute
 	kz_none_cuda, // 16 cuDeviceGetHostAtomicCapabilities
 	kz_none_cuda, // 17 cuDeviceGetNvSciSyncAttributes
-	kz_none_cuda, // 18 cuDeviceSetMemPool
-	kz_none_cuda, // 19 cuDeviceGetMemPool
-	kz_none_cuda, // 20 cuDeviceGetDefaultMemPool
+	kz_lazy_cuda, // 18 cuDeviceSetMemPool
+	kz_lazy_cuda, // 19 cuDeviceGetMemPool
+	kz_lazy_cuda, // 20 cuDeviceGetDefaultMemPool
 	kz_lazy_cuda, // 21 cuDeviceGetExecAffinitySupport
 	kz_lazy_cuda, // 22 cuDeviceGetProperties
 	kz_lazy_cuda, // 23 cuDeviceComputeCapability
@@ -182,16 +182,16 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 167 cuMemGetAllocationGranularity
 	kz_none_cuda, // 168 cuMemGetAllocationPropertiesFromHandle
 	kz_none_cuda, // 169 cuMemRetainAllocationHandle
-	kz_none_cuda, // 170 cuMemPoolTrimTo
-	kz_none_cuda, // 171 cuMemPoolSetAttribute
-	kz_none_cuda, // 172 cuMemPoolGetAttribute
-	kz_none_cuda, // 173 cuMemPoolSetAccess
-	kz_none_cuda, // 174 cuMemPoolGetAccess
-	kz_none_cuda, // 175 cuMemPoolCreate
-	kz_none_cuda, // 176 cuMemPoolDestroy
-	kz_none_cuda, // 177 cuMemGetDefaultMemPool
-	kz_none_cuda, // 178 cuMemGetMemPool
-	kz_none_cuda, // 179 cuMemSetMemPool
+	kz_lazy_cuda, // 170 cuMemPoolTrimTo
+	kz_lazy_cuda, // 171 cuMemPoolSetAttribute
+	kz_lazy_cuda, // 172 cuMemPoolGetAttribute
+	kz_lazy_cuda, // 173 cuMemPoolSetAccess
+	kz_lazy_cuda, // 174 cuMemPoolGetAccess
+	kz_lazy_cuda, // 175 cuMemPoolCreate
+	kz_lazy_cuda, // 176 cuMemPoolDestroy
+	kz_lazy_cuda, // 177 cuMemGetDefaultMemPool
+	kz_lazy_cuda, // 178 cuMemGetMemPool
+	kz_lazy_cuda, // 179 cuMemSetMemPool
 	kz_none_cuda, // 180 cuMemPoolExportToShareableHandle
 	kz_none_cuda, // 181 cuMemPoolImportFromShareableHandle
 	kz_none_cuda, // 182 cuMemPoolExportPointer
@@ -342,12 +342,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 327 cuIpcOpenMemHandle
 	kz_none_cuda, // 328 cuMemMapArrayAsync
 	kz_none_cuda, // 329 cuMemMapArrayAsync_ptsz
-	kz_none_cuda, // 330 cuMemFreeAsync
-	kz_none_cuda, // 331 cuMemFreeAsync_ptsz
-	kz_none_cuda, // 332 cuMemAllocAsync
-	kz_none_cuda, // 333 cuMemAllocAsync_ptsz
-	kz_none_cuda, // 334 cuMemAllocFromPoolAsync
-	kz_none_cuda, // 335 cuMemAllocFromPoolAsync_ptsz
+	kz_lazy_cuda, // 330 cuMemFreeAsync
+	kz_lazy_cuda, // 331 cuMemFreeAsync_ptsz
+	kz_lazy_cuda, // 332 cuMemAllocAsync
+	kz_lazy_cuda, // 333 cuMemAllocAsync_ptsz
+	kz_lazy_cuda, // 334 cuMemAllocFromPoolAsync
+	kz_lazy_cuda, // 335 cuMemAllocFromPoolAsync_ptsz
 	kz_none_cuda, // 336 cuMemBatchDecompressAsync
 	kz_none_cuda, // 337 cuMemBatchDecompressAsync_ptsz
 	kz_none_cuda, // 338 cuMemGetAttribute
@@ -746,20 +746,20 @@ KZ_EXPORT void *kz_table_cuda[] = {
 };
 
 const uint8_t kz_kind_cuda[] = {
-	1,1,2,1,0,1,1,1,2,2,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	1,1,2,1,0,1,1,1,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,2,2,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,
 	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
 	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,0,0,2,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

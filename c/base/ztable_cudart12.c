@@ -4,11 +4,17 @@
 
 extern char kzb_cudaDriverGetVersion[];
 extern char kzb12_cudaRuntimeGetVersion[];
-extern char kz_none_cudart12[];
+extern char kzb_cudaGetExportTable[];
+extern char kzb12_cudaGetDriverEntryPoint[];
+extern char kzb12_cudaGetDriverEntryPoint_ptsz[];
+extern char kzb_cudaGetDriverEntryPointByVersion[];
+extern char kzb_cudaGetDriverEntryPointByVersion_ptsz[];
 extern char kzb_cudaGetLastError[];
 extern char kzb_cudaPeekAtLastError[];
 extern char kzb_cudaGetErrorName[];
 extern char kzb_cudaGetErrorString[];
+extern char kz_lazy_cudart12[];
+extern char kz_none_cudart12[];
 extern char kzb_cudaCreateChannelDesc[];
 extern char kzb___cudaRegisterFatBinary[];
 extern char kzb___cudaRegisterFatBinaryEnd[];
@@ -24,99 +30,99 @@ extern char kzb___cudaPopCallConfiguration[];
 KZ_EXPORT void *kz_table_cudart12[] = {
 	kzb_cudaDriverGetVersion, // 0 cudaDriverGetVersion
 	kzb12_cudaRuntimeGetVersion, // 1 cudaRuntimeGetVersion
-	kz_none_cudart12, // 2 cudaGetExportTable
-	kz_none_cudart12, // 3 cudaGetDriverEntryPoint
-	kz_none_cudart12, // 4 cudaGetDriverEntryPoint_ptsz
-	kz_none_cudart12, // 5 cudaGetDriverEntryPointByVersion
-	kz_none_cudart12, // 6 cudaGetDriverEntryPointByVersion_ptsz
+	kzb_cudaGetExportTable, // 2 cudaGetExportTable
+	kzb12_cudaGetDriverEntryPoint, // 3 cudaGetDriverEntryPoint
+	kzb12_cudaGetDriverEntryPoint_ptsz, // 4 cudaGetDriverEntryPoint_ptsz
+	kzb_cudaGetDriverEntryPointByVersion, // 5 cudaGetDriverEntryPointByVersion
+	kzb_cudaGetDriverEntryPointByVersion_ptsz, // 6 cudaGetDriverEntryPointByVersion_ptsz
 	kzb_cudaGetLastError, // 7 cudaGetLastError
 	kzb_cudaPeekAtLastError, // 8 cudaPeekAtLastError
 	kzb_cudaGetErrorName, // 9 cudaGetErrorName
 	kzb_cudaGetErrorString, // 10 cudaGetErrorString
-	kz_none_cudart12, // 11 cudaDeviceReset
-	kz_none_cudart12, // 12 cudaDeviceSynchronize
-	kz_none_cudart12, // 13 cudaDeviceSetLimit
-	kz_none_cudart12, // 14 cudaDeviceGetLimit
-	kz_none_cudart12, // 15 cudaDeviceGetTexture1DLinearMaxWidth
-	kz_none_cudart12, // 16 cudaDeviceGetCacheConfig
-	kz_none_cudart12, // 17 cudaDeviceGetStreamPriorityRange
-	kz_none_cudart12, // 18 cudaDeviceSetCacheConfig
-	kz_none_cudart12, // 19 cudaDeviceGetByPCIBusId
-	kz_none_cudart12, // 20 cudaDeviceGetPCIBusId
+	kz_lazy_cudart12, // 11 cudaDeviceReset
+	kz_lazy_cudart12, // 12 cudaDeviceSynchronize
+	kz_lazy_cudart12, // 13 cudaDeviceSetLimit
+	kz_lazy_cudart12, // 14 cudaDeviceGetLimit
+	kz_lazy_cudart12, // 15 cudaDeviceGetTexture1DLinearMaxWidth
+	kz_lazy_cudart12, // 16 cudaDeviceGetCacheConfig
+	kz_lazy_cudart12, // 17 cudaDeviceGetStreamPriorityRange
+	kz_lazy_cudart12, // 18 cudaDeviceSetCacheConfig
+	kz_lazy_cudart12, // 19 cudaDeviceGetByPCIBusId
+	kz_lazy_cudart12, // 20 cudaDeviceGetPCIBusId
 	kz_none_cudart12, // 21 cudaDeviceFlushGPUDirectRDMAWrites
 	kz_none_cudart12, // 22 cudaDeviceRegisterAsyncNotification
 	kz_none_cudart12, // 23 cudaDeviceUnregisterAsyncNotification
-	kz_none_cudart12, // 24 cudaDeviceGetSharedMemConfig
-	kz_none_cudart12, // 25 cudaDeviceSetSharedMemConfig
-	kz_none_cudart12, // 26 cudaGetDeviceCount
-	kz_none_cudart12, // 27 cudaDeviceGetAttribute
+	kz_lazy_cudart12, // 24 cudaDeviceGetSharedMemConfig
+	kz_lazy_cudart12, // 25 cudaDeviceSetSharedMemConfig
+	kz_lazy_cudart12, // 26 cudaGetDeviceCount
+	kz_lazy_cudart12, // 27 cudaDeviceGetAttribute
 	kz_none_cudart12, // 28 cudaDeviceGetDefaultMemPool
 	kz_none_cudart12, // 29 cudaDeviceSetMemPool
 	kz_none_cudart12, // 30 cudaDeviceGetMemPool
 	kz_none_cudart12, // 31 cudaDeviceGetNvSciSyncAttributes
-	kz_none_cudart12, // 32 cudaDeviceGetP2PAttribute
-	kz_none_cudart12, // 33 cudaChooseDevice
-	kz_none_cudart12, // 34 cudaInitDevice
-	kz_none_cudart12, // 35 cudaSetDevice
-	kz_none_cudart12, // 36 cudaGetDevice
-	kz_none_cudart12, // 37 cudaSetValidDevices
-	kz_none_cudart12, // 38 cudaSetDeviceFlags
-	kz_none_cudart12, // 39 cudaGetDeviceFlags
-	kz_none_cudart12, // 40 cudaDeviceCanAccessPeer
-	kz_none_cudart12, // 41 cudaDeviceEnablePeerAccess
-	kz_none_cudart12, // 42 cudaDeviceDisablePeerAccess
+	kz_lazy_cudart12, // 32 cudaDeviceGetP2PAttribute
+	kz_lazy_cudart12, // 33 cudaChooseDevice
+	kz_lazy_cudart12, // 34 cudaInitDevice
+	kz_lazy_cudart12, // 35 cudaSetDevice
+	kz_lazy_cudart12, // 36 cudaGetDevice
+	kz_lazy_cudart12, // 37 cudaSetValidDevices
+	kz_lazy_cudart12, // 38 cudaSetDeviceFlags
+	kz_lazy_cudart12, // 39 cudaGetDeviceFlags
+	kz_lazy_cudart12, // 40 cudaDeviceCanAccessPeer
+	kz_lazy_cudart12, // 41 cudaDeviceEnablePeerAccess
+	kz_lazy_cudart12, // 42 cudaDeviceDisablePeerAccess
 	kz_none_cudart12, // 43 cudaDeviceGraphMemTrim
 	kz_none_cudart12, // 44 cudaDeviceGetGraphMemAttribute
 	kz_none_cudart12, // 45 cudaDeviceSetGraphMemAttribute
-	kz_none_cudart12, // 46 cudaThreadExit
-	kz_none_cudart12, // 47 cudaThreadSynchronize
-	kz_none_cudart12, // 48 cudaThreadSetLimit
-	kz_none_cudart12, // 49 cudaThreadGetLimit
-	kz_none_cudart12, // 50 cudaThreadGetCacheConfig
-	kz_none_cudart12, // 51 cudaThreadSetCacheConfig
-	kz_none_cudart12, // 52 cudaGetDeviceProperties_v2
-	kz_none_cudart12, // 53 cudaGetDeviceProperties
-	kz_none_cudart12, // 54 cudaLibraryLoadData
-	kz_none_cudart12, // 55 cudaLibraryLoadFromFile
-	kz_none_cudart12, // 56 cudaLibraryUnload
-	kz_none_cudart12, // 57 cudaLibraryGetKernel
-	kz_none_cudart12, // 58 cudaLibraryGetGlobal
+	kz_lazy_cudart12, // 46 cudaThreadExit
+	kz_lazy_cudart12, // 47 cudaThreadSynchronize
+	kz_lazy_cudart12, // 48 cudaThreadSetLimit
+	kz_lazy_cudart12, // 49 cudaThreadGetLimit
+	kz_lazy_cudart12, // 50 cudaThreadGetCacheConfig
+	kz_lazy_cudart12, // 51 cudaThreadSetCacheConfig
+	kz_lazy_cudart12, // 52 cudaGetDeviceProperties_v2
+	kz_lazy_cudart12, // 53 cudaGetDeviceProperties
+	kz_lazy_cudart12, // 54 cudaLibraryLoadData
+	kz_lazy_cudart12, // 55 cudaLibraryLoadFromFile
+	kz_lazy_cudart12, // 56 cudaLibraryUnload
+	kz_lazy_cudart12, // 57 cudaLibraryGetKernel
+	kz_lazy_cudart12, // 58 cudaLibraryGetGlobal
 	kz_none_cudart12, // 59 cudaLibraryGetManaged
 	kz_none_cudart12, // 60 cudaLibraryGetUnifiedFunction
-	kz_none_cudart12, // 61 cudaLibraryGetKernelCount
-	kz_none_cudart12, // 62 cudaLibraryEnumerateKernels
-	kz_none_cudart12, // 63 cudaKernelSetAttributeForDevice
+	kz_lazy_cudart12, // 61 cudaLibraryGetKernelCount
+	kz_lazy_cudart12, // 62 cudaLibraryEnumerateKernels
+	kz_lazy_cudart12, // 63 cudaKernelSetAttributeForDevice
 	kz_none_cudart12, // 64 cudaIpcGetEventHandle
 	kz_none_cudart12, // 65 cudaIpcOpenEventHandle
 	kz_none_cudart12, // 66 cudaIpcGetMemHandle
 	kz_none_cudart12, // 67 cudaIpcOpenMemHandle
 	kz_none_cudart12, // 68 cudaIpcCloseMemHandle
-	kz_none_cudart12, // 69 cudaMallocManaged
-	kz_none_cudart12, // 70 cudaMalloc
-	kz_none_cudart12, // 71 cudaMallocHost
-	kz_none_cudart12, // 72 cudaMallocPitch
+	kz_lazy_cudart12, // 69 cudaMallocManaged
+	kz_lazy_cudart12, // 70 cudaMalloc
+	kz_lazy_cudart12, // 71 cudaMallocHost
+	kz_lazy_cudart12, // 72 cudaMallocPitch
 	kz_none_cudart12, // 73 cudaMallocArray
-	kz_none_cudart12, // 74 cudaFree
-	kz_none_cudart12, // 75 cudaFreeHost
+	kz_lazy_cudart12, // 74 cudaFree
+	kz_lazy_cudart12, // 75 cudaFreeHost
 	kz_none_cudart12, // 76 cudaFreeArray
 	kz_none_cudart12, // 77 cudaFreeMipmappedArray
-	kz_none_cudart12, // 78 cudaHostAlloc
-	kz_none_cudart12, // 79 cudaHostRegister
-	kz_none_cudart12, // 80 cudaHostUnregister
-	kz_none_cudart12, // 81 cudaHostGetDevicePointer
-	kz_none_cudart12, // 82 cudaHostGetFlags
-	kz_none_cudart12, // 83 cudaMalloc3D
+	kz_lazy_cudart12, // 78 cudaHostAlloc
+	kz_lazy_cudart12, // 79 cudaHostRegister
+	kz_lazy_cudart12, // 80 cudaHostUnregister
+	kz_lazy_cudart12, // 81 cudaHostGetDevicePointer
+	kz_lazy_cudart12, // 82 cudaHostGetFlags
+	kz_lazy_cudart12, // 83 cudaMalloc3D
 	kz_none_cudart12, // 84 cudaMalloc3DArray
 	kz_none_cudart12, // 85 cudaMallocMipmappedArray
-	kz_none_cudart12, // 86 cudaMemGetInfo
+	kz_lazy_cudart12, // 86 cudaMemGetInfo
 	kz_none_cudart12, // 87 cudaArrayGetInfo
 	kz_none_cudart12, // 88 cudaArrayGetPlane
 	kz_none_cudart12, // 89 cudaArrayGetMemoryRequirements
 	kz_none_cudart12, // 90 cudaArrayGetSparseProperties
-	kz_none_cudart12, // 91 cudaMemcpyPeer
-	kz_none_cudart12, // 92 cudaMemcpyPeerAsync
-	kz_none_cudart12, // 93 cudaGetSymbolAddress
-	kz_none_cudart12, // 94 cudaGetSymbolSize
+	kz_lazy_cudart12, // 91 cudaMemcpyPeer
+	kz_lazy_cudart12, // 92 cudaMemcpyPeerAsync
+	kz_lazy_cudart12, // 93 cudaGetSymbolAddress
+	kz_lazy_cudart12, // 94 cudaGetSymbolSize
 	kz_none_cudart12, // 95 cudaMemRangeGetAttribute
 	kz_none_cudart12, // 96 cudaMemRangeGetAttributes
 	kz_none_cudart12, // 97 cudaMemPoolTrimTo
@@ -130,15 +136,15 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 105 cudaMemPoolImportFromShareableHandle
 	kz_none_cudart12, // 106 cudaMemPoolExportPointer
 	kz_none_cudart12, // 107 cudaMemPoolImportPointer
-	kz_none_cudart12, // 108 cudaPointerGetAttributes
-	kz_none_cudart12, // 109 cudaMemcpy
-	kz_none_cudart12, // 110 cudaMemcpy_ptds
-	kz_none_cudart12, // 111 cudaMemcpyToSymbol
-	kz_none_cudart12, // 112 cudaMemcpyToSymbol_ptds
-	kz_none_cudart12, // 113 cudaMemcpyFromSymbol
-	kz_none_cudart12, // 114 cudaMemcpyFromSymbol_ptds
-	kz_none_cudart12, // 115 cudaMemcpy2D
-	kz_none_cudart12, // 116 cudaMemcpy2D_ptds
+	kz_lazy_cudart12, // 108 cudaPointerGetAttributes
+	kz_lazy_cudart12, // 109 cudaMemcpy
+	kz_lazy_cudart12, // 110 cudaMemcpy_ptds
+	kz_lazy_cudart12, // 111 cudaMemcpyToSymbol
+	kz_lazy_cudart12, // 112 cudaMemcpyToSymbol_ptds
+	kz_lazy_cudart12, // 113 cudaMemcpyFromSymbol
+	kz_lazy_cudart12, // 114 cudaMemcpyFromSymbol_ptds
+	kz_lazy_cudart12, // 115 cudaMemcpy2D
+	kz_lazy_cudart12, // 116 cudaMemcpy2D_ptds
 	kz_none_cudart12, // 117 cudaMemcpyToArray
 	kz_none_cudart12, // 118 cudaMemcpyToArray_ptds
 	kz_none_cudart12, // 119 cudaMemcpy2DToArray
@@ -151,24 +157,24 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 126 cudaMemcpyArrayToArray_ptds
 	kz_none_cudart12, // 127 cudaMemcpy2DArrayToArray
 	kz_none_cudart12, // 128 cudaMemcpy2DArrayToArray_ptds
-	kz_none_cudart12, // 129 cudaMemcpy3D
-	kz_none_cudart12, // 130 cudaMemcpy3D_ptds
-	kz_none_cudart12, // 131 cudaMemcpy3DPeer
-	kz_none_cudart12, // 132 cudaMemcpy3DPeer_ptds
-	kz_none_cudart12, // 133 cudaMemset
-	kz_none_cudart12, // 134 cudaMemset_ptds
-	kz_none_cudart12, // 135 cudaMemset2D
-	kz_none_cudart12, // 136 cudaMemset2D_ptds
-	kz_none_cudart12, // 137 cudaMemset3D
-	kz_none_cudart12, // 138 cudaMemset3D_ptds
-	kz_none_cudart12, // 139 cudaMemcpyAsync
-	kz_none_cudart12, // 140 cudaMemcpyAsync_ptsz
-	kz_none_cudart12, // 141 cudaMemcpyToSymbolAsync
-	kz_none_cudart12, // 142 cudaMemcpyToSymbolAsync_ptsz
-	kz_none_cudart12, // 143 cudaMemcpyFromSymbolAsync
-	kz_none_cudart12, // 144 cudaMemcpyFromSymbolAsync_ptsz
-	kz_none_cudart12, // 145 cudaMemcpy2DAsync
-	kz_none_cudart12, // 146 cudaMemcpy2DAsync_ptsz
+	kz_lazy_cudart12, // 129 cudaMemcpy3D
+	kz_lazy_cudart12, // 130 cudaMemcpy3D_ptds
+	kz_lazy_cudart12, // 131 cudaMemcpy3DPeer
+	kz_lazy_cudart12, // 132 cudaMemcpy3DPeer_ptds
+	kz_lazy_cudart12, // 133 cudaMemset
+	kz_lazy_cudart12, // 134 cudaMemset_ptds
+	kz_lazy_cudart12, // 135 cudaMemset2D
+	kz_lazy_cudart12, // 136 cudaMemset2D_ptds
+	kz_lazy_cudart12, // 137 cudaMemset3D
+	kz_lazy_cudart12, // 138 cudaMemset3D_ptds
+	kz_lazy_cudart12, // 139 cudaMemcpyAsync
+	kz_lazy_cudart12, // 140 cudaMemcpyAsync_ptsz
+	kz_lazy_cudart12, // 141 cudaMemcpyToSymbolAsync
+	kz_lazy_cudart12, // 142 cudaMemcpyToSymbolAsync_ptsz
+	kz_lazy_cudart12, // 143 cudaMemcpyFromSymbolAsync
+	kz_lazy_cudart12, // 144 cudaMemcpyFromSymbolAsync_ptsz
+	kz_lazy_cudart12, // 145 cudaMemcpy2DAsync
+	kz_lazy_cudart12, // 146 cudaMemcpy2DAsync_ptsz
 	kz_none_cudart12, // 147 cudaMemcpyToArrayAsync
 	kz_none_cudart12, // 148 cudaMemcpyToArrayAsync_ptsz
 	kz_none_cudart12, // 149 cudaMemcpy2DToArrayAsync
@@ -177,69 +183,69 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 152 cudaMemcpyFromArrayAsync_ptsz
 	kz_none_cudart12, // 153 cudaMemcpy2DFromArrayAsync
 	kz_none_cudart12, // 154 cudaMemcpy2DFromArrayAsync_ptsz
-	kz_none_cudart12, // 155 cudaMemcpy3DAsync
-	kz_none_cudart12, // 156 cudaMemcpy3DAsync_ptsz
-	kz_none_cudart12, // 157 cudaMemcpy3DPeerAsync
-	kz_none_cudart12, // 158 cudaMemcpy3DPeerAsync_ptsz
-	kz_none_cudart12, // 159 cudaMemsetAsync
-	kz_none_cudart12, // 160 cudaMemsetAsync_ptsz
-	kz_none_cudart12, // 161 cudaMemset2DAsync
-	kz_none_cudart12, // 162 cudaMemset2DAsync_ptsz
-	kz_none_cudart12, // 163 cudaMemset3DAsync
-	kz_none_cudart12, // 164 cudaMemset3DAsync_ptsz
+	kz_lazy_cudart12, // 155 cudaMemcpy3DAsync
+	kz_lazy_cudart12, // 156 cudaMemcpy3DAsync_ptsz
+	kz_lazy_cudart12, // 157 cudaMemcpy3DPeerAsync
+	kz_lazy_cudart12, // 158 cudaMemcpy3DPeerAsync_ptsz
+	kz_lazy_cudart12, // 159 cudaMemsetAsync
+	kz_lazy_cudart12, // 160 cudaMemsetAsync_ptsz
+	kz_lazy_cudart12, // 161 cudaMemset2DAsync
+	kz_lazy_cudart12, // 162 cudaMemset2DAsync_ptsz
+	kz_lazy_cudart12, // 163 cudaMemset3DAsync
+	kz_lazy_cudart12, // 164 cudaMemset3DAsync_ptsz
 	kz_none_cudart12, // 165 cudaMallocAsync
 	kz_none_cudart12, // 166 cudaMallocAsync_ptsz
 	kz_none_cudart12, // 167 cudaFreeAsync
 	kz_none_cudart12, // 168 cudaFreeAsync_ptsz
 	kz_none_cudart12, // 169 cudaMallocFromPoolAsync
 	kz_none_cudart12, // 170 cudaMallocFromPoolAsync_ptsz
-	kz_none_cudart12, // 171 cudaMemAdvise
-	kz_none_cudart12, // 172 cudaMemAdvise_v2
+	kz_lazy_cudart12, // 171 cudaMemAdvise
+	kz_lazy_cudart12, // 172 cudaMemAdvise_v2
 	kz_none_cudart12, // 173 cudaMemcpyBatchAsync
 	kz_none_cudart12, // 174 cudaMemcpyBatchAsync_ptsz
 	kz_none_cudart12, // 175 cudaMemcpy3DBatchAsync
 	kz_none_cudart12, // 176 cudaMemcpy3DBatchAsync_ptsz
-	kz_none_cudart12, // 177 cudaMemPrefetchAsync
-	kz_none_cudart12, // 178 cudaMemPrefetchAsync_ptsz
-	kz_none_cudart12, // 179 cudaMemPrefetchAsync_v2
-	kz_none_cudart12, // 180 cudaMemPrefetchAsync_v2_ptsz
+	kz_lazy_cudart12, // 177 cudaMemPrefetchAsync
+	kz_lazy_cudart12, // 178 cudaMemPrefetchAsync_ptsz
+	kz_lazy_cudart12, // 179 cudaMemPrefetchAsync_v2
+	kz_lazy_cudart12, // 180 cudaMemPrefetchAsync_v2_ptsz
 	kz_none_cudart12, // 181 cudaGetMipmappedArrayLevel
 	kz_none_cudart12, // 182 cudaMipmappedArrayGetMemoryRequirements
 	kz_none_cudart12, // 183 cudaMipmappedArrayGetSparseProperties
 	kz_none_cudart12, // 184 cudaGetChannelDesc
 	kzb_cudaCreateChannelDesc, // 185 cudaCreateChannelDesc
-	kz_none_cudart12, // 186 cudaStreamCreate
-	kz_none_cudart12, // 187 cudaStreamCreateWithFlags
-	kz_none_cudart12, // 188 cudaStreamCreateWithPriority
-	kz_none_cudart12, // 189 cudaCtxResetPersistingL2Cache
-	kz_none_cudart12, // 190 cudaStreamDestroy
-	kz_none_cudart12, // 191 cudaThreadExchangeStreamCaptureMode
-	kz_none_cudart12, // 192 cudaStreamQuery
-	kz_none_cudart12, // 193 cudaStreamQuery_ptsz
-	kz_none_cudart12, // 194 cudaStreamGetDevice
-	kz_none_cudart12, // 195 cudaStreamGetDevice_ptsz
-	kz_none_cudart12, // 196 cudaStreamGetFlags
-	kz_none_cudart12, // 197 cudaStreamGetFlags_ptsz
-	kz_none_cudart12, // 198 cudaStreamGetId
-	kz_none_cudart12, // 199 cudaStreamGetId_ptsz
-	kz_none_cudart12, // 200 cudaStreamGetPriority
-	kz_none_cudart12, // 201 cudaStreamGetPriority_ptsz
-	kz_none_cudart12, // 202 cudaStreamWaitEvent
-	kz_none_cudart12, // 203 cudaStreamWaitEvent_ptsz
-	kz_none_cudart12, // 204 cudaStreamAddCallback
-	kz_none_cudart12, // 205 cudaStreamAddCallback_ptsz
-	kz_none_cudart12, // 206 cudaStreamAttachMemAsync
-	kz_none_cudart12, // 207 cudaStreamAttachMemAsync_ptsz
-	kz_none_cudart12, // 208 cudaStreamSynchronize
-	kz_none_cudart12, // 209 cudaStreamSynchronize_ptsz
+	kz_lazy_cudart12, // 186 cudaStreamCreate
+	kz_lazy_cudart12, // 187 cudaStreamCreateWithFlags
+	kz_lazy_cudart12, // 188 cudaStreamCreateWithPriority
+	kz_lazy_cudart12, // 189 cudaCtxResetPersistingL2Cache
+	kz_lazy_cudart12, // 190 cudaStreamDestroy
+	kz_lazy_cudart12, // 191 cudaThreadExchangeStreamCaptureMode
+	kz_lazy_cudart12, // 192 cudaStreamQuery
+	kz_lazy_cudart12, // 193 cudaStreamQuery_ptsz
+	kz_lazy_cudart12, // 194 cudaStreamGetDevice
+	kz_lazy_cudart12, // 195 cudaStreamGetDevice_ptsz
+	kz_lazy_cudart12, // 196 cudaStreamGetFlags
+	kz_lazy_cudart12, // 197 cudaStreamGetFlags_ptsz
+	kz_lazy_cudart12, // 198 cudaStreamGetId
+	kz_lazy_cudart12, // 199 cudaStreamGetId_ptsz
+	kz_lazy_cudart12, // 200 cudaStreamGetPriority
+	kz_lazy_cudart12, // 201 cudaStreamGetPriority_ptsz
+	kz_lazy_cudart12, // 202 cudaStreamWaitEvent
+	kz_lazy_cudart12, // 203 cudaStreamWaitEvent_ptsz
+	kz_lazy_cudart12, // 204 cudaStreamAddCallback
+	kz_lazy_cudart12, // 205 cudaStreamAddCallback_ptsz
+	kz_lazy_cudart12, // 206 cudaStreamAttachMemAsync
+	kz_lazy_cudart12, // 207 cudaStreamAttachMemAsync_ptsz
+	kz_lazy_cudart12, // 208 cudaStreamSynchronize
+	kz_lazy_cudart12, // 209 cudaStreamSynchronize_ptsz
 	kz_none_cudart12, // 210 cudaStreamBeginCapture
 	kz_none_cudart12, // 211 cudaStreamBeginCapture_ptsz
 	kz_none_cudart12, // 212 cudaStreamBeginCaptureToGraph
 	kz_none_cudart12, // 213 cudaStreamBeginCaptureToGraph_ptsz
 	kz_none_cudart12, // 214 cudaStreamEndCapture
 	kz_none_cudart12, // 215 cudaStreamEndCapture_ptsz
-	kz_none_cudart12, // 216 cudaStreamIsCapturing
-	kz_none_cudart12, // 217 cudaStreamIsCapturing_ptsz
+	kz_lazy_cudart12, // 216 cudaStreamIsCapturing
+	kz_lazy_cudart12, // 217 cudaStreamIsCapturing_ptsz
 	kz_none_cudart12, // 218 cudaStreamCopyAttributes
 	kz_none_cudart12, // 219 cudaStreamCopyAttributes_ptsz
 	kz_none_cudart12, // 220 cudaStreamGetAttribute
@@ -256,18 +262,18 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 231 cudaStreamUpdateCaptureDependencies_ptsz
 	kz_none_cudart12, // 232 cudaStreamUpdateCaptureDependencies_v2
 	kz_none_cudart12, // 233 cudaStreamUpdateCaptureDependencies_v2_ptsz
-	kz_none_cudart12, // 234 cudaEventCreate
-	kz_none_cudart12, // 235 cudaEventCreateWithFlags
-	kz_none_cudart12, // 236 cudaEventQuery
-	kz_none_cudart12, // 237 cudaEventSynchronize
-	kz_none_cudart12, // 238 cudaEventDestroy
-	kz_none_cudart12, // 239 cudaEventElapsedTime
-	kz_none_cudart12, // 240 cudaEventRecord
-	kz_none_cudart12, // 241 cudaEventRecord_ptsz
-	kz_none_cudart12, // 242 cudaEventRecordWithFlags
-	kz_none_cudart12, // 243 cudaEventRecordWithFlags_ptsz
+	kz_lazy_cudart12, // 234 cudaEventCreate
+	kz_lazy_cudart12, // 235 cudaEventCreateWithFlags
+	kz_lazy_cudart12, // 236 cudaEventQuery
+	kz_lazy_cudart12, // 237 cudaEventSynchronize
+	kz_lazy_cudart12, // 238 cudaEventDestroy
+	kz_lazy_cudart12, // 239 cudaEventElapsedTime
+	kz_lazy_cudart12, // 240 cudaEventRecord
+	kz_lazy_cudart12, // 241 cudaEventRecord_ptsz
+	kz_lazy_cudart12, // 242 cudaEventRecordWithFlags
+	kz_lazy_cudart12, // 243 cudaEventRecordWithFlags_ptsz
 	kz_none_cudart12, // 244 cudaEventCreateFromEGLSync
-	kz_none_cudart12, // 245 cudaEventElapsedTime_v2
+	kz_lazy_cudart12, // 245 cudaEventElapsedTime_v2
 	kz_none_cudart12, // 246 cudaImportExternalMemory
 	kz_none_cudart12, // 247 cudaExternalMemoryGetMappedBuffer
 	kz_none_cudart12, // 248 cudaExternalMemoryGetMappedMipmappedArray
@@ -282,25 +288,25 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 257 cudaWaitExternalSemaphoresAsync_ptsz
 	kz_none_cudart12, // 258 cudaWaitExternalSemaphoresAsync_v2
 	kz_none_cudart12, // 259 cudaWaitExternalSemaphoresAsync_v2_ptsz
-	kz_none_cudart12, // 260 cudaFuncSetCacheConfig
-	kz_none_cudart12, // 261 cudaFuncGetAttributes
-	kz_none_cudart12, // 262 cudaFuncSetAttribute
-	kz_none_cudart12, // 263 cudaFuncGetName
-	kz_none_cudart12, // 264 cudaFuncGetParamInfo
-	kz_none_cudart12, // 265 cudaFuncSetSharedMemConfig
-	kz_none_cudart12, // 266 cudaOccupancyMaxActiveBlocksPerMultiprocessor
-	kz_none_cudart12, // 267 cudaOccupancyAvailableDynamicSMemPerBlock
-	kz_none_cudart12, // 268 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
+	kz_lazy_cudart12, // 260 cudaFuncSetCacheConfig
+	kz_lazy_cudart12, // 261 cudaFuncGetAttributes
+	kz_lazy_cudart12, // 262 cudaFuncSetAttribute
+	kz_lazy_cudart12, // 263 cudaFuncGetName
+	kz_lazy_cudart12, // 264 cudaFuncGetParamInfo
+	kz_lazy_cudart12, // 265 cudaFuncSetSharedMemConfig
+	kz_lazy_cudart12, // 266 cudaOccupancyMaxActiveBlocksPerMultiprocessor
+	kz_lazy_cudart12, // 267 cudaOccupancyAvailableDynamicSMemPerBlock
+	kz_lazy_cudart12, // 268 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
 	kz_none_cudart12, // 269 cudaOccupancyMaxPotentialClusterSize
 	kz_none_cudart12, // 270 cudaOccupancyMaxActiveClusters
-	kz_none_cudart12, // 271 cudaLaunchKernel
-	kz_none_cudart12, // 272 cudaLaunchKernel_ptsz
-	kz_none_cudart12, // 273 cudaLaunchKernelExC
-	kz_none_cudart12, // 274 cudaLaunchKernelExC_ptsz
-	kz_none_cudart12, // 275 cudaLaunchCooperativeKernel
-	kz_none_cudart12, // 276 cudaLaunchCooperativeKernel_ptsz
-	kz_none_cudart12, // 277 cudaLaunchHostFunc
-	kz_none_cudart12, // 278 cudaLaunchHostFunc_ptsz
+	kz_lazy_cudart12, // 271 cudaLaunchKernel
+	kz_lazy_cudart12, // 272 cudaLaunchKernel_ptsz
+	kz_lazy_cudart12, // 273 cudaLaunchKernelExC
+	kz_lazy_cudart12, // 274 cudaLaunchKernelExC_ptsz
+	kz_lazy_cudart12, // 275 cudaLaunchCooperativeKernel
+	kz_lazy_cudart12, // 276 cudaLaunchCooperativeKernel_ptsz
+	kz_lazy_cudart12, // 277 cudaLaunchHostFunc
+	kz_lazy_cudart12, // 278 cudaLaunchHostFunc_ptsz
 	kz_none_cudart12, // 279 cudaLaunchCooperativeKernelMultiDevice
 	kz_none_cudart12, // 280 cudaSetDoubleForDevice
 	kz_none_cudart12, // 281 cudaSetDoubleForHost
@@ -439,8 +445,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 414 cudaVDPAUSetVDPAUDevice
 	kz_none_cudart12, // 415 cudaGraphicsVDPAURegisterVideoSurface
 	kz_none_cudart12, // 416 cudaGraphicsVDPAURegisterOutputSurface
-	kz_none_cudart12, // 417 cudaProfilerStart
-	kz_none_cudart12, // 418 cudaProfilerStop
+	kz_lazy_cudart12, // 417 cudaProfilerStart
+	kz_lazy_cudart12, // 418 cudaProfilerStop
 	kzb___cudaRegisterFatBinary, // 419 __cudaRegisterFatBinary
 	kzb___cudaRegisterFatBinaryEnd, // 420 __cudaRegisterFatBinaryEnd
 	kzb___cudaUnregisterFatBinary, // 421 __cudaUnregisterFatBinary
@@ -452,33 +458,33 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kzb___cudaInitModule, // 427 __cudaInitModule
 	kzb___cudaPushCallConfiguration, // 428 __cudaPushCallConfiguration
 	kzb___cudaPopCallConfiguration, // 429 __cudaPopCallConfiguration
-	kz_none_cudart12, // 430 __cudaGetKernel
-	kz_none_cudart12, // 431 __cudaLaunchKernel
-	kz_none_cudart12, // 432 __cudaLaunchKernel_ptsz
-	kz_none_cudart12, // 433 cudaGetFuncBySymbol
-	kz_none_cudart12, // 434 cudaGetKernel
+	kz_lazy_cudart12, // 430 __cudaGetKernel
+	kz_lazy_cudart12, // 431 __cudaLaunchKernel
+	kz_lazy_cudart12, // 432 __cudaLaunchKernel_ptsz
+	kz_lazy_cudart12, // 433 cudaGetFuncBySymbol
+	kz_lazy_cudart12, // 434 cudaGetKernel
 };
 
 const uint8_t kz_kind_cudart12[] = {
-	1,1,0,0,0,0,0,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
+	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,0,0,0,0,0,2,2,2,
+	2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,0,0,0,0,2,2,2,2,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
+	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,
+	0,0,0,2,2,0,0,0,0,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
+	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,0,1,1,1,0,0,
-	0,0,0,};
+	0,0,0,0,0,0,0,0,0,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
+	2,2,2,};
 
 const uint16_t kz_offset_cudart12[] = {
 	0,21,43,62,86,115,148,186,203,223,240,259,275,297,316,335,372,397,430,455,479,501,536,572,

@@ -4,11 +4,17 @@
 
 extern char kzb_cudaDriverGetVersion[];
 extern char kzb13_cudaRuntimeGetVersion[];
-extern char kz_none_cudart13[];
+extern char kzb_cudaGetExportTable[];
+extern char kzb13_cudaGetDriverEntryPoint[];
+extern char kzb13_cudaGetDriverEntryPoint_ptsz[];
+extern char kzb_cudaGetDriverEntryPointByVersion[];
+extern char kzb_cudaGetDriverEntryPointByVersion_ptsz[];
 extern char kzb_cudaGetLastError[];
 extern char kzb_cudaPeekAtLastError[];
 extern char kzb_cudaGetErrorName[];
 extern char kzb_cudaGetErrorString[];
+extern char kz_lazy_cudart13[];
+extern char kz_none_cudart13[];
 extern char kzb_cudaCreateChannelDesc[];
 extern char kzb___cudaRegisterFatBinary[];
 extern char kzb___cudaRegisterFatBinaryEnd[];
@@ -24,50 +30,50 @@ extern char kzb___cudaPopCallConfiguration[];
 KZ_EXPORT void *kz_table_cudart13[] = {
 	kzb_cudaDriverGetVersion, // 0 cudaDriverGetVersion
 	kzb13_cudaRuntimeGetVersion, // 1 cudaRuntimeGetVersion
-	kz_none_cudart13, // 2 cudaGetExportTable
-	kz_none_cudart13, // 3 cudaGetDriverEntryPoint
-	kz_none_cudart13, // 4 cudaGetDriverEntryPoint_ptsz
-	kz_none_cudart13, // 5 cudaGetDriverEntryPointByVersion
-	kz_none_cudart13, // 6 cudaGetDriverEntryPointByVersion_ptsz
+	kzb_cudaGetExportTable, // 2 cudaGetExportTable
+	kzb13_cudaGetDriverEntryPoint, // 3 cudaGetDriverEntryPoint
+	kzb13_cudaGetDriverEntryPoint_ptsz, // 4 cudaGetDriverEntryPoint_ptsz
+	kzb_cudaGetDriverEntryPointByVersion, // 5 cudaGetDriverEntryPointByVersion
+	kzb_cudaGetDriverEntryPointByVersion_ptsz, // 6 cudaGetDriverEntryPointByVersion_ptsz
 	kzb_cudaGetLastError, // 7 cudaGetLastError
 	kzb_cudaPeekAtLastError, // 8 cudaPeekAtLastError
 	kzb_cudaGetErrorName, // 9 cudaGetErrorName
 	kzb_cudaGetErrorString, // 10 cudaGetErrorString
-	kz_none_cudart13, // 11 cudaDeviceReset
-	kz_none_cudart13, // 12 cudaDeviceSynchronize
-	kz_none_cudart13, // 13 cudaDeviceSetLimit
-	kz_none_cudart13, // 14 cudaDeviceGetLimit
-	kz_none_cudart13, // 15 cudaDeviceGetTexture1DLinearMaxWidth
-	kz_none_cudart13, // 16 cudaDeviceGetCacheConfig
-	kz_none_cudart13, // 17 cudaDeviceGetStreamPriorityRange
-	kz_none_cudart13, // 18 cudaDeviceSetCacheConfig
-	kz_none_cudart13, // 19 cudaDeviceGetByPCIBusId
-	kz_none_cudart13, // 20 cudaDeviceGetPCIBusId
+	kz_lazy_cudart13, // 11 cudaDeviceReset
+	kz_lazy_cudart13, // 12 cudaDeviceSynchronize
+	kz_lazy_cudart13, // 13 cudaDeviceSetLimit
+	kz_lazy_cudart13, // 14 cudaDeviceGetLimit
+	kz_lazy_cudart13, // 15 cudaDeviceGetTexture1DLinearMaxWidth
+	kz_lazy_cudart13, // 16 cudaDeviceGetCacheConfig
+	kz_lazy_cudart13, // 17 cudaDeviceGetStreamPriorityRange
+	kz_lazy_cudart13, // 18 cudaDeviceSetCacheConfig
+	kz_lazy_cudart13, // 19 cudaDeviceGetByPCIBusId
+	kz_lazy_cudart13, // 20 cudaDeviceGetPCIBusId
 	kz_none_cudart13, // 21 cudaDeviceFlushGPUDirectRDMAWrites
 	kz_none_cudart13, // 22 cudaDeviceRegisterAsyncNotification
 	kz_none_cudart13, // 23 cudaDeviceUnregisterAsyncNotification
-	kz_none_cudart13, // 24 cudaDeviceGetSharedMemConfig
-	kz_none_cudart13, // 25 cudaDeviceSetSharedMemConfig
-	kz_none_cudart13, // 26 cudaGetDeviceCount
-	kz_none_cudart13, // 27 cudaGetDeviceProperties
-	kz_none_cudart13, // 28 cudaDeviceGetAttribute
+	kz_lazy_cudart13, // 24 cudaDeviceGetSharedMemConfig
+	kz_lazy_cudart13, // 25 cudaDeviceSetSharedMemConfig
+	kz_lazy_cudart13, // 26 cudaGetDeviceCount
+	kz_lazy_cudart13, // 27 cudaGetDeviceProperties
+	kz_lazy_cudart13, // 28 cudaDeviceGetAttribute
 	kz_none_cudart13, // 29 cudaDeviceGetHostAtomicCapabilities
 	kz_none_cudart13, // 30 cudaDeviceGetDefaultMemPool
 	kz_none_cudart13, // 31 cudaDeviceSetMemPool
 	kz_none_cudart13, // 32 cudaDeviceGetMemPool
 	kz_none_cudart13, // 33 cudaDeviceGetNvSciSyncAttributes
-	kz_none_cudart13, // 34 cudaDeviceGetP2PAttribute
+	kz_lazy_cudart13, // 34 cudaDeviceGetP2PAttribute
 	kz_none_cudart13, // 35 cudaDeviceGetP2PAtomicCapabilities
-	kz_none_cudart13, // 36 cudaChooseDevice
-	kz_none_cudart13, // 37 cudaInitDevice
-	kz_none_cudart13, // 38 cudaSetDevice
-	kz_none_cudart13, // 39 cudaGetDevice
-	kz_none_cudart13, // 40 cudaSetValidDevices
-	kz_none_cudart13, // 41 cudaSetDeviceFlags
-	kz_none_cudart13, // 42 cudaGetDeviceFlags
-	kz_none_cudart13, // 43 cudaDeviceCanAccessPeer
-	kz_none_cudart13, // 44 cudaDeviceEnablePeerAccess
-	kz_none_cudart13, // 45 cudaDeviceDisablePeerAccess
+	kz_lazy_cudart13, // 36 cudaChooseDevice
+	kz_lazy_cudart13, // 37 cudaInitDevice
+	kz_lazy_cudart13, // 38 cudaSetDevice
+	kz_lazy_cudart13, // 39 cudaGetDevice
+	kz_lazy_cudart13, // 40 cudaSetValidDevices
+	kz_lazy_cudart13, // 41 cudaSetDeviceFlags
+	kz_lazy_cudart13, // 42 cudaGetDeviceFlags
+	kz_lazy_cudart13, // 43 cudaDeviceCanAccessPeer
+	kz_lazy_cudart13, // 44 cudaDeviceEnablePeerAccess
+	kz_lazy_cudart13, // 45 cudaDeviceDisablePeerAccess
 	kz_none_cudart13, // 46 cudaDeviceGraphMemTrim
 	kz_none_cudart13, // 47 cudaDeviceGetGraphMemAttribute
 	kz_none_cudart13, // 48 cudaDeviceSetGraphMemAttribute
@@ -85,49 +91,49 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 60 cudaExecutionCtxSynchronize
 	kz_none_cudart13, // 61 cudaExecutionCtxRecordEvent
 	kz_none_cudart13, // 62 cudaExecutionCtxWaitEvent
-	kz_none_cudart13, // 63 cudaLibraryLoadData
-	kz_none_cudart13, // 64 cudaLibraryLoadFromFile
-	kz_none_cudart13, // 65 cudaLibraryUnload
-	kz_none_cudart13, // 66 cudaLibraryGetKernel
-	kz_none_cudart13, // 67 cudaLibraryGetGlobal
+	kz_lazy_cudart13, // 63 cudaLibraryLoadData
+	kz_lazy_cudart13, // 64 cudaLibraryLoadFromFile
+	kz_lazy_cudart13, // 65 cudaLibraryUnload
+	kz_lazy_cudart13, // 66 cudaLibraryGetKernel
+	kz_lazy_cudart13, // 67 cudaLibraryGetGlobal
 	kz_none_cudart13, // 68 cudaLibraryGetManaged
 	kz_none_cudart13, // 69 cudaLibraryGetUnifiedFunction
-	kz_none_cudart13, // 70 cudaLibraryGetKernelCount
-	kz_none_cudart13, // 71 cudaLibraryEnumerateKernels
-	kz_none_cudart13, // 72 cudaKernelSetAttributeForDevice
+	kz_lazy_cudart13, // 70 cudaLibraryGetKernelCount
+	kz_lazy_cudart13, // 71 cudaLibraryEnumerateKernels
+	kz_lazy_cudart13, // 72 cudaKernelSetAttributeForDevice
 	kz_none_cudart13, // 73 cudaIpcGetEventHandle
 	kz_none_cudart13, // 74 cudaIpcOpenEventHandle
 	kz_none_cudart13, // 75 cudaIpcGetMemHandle
 	kz_none_cudart13, // 76 cudaIpcOpenMemHandle
 	kz_none_cudart13, // 77 cudaIpcCloseMemHandle
-	kz_none_cudart13, // 78 cudaMallocManaged
-	kz_none_cudart13, // 79 cudaMalloc
-	kz_none_cudart13, // 80 cudaMallocHost
-	kz_none_cudart13, // 81 cudaMallocPitch
+	kz_lazy_cudart13, // 78 cudaMallocManaged
+	kz_lazy_cudart13, // 79 cudaMalloc
+	kz_lazy_cudart13, // 80 cudaMallocHost
+	kz_lazy_cudart13, // 81 cudaMallocPitch
 	kz_none_cudart13, // 82 cudaMallocArray
-	kz_none_cudart13, // 83 cudaFree
-	kz_none_cudart13, // 84 cudaFreeHost
+	kz_lazy_cudart13, // 83 cudaFree
+	kz_lazy_cudart13, // 84 cudaFreeHost
 	kz_none_cudart13, // 85 cudaFreeArray
 	kz_none_cudart13, // 86 cudaFreeMipmappedArray
-	kz_none_cudart13, // 87 cudaHostAlloc
-	kz_none_cudart13, // 88 cudaHostRegister
-	kz_none_cudart13, // 89 cudaHostUnregister
-	kz_none_cudart13, // 90 cudaHostGetDevicePointer
-	kz_none_cudart13, // 91 cudaHostGetFlags
-	kz_none_cudart13, // 92 cudaMalloc3D
+	kz_lazy_cudart13, // 87 cudaHostAlloc
+	kz_lazy_cudart13, // 88 cudaHostRegister
+	kz_lazy_cudart13, // 89 cudaHostUnregister
+	kz_lazy_cudart13, // 90 cudaHostGetDevicePointer
+	kz_lazy_cudart13, // 91 cudaHostGetFlags
+	kz_lazy_cudart13, // 92 cudaMalloc3D
 	kz_none_cudart13, // 93 cudaMalloc3DArray
 	kz_none_cudart13, // 94 cudaMallocMipmappedArray
-	kz_none_cudart13, // 95 cudaMemGetInfo
+	kz_lazy_cudart13, // 95 cudaMemGetInfo
 	kz_none_cudart13, // 96 cudaArrayGetInfo
 	kz_none_cudart13, // 97 cudaArrayGetPlane
 	kz_none_cudart13, // 98 cudaArrayGetMemoryRequirements
 	kz_none_cudart13, // 99 cudaArrayGetSparseProperties
-	kz_none_cudart13, // 100 cudaMemcpyPeer
-	kz_none_cudart13, // 101 cudaMemcpyPeerAsync
-	kz_none_cudart13, // 102 cudaGetSymbolAddress
-	kz_none_cudart13, // 103 cudaGetSymbolSize
+	kz_lazy_cudart13, // 100 cudaMemcpyPeer
+	kz_lazy_cudart13, // 101 cudaMemcpyPeerAsync
+	kz_lazy_cudart13, // 102 cudaGetSymbolAddress
+	kz_lazy_cudart13, // 103 cudaGetSymbolSize
 	kz_none_cudart13, // 104 cudaMemGetLocationInfo
-	kz_none_cudart13, // 105 cudaMemAdvise
+	kz_lazy_cudart13, // 105 cudaMemAdvise
 	kz_none_cudart13, // 106 cudaMemRangeGetAttribute
 	kz_none_cudart13, // 107 cudaMemRangeGetAttributes
 	kz_none_cudart13, // 108 cudaMemPoolTrimTo
@@ -144,15 +150,15 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 119 cudaMemPoolImportFromShareableHandle
 	kz_none_cudart13, // 120 cudaMemPoolExportPointer
 	kz_none_cudart13, // 121 cudaMemPoolImportPointer
-	kz_none_cudart13, // 122 cudaPointerGetAttributes
-	kz_none_cudart13, // 123 cudaMemcpy
-	kz_none_cudart13, // 124 cudaMemcpy_ptds
-	kz_none_cudart13, // 125 cudaMemcpyToSymbol
-	kz_none_cudart13, // 126 cudaMemcpyToSymbol_ptds
-	kz_none_cudart13, // 127 cudaMemcpyFromSymbol
-	kz_none_cudart13, // 128 cudaMemcpyFromSymbol_ptds
-	kz_none_cudart13, // 129 cudaMemcpy2D
-	kz_none_cudart13, // 130 cudaMemcpy2D_ptds
+	kz_lazy_cudart13, // 122 cudaPointerGetAttributes
+	kz_lazy_cudart13, // 123 cudaMemcpy
+	kz_lazy_cudart13, // 124 cudaMemcpy_ptds
+	kz_lazy_cudart13, // 125 cudaMemcpyToSymbol
+	kz_lazy_cudart13, // 126 cudaMemcpyToSymbol_ptds
+	kz_lazy_cudart13, // 127 cudaMemcpyFromSymbol
+	kz_lazy_cudart13, // 128 cudaMemcpyFromSymbol_ptds
+	kz_lazy_cudart13, // 129 cudaMemcpy2D
+	kz_lazy_cudart13, // 130 cudaMemcpy2D_ptds
 	kz_none_cudart13, // 131 cudaMemcpyToArray
 	kz_none_cudart13, // 132 cudaMemcpyToArray_ptds
 	kz_none_cudart13, // 133 cudaMemcpy2DToArray
@@ -165,10 +171,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 140 cudaMemcpyArrayToArray_ptds
 	kz_none_cudart13, // 141 cudaMemcpy2DArrayToArray
 	kz_none_cudart13, // 142 cudaMemcpy2DArrayToArray_ptds
-	kz_none_cudart13, // 143 cudaMemcpy3D
-	kz_none_cudart13, // 144 cudaMemcpy3D_ptds
-	kz_none_cudart13, // 145 cudaMemcpy3DPeer
-	kz_none_cudart13, // 146 cudaMemcpy3DPeer_ptds
+	kz_lazy_cudart13, // 143 cudaMemcpy3D
+	kz_lazy_cudart13, // 144 cudaMemcpy3D_ptds
+	kz_lazy_cudart13, // 145 cudaMemcpy3DPeer
+	kz_lazy_cudart13, // 146 cudaMemcpy3DPeer_ptds
 	kz_none_cudart13, // 147 cudaMemcpyBatchAsync
 	kz_none_cudart13, // 148 cudaMemcpyBatchAsync_ptsz
 	kz_none_cudart13, // 149 cudaMemcpy3DBatchAsync
@@ -177,20 +183,20 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 152 cudaMemcpyWithAttributesAsync_ptsz
 	kz_none_cudart13, // 153 cudaMemcpy3DWithAttributesAsync
 	kz_none_cudart13, // 154 cudaMemcpy3DWithAttributesAsync_ptsz
-	kz_none_cudart13, // 155 cudaMemset
-	kz_none_cudart13, // 156 cudaMemset_ptds
-	kz_none_cudart13, // 157 cudaMemset2D
-	kz_none_cudart13, // 158 cudaMemset2D_ptds
-	kz_none_cudart13, // 159 cudaMemset3D
-	kz_none_cudart13, // 160 cudaMemset3D_ptds
-	kz_none_cudart13, // 161 cudaMemcpyAsync
-	kz_none_cudart13, // 162 cudaMemcpyAsync_ptsz
-	kz_none_cudart13, // 163 cudaMemcpyToSymbolAsync
-	kz_none_cudart13, // 164 cudaMemcpyToSymbolAsync_ptsz
-	kz_none_cudart13, // 165 cudaMemcpyFromSymbolAsync
-	kz_none_cudart13, // 166 cudaMemcpyFromSymbolAsync_ptsz
-	kz_none_cudart13, // 167 cudaMemcpy2DAsync
-	kz_none_cudart13, // 168 cudaMemcpy2DAsync_ptsz
+	kz_lazy_cudart13, // 155 cudaMemset
+	kz_lazy_cudart13, // 156 cudaMemset_ptds
+	kz_lazy_cudart13, // 157 cudaMemset2D
+	kz_lazy_cudart13, // 158 cudaMemset2D_ptds
+	kz_lazy_cudart13, // 159 cudaMemset3D
+	kz_lazy_cudart13, // 160 cudaMemset3D_ptds
+	kz_lazy_cudart13, // 161 cudaMemcpyAsync
+	kz_lazy_cudart13, // 162 cudaMemcpyAsync_ptsz
+	kz_lazy_cudart13, // 163 cudaMemcpyToSymbolAsync
+	kz_lazy_cudart13, // 164 cudaMemcpyToSymbolAsync_ptsz
+	kz_lazy_cudart13, // 165 cudaMemcpyFromSymbolAsync
+	kz_lazy_cudart13, // 166 cudaMemcpyFromSymbolAsync_ptsz
+	kz_lazy_cudart13, // 167 cudaMemcpy2DAsync
+	kz_lazy_cudart13, // 168 cudaMemcpy2DAsync_ptsz
 	kz_none_cudart13, // 169 cudaMemcpyToArrayAsync
 	kz_none_cudart13, // 170 cudaMemcpyToArrayAsync_ptsz
 	kz_none_cudart13, // 171 cudaMemcpy2DToArrayAsync
@@ -199,18 +205,18 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 174 cudaMemcpyFromArrayAsync_ptsz
 	kz_none_cudart13, // 175 cudaMemcpy2DFromArrayAsync
 	kz_none_cudart13, // 176 cudaMemcpy2DFromArrayAsync_ptsz
-	kz_none_cudart13, // 177 cudaMemcpy3DAsync
-	kz_none_cudart13, // 178 cudaMemcpy3DAsync_ptsz
-	kz_none_cudart13, // 179 cudaMemcpy3DPeerAsync
-	kz_none_cudart13, // 180 cudaMemcpy3DPeerAsync_ptsz
-	kz_none_cudart13, // 181 cudaMemsetAsync
-	kz_none_cudart13, // 182 cudaMemsetAsync_ptsz
-	kz_none_cudart13, // 183 cudaMemset2DAsync
-	kz_none_cudart13, // 184 cudaMemset2DAsync_ptsz
-	kz_none_cudart13, // 185 cudaMemset3DAsync
-	kz_none_cudart13, // 186 cudaMemset3DAsync_ptsz
-	kz_none_cudart13, // 187 cudaMemPrefetchAsync
-	kz_none_cudart13, // 188 cudaMemPrefetchAsync_ptsz
+	kz_lazy_cudart13, // 177 cudaMemcpy3DAsync
+	kz_lazy_cudart13, // 178 cudaMemcpy3DAsync_ptsz
+	kz_lazy_cudart13, // 179 cudaMemcpy3DPeerAsync
+	kz_lazy_cudart13, // 180 cudaMemcpy3DPeerAsync_ptsz
+	kz_lazy_cudart13, // 181 cudaMemsetAsync
+	kz_lazy_cudart13, // 182 cudaMemsetAsync_ptsz
+	kz_lazy_cudart13, // 183 cudaMemset2DAsync
+	kz_lazy_cudart13, // 184 cudaMemset2DAsync_ptsz
+	kz_lazy_cudart13, // 185 cudaMemset3DAsync
+	kz_lazy_cudart13, // 186 cudaMemset3DAsync_ptsz
+	kz_lazy_cudart13, // 187 cudaMemPrefetchAsync
+	kz_lazy_cudart13, // 188 cudaMemPrefetchAsync_ptsz
 	kz_none_cudart13, // 189 cudaMemPrefetchBatchAsync
 	kz_none_cudart13, // 190 cudaMemPrefetchBatchAsync_ptsz
 	kz_none_cudart13, // 191 cudaMemDiscardBatchAsync
@@ -228,32 +234,32 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 203 cudaMipmappedArrayGetSparseProperties
 	kz_none_cudart13, // 204 cudaGetChannelDesc
 	kzb_cudaCreateChannelDesc, // 205 cudaCreateChannelDesc
-	kz_none_cudart13, // 206 cudaStreamCreate
-	kz_none_cudart13, // 207 cudaStreamCreateWithFlags
-	kz_none_cudart13, // 208 cudaStreamCreateWithPriority
-	kz_none_cudart13, // 209 cudaCtxResetPersistingL2Cache
-	kz_none_cudart13, // 210 cudaStreamDestroy
-	kz_none_cudart13, // 211 cudaThreadExchangeStreamCaptureMode
-	kz_none_cudart13, // 212 cudaStreamQuery
-	kz_none_cudart13, // 213 cudaStreamQuery_ptsz
-	kz_none_cudart13, // 214 cudaStreamGetDevice
-	kz_none_cudart13, // 215 cudaStreamGetDevice_ptsz
+	kz_lazy_cudart13, // 206 cudaStreamCreate
+	kz_lazy_cudart13, // 207 cudaStreamCreateWithFlags
+	kz_lazy_cudart13, // 208 cudaStreamCreateWithPriority
+	kz_lazy_cudart13, // 209 cudaCtxResetPersistingL2Cache
+	kz_lazy_cudart13, // 210 cudaStreamDestroy
+	kz_lazy_cudart13, // 211 cudaThreadExchangeStreamCaptureMode
+	kz_lazy_cudart13, // 212 cudaStreamQuery
+	kz_lazy_cudart13, // 213 cudaStreamQuery_ptsz
+	kz_lazy_cudart13, // 214 cudaStreamGetDevice
+	kz_lazy_cudart13, // 215 cudaStreamGetDevice_ptsz
 	kz_none_cudart13, // 216 cudaStreamGetDevResource
 	kz_none_cudart13, // 217 cudaStreamGetDevResource_ptsz
-	kz_none_cudart13, // 218 cudaStreamGetFlags
-	kz_none_cudart13, // 219 cudaStreamGetFlags_ptsz
-	kz_none_cudart13, // 220 cudaStreamGetId
-	kz_none_cudart13, // 221 cudaStreamGetId_ptsz
-	kz_none_cudart13, // 222 cudaStreamGetPriority
-	kz_none_cudart13, // 223 cudaStreamGetPriority_ptsz
-	kz_none_cudart13, // 224 cudaStreamWaitEvent
-	kz_none_cudart13, // 225 cudaStreamWaitEvent_ptsz
-	kz_none_cudart13, // 226 cudaStreamAddCallback
-	kz_none_cudart13, // 227 cudaStreamAddCallback_ptsz
-	kz_none_cudart13, // 228 cudaStreamAttachMemAsync
-	kz_none_cudart13, // 229 cudaStreamAttachMemAsync_ptsz
-	kz_none_cudart13, // 230 cudaStreamSynchronize
-	kz_none_cudart13, // 231 cudaStreamSynchronize_ptsz
+	kz_lazy_cudart13, // 218 cudaStreamGetFlags
+	kz_lazy_cudart13, // 219 cudaStreamGetFlags_ptsz
+	kz_lazy_cudart13, // 220 cudaStreamGetId
+	kz_lazy_cudart13, // 221 cudaStreamGetId_ptsz
+	kz_lazy_cudart13, // 222 cudaStreamGetPriority
+	kz_lazy_cudart13, // 223 cudaStreamGetPriority_ptsz
+	kz_lazy_cudart13, // 224 cudaStreamWaitEvent
+	kz_lazy_cudart13, // 225 cudaStreamWaitEvent_ptsz
+	kz_lazy_cudart13, // 226 cudaStreamAddCallback
+	kz_lazy_cudart13, // 227 cudaStreamAddCallback_ptsz
+	kz_lazy_cudart13, // 228 cudaStreamAttachMemAsync
+	kz_lazy_cudart13, // 229 cudaStreamAttachMemAsync_ptsz
+	kz_lazy_cudart13, // 230 cudaStreamSynchronize
+	kz_lazy_cudart13, // 231 cudaStreamSynchronize_ptsz
 	kz_none_cudart13, // 232 cudaStreamBeginCapture
 	kz_none_cudart13, // 233 cudaStreamBeginCapture_ptsz
 	kz_none_cudart13, // 234 cudaStreamBeginRecaptureToGraph
@@ -262,8 +268,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 237 cudaStreamBeginCaptureToGraph_ptsz
 	kz_none_cudart13, // 238 cudaStreamEndCapture
 	kz_none_cudart13, // 239 cudaStreamEndCapture_ptsz
-	kz_none_cudart13, // 240 cudaStreamIsCapturing
-	kz_none_cudart13, // 241 cudaStreamIsCapturing_ptsz
+	kz_lazy_cudart13, // 240 cudaStreamIsCapturing
+	kz_lazy_cudart13, // 241 cudaStreamIsCapturing_ptsz
 	kz_none_cudart13, // 242 cudaStreamGetCaptureInfo
 	kz_none_cudart13, // 243 cudaStreamGetCaptureInfo_ptsz
 	kz_none_cudart13, // 244 cudaStreamUpdateCaptureDependencies
@@ -274,16 +280,16 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 249 cudaStreamGetAttribute_ptsz
 	kz_none_cudart13, // 250 cudaStreamSetAttribute
 	kz_none_cudart13, // 251 cudaStreamSetAttribute_ptsz
-	kz_none_cudart13, // 252 cudaEventCreate
-	kz_none_cudart13, // 253 cudaEventCreateWithFlags
-	kz_none_cudart13, // 254 cudaEventQuery
-	kz_none_cudart13, // 255 cudaEventSynchronize
-	kz_none_cudart13, // 256 cudaEventDestroy
-	kz_none_cudart13, // 257 cudaEventElapsedTime
-	kz_none_cudart13, // 258 cudaEventRecord
-	kz_none_cudart13, // 259 cudaEventRecord_ptsz
-	kz_none_cudart13, // 260 cudaEventRecordWithFlags
-	kz_none_cudart13, // 261 cudaEventRecordWithFlags_ptsz
+	kz_lazy_cudart13, // 252 cudaEventCreate
+	kz_lazy_cudart13, // 253 cudaEventCreateWithFlags
+	kz_lazy_cudart13, // 254 cudaEventQuery
+	kz_lazy_cudart13, // 255 cudaEventSynchronize
+	kz_lazy_cudart13, // 256 cudaEventDestroy
+	kz_lazy_cudart13, // 257 cudaEventElapsedTime
+	kz_lazy_cudart13, // 258 cudaEventRecord
+	kz_lazy_cudart13, // 259 cudaEventRecord_ptsz
+	kz_lazy_cudart13, // 260 cudaEventRecordWithFlags
+	kz_lazy_cudart13, // 261 cudaEventRecordWithFlags_ptsz
 	kz_none_cudart13, // 262 cudaEventCreateFromEGLSync
 	kz_none_cudart13, // 263 cudaImportExternalMemory
 	kz_none_cudart13, // 264 cudaExternalMemoryGetMappedBuffer
@@ -295,26 +301,26 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 270 cudaSignalExternalSemaphoresAsync_ptsz
 	kz_none_cudart13, // 271 cudaWaitExternalSemaphoresAsync
 	kz_none_cudart13, // 272 cudaWaitExternalSemaphoresAsync_ptsz
-	kz_none_cudart13, // 273 cudaFuncSetCacheConfig
-	kz_none_cudart13, // 274 cudaFuncGetAttributes
-	kz_none_cudart13, // 275 cudaFuncSetAttribute
-	kz_none_cudart13, // 276 cudaFuncGetName
-	kz_none_cudart13, // 277 cudaFuncGetParamInfo
-	kz_none_cudart13, // 278 cudaFuncGetParamCount
-	kz_none_cudart13, // 279 cudaFuncSetSharedMemConfig
-	kz_none_cudart13, // 280 cudaOccupancyMaxActiveBlocksPerMultiprocessor
-	kz_none_cudart13, // 281 cudaOccupancyAvailableDynamicSMemPerBlock
-	kz_none_cudart13, // 282 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
+	kz_lazy_cudart13, // 273 cudaFuncSetCacheConfig
+	kz_lazy_cudart13, // 274 cudaFuncGetAttributes
+	kz_lazy_cudart13, // 275 cudaFuncSetAttribute
+	kz_lazy_cudart13, // 276 cudaFuncGetName
+	kz_lazy_cudart13, // 277 cudaFuncGetParamInfo
+	kz_lazy_cudart13, // 278 cudaFuncGetParamCount
+	kz_lazy_cudart13, // 279 cudaFuncSetSharedMemConfig
+	kz_lazy_cudart13, // 280 cudaOccupancyMaxActiveBlocksPerMultiprocessor
+	kz_lazy_cudart13, // 281 cudaOccupancyAvailableDynamicSMemPerBlock
+	kz_lazy_cudart13, // 282 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
 	kz_none_cudart13, // 283 cudaOccupancyMaxPotentialClusterSize
 	kz_none_cudart13, // 284 cudaOccupancyMaxActiveClusters
-	kz_none_cudart13, // 285 cudaLaunchKernel
-	kz_none_cudart13, // 286 cudaLaunchKernel_ptsz
-	kz_none_cudart13, // 287 cudaLaunchKernelExC
-	kz_none_cudart13, // 288 cudaLaunchKernelExC_ptsz
-	kz_none_cudart13, // 289 cudaLaunchCooperativeKernel
-	kz_none_cudart13, // 290 cudaLaunchCooperativeKernel_ptsz
-	kz_none_cudart13, // 291 cudaLaunchHostFunc
-	kz_none_cudart13, // 292 cudaLaunchHostFunc_ptsz
+	kz_lazy_cudart13, // 285 cudaLaunchKernel
+	kz_lazy_cudart13, // 286 cudaLaunchKernel_ptsz
+	kz_lazy_cudart13, // 287 cudaLaunchKernelExC
+	kz_lazy_cudart13, // 288 cudaLaunchKernelExC_ptsz
+	kz_lazy_cudart13, // 289 cudaLaunchCooperativeKernel
+	kz_lazy_cudart13, // 290 cudaLaunchCooperativeKernel_ptsz
+	kz_lazy_cudart13, // 291 cudaLaunchHostFunc
+	kz_lazy_cudart13, // 292 cudaLaunchHostFunc_ptsz
 	kz_none_cudart13, // 293 cudaLaunchHostFunc_v2
 	kz_none_cudart13, // 294 cudaLaunchHostFunc_v2_ptsz
 	kz_none_cudart13, // 295 cudaGraphCreate
@@ -458,8 +464,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 433 cudaLogsCurrent
 	kz_none_cudart13, // 434 cudaLogsDumpToFile
 	kz_none_cudart13, // 435 cudaLogsDumpToMemory
-	kz_none_cudart13, // 436 cudaProfilerStart
-	kz_none_cudart13, // 437 cudaProfilerStop
+	kz_lazy_cudart13, // 436 cudaProfilerStart
+	kz_lazy_cudart13, // 437 cudaProfilerStop
 	kzb___cudaRegisterFatBinary, // 438 __cudaRegisterFatBinary
 	kzb___cudaRegisterFatBinaryEnd, // 439 __cudaRegisterFatBinaryEnd
 	kzb___cudaUnregisterFatBinary, // 440 __cudaUnregisterFatBinary
@@ -471,34 +477,34 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kzb___cudaInitModule, // 446 __cudaInitModule
 	kzb___cudaPushCallConfiguration, // 447 __cudaPushCallConfiguration
 	kzb___cudaPopCallConfiguration, // 448 __cudaPopCallConfiguration
-	kz_none_cudart13, // 449 __cudaGetKernel
-	kz_none_cudart13, // 450 __cudaLaunchKernel
-	kz_none_cudart13, // 451 __cudaLaunchKernel_ptsz
+	kz_lazy_cudart13, // 449 __cudaGetKernel
+	kz_lazy_cudart13, // 450 __cudaLaunchKernel
+	kz_lazy_cudart13, // 451 __cudaLaunchKernel_ptsz
 	kz_none_cudart13, // 452 __cudaGetProcAddress
-	kz_none_cudart13, // 453 cudaGetFuncBySymbol
-	kz_none_cudart13, // 454 cudaGetKernel
+	kz_lazy_cudart13, // 453 cudaGetFuncBySymbol
+	kz_lazy_cudart13, // 454 cudaGetKernel
 };
 
 const uint8_t kz_kind_cudart13[] = {
-	1,1,0,0,0,0,0,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
+	2,2,2,2,2,0,0,0,0,0,2,0,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,0,0,2,2,
+	2,0,0,0,0,0,2,2,2,2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,
+	0,0,0,0,2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,2,
+	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,1,2,2,2,2,2,2,2,2,2,2,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
+	2,2,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
+	2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,1,1,1,1,1,1,1,0,1,1,1,0,0,0,0,0,0,};
+	0,0,0,0,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
 
 const uint16_t kz_offset_cudart13[] = {
 	0,21,43,62,86,115,148,186,203,223,240,259,275,297,316,335,372,397,430,455,479,501,536,572,

@@ -69,7 +69,26 @@ func (w *world) argsFile(api, pkg, from string, list []*binding) error {
 	return w.goFile("internal/abi/zargs_"+api+".go", &o)
 }
 
-func argsName(b *binding) string { return goName(b.fn.Name) }
+func argsName(b *binding) string {
+	if strings.HasPrefix(b.fn.Name, "__") { // what compilers call has plain names beside it
+		return "Compiler" + goName(rowName(b.fn))
+	}
+	return goName(rowName(b.fn))
+}
+
+// rowName tells the two meanings of a name apart that changed from CUDA 12 to 13.
+func rowName(f *spec.Func) string {
+	if f.Only == 12 {
+		return f.Name + "_12"
+	}
+	return f.Name
+}
+
+// answers are the functions of package bind that turn an error and a null pointer into a result code.
+var answers = map[string]struct{ code, refuse string }{
+	"cu": {"code(err)", "refuse(thread)"},
+	"rt": {"runtimeCode(err)", "refuseRuntime()"},
+}
 
 func argField(i int, p spec.Param) string {
 	n := goName(p.Name)
@@ -115,7 +134,7 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 
 // write makes the function that serves one row.
 func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
-	o.f("func bind_%s(thread, args unsafe.Pointer) int32 {\n", b.fn.Name)
+	o.f("func bind_%s(thread, args unsafe.Pointer) int32 {\n", rowName(b.fn))
 	if len(b.fn.Params) > 0 {
 		o.f("a := (*abi.%s)(args)\n", argsName(b))
 	}
@@ -127,7 +146,7 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 		}
 	}
 	if len(any) > 0 {
-		o.f("if %s {\nreturn refuse(thread)\n}\n", strings.Join(any, " && "))
+		o.f("if %s {\nreturn %s\n}\n", strings.Join(any, " && "), answers[b.pkg].refuse)
 	}
 	for i, a := range b.args {
 		b.guard(o, a, i, imports)
@@ -153,7 +172,7 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 		}
 	}
 	o.f("%serr := (*%s.Thread)(thread).%s(%s)\n", results.String(), q(types.NewPackage(b.recv, b.method.Pkg().Name())), b.method.Name(), trimComma(call.String()))
-	o.f("if err != nil {\nreturn code(err)\n}\n%sreturn 0\n}\n\n", stores.String())
+	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", answers[b.pkg].code, stores.String())
 }
 
 func trimComma(s string) string {
@@ -169,7 +188,7 @@ func (b *binding) guard(o *out, a argument, i int, imports map[string]bool) {
 	refuse := (a.pass == passResult && a.param.Mode == spec.Out) ||
 		((a.pass == passString || a.pass == passStruct) && a.param.Mode == spec.In)
 	if refuse {
-		o.f("if %s == 0 {\nreturn refuse(thread)\n}\n", field)
+		o.f("if %s == 0 {\nreturn %s\n}\n", field, answers[b.pkg].refuse)
 	}
 	if a.pass == passStruct {
 		imports[module+"/internal/hostmem"] = true
@@ -203,7 +222,7 @@ func (w *world) tableGo() error {
 	o.header("//", apiFiles)
 	o.f("package bind\n\nimport \"%s/internal/abi\"\n\n// Handlers serve the stubs, each at the number its stub gives the door.\nvar Handlers = [...]abi.Handler{\n", module)
 	for _, b := range w.order {
-		o.f("{Name: %q, Call: bind_%s},\n", b.fn.Name, b.fn.Name)
+		o.f("{Name: %q, Call: bind_%s},\n", rowName(b.fn), rowName(b.fn))
 	}
 	o.f("}\n")
 	return w.goFile("internal/bind/zhandlers.go", &o)

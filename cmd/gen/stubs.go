@@ -56,8 +56,11 @@ func (w *world) stub(o *out, f front, s spec.Symbol) error {
 	}
 	o.f("static %s {\n", proto(s.Func, "kz_stub_"+f.Key+"_"+s.Name))
 	flag := "0"
+	if f.api.Name == "cudart" {
+		flag = "KZ_DOOR_RUNTIME"
+	}
 	if s.Variant != "" {
-		flag = "KZ_THREAD_PER_THREAD"
+		flag += " | KZ_THREAD_PER_THREAD"
 		for _, p := range s.Func.Params {
 			if p.Type.Name == "CUstream" || p.Type.Name == "cudaStream_t" {
 				o.f("\tif (!%s)\n\t\t%s = (%s)2; // the per-thread default stream\n", p.Name, p.Name, p.Type.Name)

@@ -63,10 +63,12 @@ func (w *world) scanBase() error {
 
 // answer says who answers a symbol of a library, and with which C function if the base does.
 func (w *world) answer(f front, s spec.Symbol) (kind int, entry string) {
-	// Functions the base has do not depend on the default stream: every variant is the same.
-	for _, prefix := range []string{fmt.Sprintf("kzb%d_", f.Major), "kzb_"} {
-		if w.base[prefix+s.Func.Name] {
-			return kindBase, prefix + s.Func.Name
+	// Few functions of the base depend on the default stream; for the others every variant is the same.
+	for _, name := range []string{s.Name, s.Func.Name} {
+		for _, prefix := range []string{fmt.Sprintf("kzb%d_", f.Major), "kzb_"} {
+			if w.base[prefix+name] {
+				return kindBase, prefix + name
+			}
 		}
 	}
 	if w.bound[s.Func] != nil {
@@ -98,14 +100,21 @@ func writeTables(w *world) error {
 	h.f("\n#define KZ_HASH 0x%016xull\n\n#define KZ_FOR_LIBRARIES %s\n\n#endif\n", hash.Sum64(), strings.Join(each, "; "))
 	libs.f("struct kz_library kz_libraries[KZ_LIBRARIES] = {\n")
 	for _, f := range fs {
-		libs.f("\t{%q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[2]s, kz_names_%[2]s, kz_count_%[2]s, %[3]d, %[4]d, child_%[2]s, exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
-			f.Soname, f.Key, len(f.syms), f.Unsupported)
+		libs.f("\t{%q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[2]s, kz_names_%[2]s, kz_count_%[2]s, %[3]d, %[4]d, %[5]d, child_%[2]s, exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
+			f.Soname, f.Key, len(f.syms), f.Unsupported, oneIf(f.api.Name == "cudart"))
 	}
 	libs.f("};\n")
 	w.files["c/base/ztable.h"] = h.Bytes()
 	w.files["c/base/zlibraries.c"] = libs.Bytes()
 	w.errorFile()
 	return w.procFile(fs)
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // tableFile writes the arrays of one library.

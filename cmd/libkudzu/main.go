@@ -6,9 +6,11 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"unsafe"
 
 	"kudzu/internal/abi"
 	"kudzu/internal/bind"
+	"kudzu/internal/cudart"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 )
@@ -26,6 +28,7 @@ func start() error {
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
 	driver.Start(devices.All(devices.Config{}), abi.CallOut)
+	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }
 

@@ -12,9 +12,11 @@ extern void *const *const kz_stubs[KZ_LIBRARIES];
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
 	uint32_t outer = t->flags; // a callback may call us again inside a call
-	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | flag;
+	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);
 	int32_t rc = kzDoor(t, id, args);
 	t->flags = outer;
+	if (rc && (flag & KZ_DOOR_RUNTIME))
+		t->last_error = rc;
 	return rc;
 }
 
@@ -35,6 +37,9 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 		image->stubs[l] = kz_stubs[l];
 	return rc;
 }
+
+uint64_t *kz_host_noted(void) { return host->noted; }
+uint64_t kz_host_take(void *out, uint64_t room) { return host->take(out, room); }
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
 	return ((uint64_t(*)(uint64_t, uint64_t, uint64_t))fn)(a, b, c);

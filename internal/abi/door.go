@@ -6,6 +6,9 @@ package abi
 #cgo CFLAGS: -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
 #cgo LDFLAGS: -Wl,--wrap=sigaction
 #cgo noescape kz_call_out
+#cgo noescape kz_host_take
+#cgo nocallback kz_host_take
+#cgo nocallback kz_host_noted
 #include "door.h"
 */
 import "C"
@@ -95,6 +98,14 @@ func recovered(id uint32, r any) int32 {
 
 // Panics counts the calls that ended in a fault of ours.
 func Panics() uint64 { return panics.Load() }
+
+// Noted counts what __cudaRegister* was told since the process began. It is C memory.
+func Noted() *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(C.kz_host_noted())) }
+
+// TakeNotes moves up to room records, laid out as struct kz_note, from the base to out.
+func TakeNotes(out unsafe.Pointer, room int) int {
+	return int(C.kz_host_take(out, C.uint64_t(room)))
+}
 
 // CallOut calls a C function of the program with up to three arguments.
 func CallOut(fn, a, b, c uint64) uint64 {

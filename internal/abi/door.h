@@ -8,12 +8,18 @@
 
 #define KZ_START 0xffffffffu // the number that begins, instead of a row's
 
-// kz_door passes a stub's packed arguments to Go. flag is KZ_THREAD_PER_THREAD in the
+#define KZ_DOOR_RUNTIME 2u // a call of the runtime API: a failure is the thread's last error
+
+// kz_door passes a stub's packed arguments to Go. flag has KZ_THREAD_PER_THREAD in the
 // variants for the per-thread default stream.
 int32_t kz_door(uint32_t id, uint32_t flag, void *args);
 
 // kz_door_ends is kz_door for calls that may end a context.
 int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
+
+// What the base noted of registrations (register.h).
+uint64_t *kz_host_noted(void);
+uint64_t kz_host_take(void *out, uint64_t room);
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
 

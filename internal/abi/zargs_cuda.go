@@ -74,6 +74,27 @@ type CuDeviceGetAttribute struct {
 	Dev    uint32
 }
 
+type CuDeviceSetMemPool struct {
+	_ structs.HostLayout
+
+	Dev  uint32
+	Pool uint64
+}
+
+type CuDeviceGetMemPool struct {
+	_ structs.HostLayout
+
+	Pool uint64
+	Dev  uint32
+}
+
+type CuDeviceGetDefaultMemPool struct {
+	_ structs.HostLayout
+
+	Pool_out uint64
+	Dev      uint32
+}
+
 type CuDeviceGetExecAffinitySupport struct {
 	_ structs.HostLayout
 
@@ -701,6 +722,82 @@ type CuMemHostUnregister struct {
 	P uint64
 }
 
+type CuMemPoolTrimTo struct {
+	_ structs.HostLayout
+
+	Pool           uint64
+	MinBytesToKeep uint64
+}
+
+type CuMemPoolSetAttribute struct {
+	_ structs.HostLayout
+
+	Pool  uint64
+	Attr  uint32
+	Value uint64
+}
+
+type CuMemPoolGetAttribute struct {
+	_ structs.HostLayout
+
+	Pool  uint64
+	Attr  uint32
+	Value uint64
+}
+
+type CuMemPoolSetAccess struct {
+	_ structs.HostLayout
+
+	Pool  uint64
+	Map   uint64
+	Count uint64
+}
+
+type CuMemPoolGetAccess struct {
+	_ structs.HostLayout
+
+	Flags    uint64
+	MemPool  uint64
+	Location uint64
+}
+
+type CuMemPoolCreate struct {
+	_ structs.HostLayout
+
+	Pool      uint64
+	PoolProps uint64
+}
+
+type CuMemPoolDestroy struct {
+	_ structs.HostLayout
+
+	Pool uint64
+}
+
+type CuMemGetDefaultMemPool struct {
+	_ structs.HostLayout
+
+	Pool_out uint64
+	Location uint64
+	Type     uint32
+}
+
+type CuMemGetMemPool struct {
+	_ structs.HostLayout
+
+	Pool     uint64
+	Location uint64
+	Type     uint32
+}
+
+type CuMemSetMemPool struct {
+	_ structs.HostLayout
+
+	Location uint64
+	Type     uint32
+	Pool     uint64
+}
+
 type CuPointerGetAttribute struct {
 	_ structs.HostLayout
 
@@ -985,6 +1082,30 @@ type CuMemAdvise struct {
 	Count  uint64
 	Advice uint32
 	Device uint32
+}
+
+type CuMemFreeAsync struct {
+	_ structs.HostLayout
+
+	Dptr    uint64
+	HStream uint64
+}
+
+type CuMemAllocAsync struct {
+	_ structs.HostLayout
+
+	Dptr     uint64
+	Bytesize uint64
+	HStream  uint64
+}
+
+type CuMemAllocFromPoolAsync struct {
+	_ structs.HostLayout
+
+	Dptr     uint64
+	Bytesize uint64
+	Pool     uint64
+	HStream  uint64
 }
 
 type CuStreamCreate struct {

@@ -50,1139 +50,1240 @@ static CUresult kz_stub_cuda_cuDeviceGetAttribute(int *pi, CUdevice_attribute at
 	return kz_door(8, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
+	struct { CUdevice dev; CUmemoryPool pool; } a = {dev, pool};
+	return kz_door(9, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) {
+	struct { CUmemoryPool *pool; CUdevice dev; } a = {pool, dev};
+	return kz_door(10, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
+	struct { CUmemoryPool *pool_out; CUdevice dev; } a = {pool_out, dev};
+	return kz_door(11, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev) {
 	struct { int *pi; CUexecAffinityType type; CUdevice dev; } a = {pi, type, dev};
-	return kz_door(9, 0, &a);
+	return kz_door(12, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
 	struct { CUdevprop *prop; CUdevice dev; } a = {prop, dev};
-	return kz_door(10, 0, &a);
+	return kz_door(13, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev) {
 	struct { int *major; int *minor; CUdevice dev; } a = {major, minor, dev};
-	return kz_door(11, 0, &a);
+	return kz_door(14, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
 	struct { CUcontext *pctx; CUdevice dev; } a = {pctx, dev};
-	return kz_door(12, 0, &a);
+	return kz_door(15, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(13, 0, &a);
+	return kz_door_ends(16, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
 	struct { CUdevice dev; unsigned int flags; } a = {dev, flags};
-	return kz_door(14, 0, &a);
+	return kz_door(17, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active) {
 	struct { CUdevice dev; unsigned int *flags; int *active; } a = {dev, flags, active};
-	return kz_door(15, 0, &a);
+	return kz_door(18, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxReset_v2(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(16, 0, &a);
+	return kz_door_ends(19, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
 	struct { CUdevice *dev; const char *pciBusId; } a = {dev, pciBusId};
-	return kz_door(17, 0, &a);
+	return kz_door(20, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev) {
 	struct { char *pciBusId; int len; CUdevice dev; } a = {pciBusId, len, dev};
-	return kz_door(18, 0, &a);
+	return kz_door(21, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev) {
 	struct { int *canAccessPeer; CUdevice dev; CUdevice peerDev; } a = {canAccessPeer, dev, peerDev};
-	return kz_door(19, 0, &a);
+	return kz_door(22, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice) {
 	struct { int *value; CUdevice_P2PAttribute attrib; CUdevice srcDevice; CUdevice dstDevice; } a = {value, attrib, srcDevice, dstDevice};
-	return kz_door(20, 0, &a);
+	return kz_door(23, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRelease(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(21, 0, &a);
+	return kz_door_ends(24, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxReset(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(22, 0, &a);
+	return kz_door_ends(25, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
 	struct { CUdevice dev; unsigned int flags; } a = {dev, flags};
-	return kz_door(23, 0, &a);
+	return kz_door(26, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
 	struct { CUuuid *uuid; CUdevice dev; } a = {uuid, dev};
-	return kz_door(24, 0, &a);
+	return kz_door(27, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; CUctxCreateParams *ctxCreateParams; unsigned int flags; CUdevice dev; } a = {pctx, ctxCreateParams, flags, dev};
-	return kz_door(25, 0, &a);
+	return kz_door(28, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDestroy_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door_ends(26, 0, &a);
+	return kz_door_ends(29, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPushCurrent_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(27, 0, &a);
+	return kz_door(30, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPopCurrent_v2(CUcontext *pctx) {
 	struct { CUcontext *pctx; } a = {pctx};
-	return kz_door(28, 0, &a);
+	return kz_door(31, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetCurrent(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(29, 0, &a);
+	return kz_door(32, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetCurrent(CUcontext *pctx) {
 	struct { CUcontext *pctx; } a = {pctx};
-	return kz_door(30, 0, &a);
+	return kz_door(33, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetDevice(CUdevice *device) {
 	struct { CUdevice *device; } a = {device};
-	return kz_door(31, 0, &a);
+	return kz_door(34, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx) {
 	struct { CUdevice *device; CUcontext ctx; } a = {device, ctx};
-	return kz_door(32, 0, &a);
+	return kz_door(35, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetFlags(unsigned int *flags) {
 	struct { unsigned int *flags; } a = {flags};
-	return kz_door(33, 0, &a);
+	return kz_door(36, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetFlags(unsigned int flags) {
 	struct { unsigned int flags; } a = {flags};
-	return kz_door(34, 0, &a);
+	return kz_door(37, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId) {
 	struct { CUcontext ctx; unsigned long long *ctxId; } a = {ctx, ctxId};
-	return kz_door(35, 0, &a);
+	return kz_door(38, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSynchronize(void) {
-	return kz_door(36, 0, 0);
+	return kz_door(39, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuCtxSynchronize_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(37, 0, &a);
+	return kz_door(40, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetLimit(CUlimit limit, size_t value) {
 	struct { CUlimit limit; size_t value; } a = {limit, value};
-	return kz_door(38, 0, &a);
+	return kz_door(41, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
 	struct { size_t *pvalue; CUlimit limit; } a = {pvalue, limit};
-	return kz_door(39, 0, &a);
+	return kz_door(42, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetCacheConfig(CUfunc_cache *pconfig) {
 	struct { CUfunc_cache *pconfig; } a = {pconfig};
-	return kz_door(40, 0, &a);
+	return kz_door(43, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetCacheConfig(CUfunc_cache config) {
 	struct { CUfunc_cache config; } a = {config};
-	return kz_door(41, 0, &a);
+	return kz_door(44, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version) {
 	struct { CUcontext ctx; unsigned int *version; } a = {ctx, version};
-	return kz_door(42, 0, &a);
+	return kz_door(45, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority) {
 	struct { int *leastPriority; int *greatestPriority; } a = {leastPriority, greatestPriority};
-	return kz_door(43, 0, &a);
+	return kz_door(46, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxResetPersistingL2Cache(void) {
-	return kz_door(44, 0, 0);
+	return kz_door(47, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuCtxAttach(CUcontext *pctx, unsigned int flags) {
 	struct { CUcontext *pctx; unsigned int flags; } a = {pctx, flags};
-	return kz_door(45, 0, &a);
+	return kz_door(48, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDetach(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(46, 0, &a);
+	return kz_door(49, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig) {
 	struct { CUsharedconfig *pConfig; } a = {pConfig};
-	return kz_door(47, 0, &a);
+	return kz_door(50, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetSharedMemConfig(CUsharedconfig config) {
 	struct { CUsharedconfig config; } a = {config};
-	return kz_door(48, 0, &a);
+	return kz_door(51, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
 	struct { CUcontext peerContext; unsigned int Flags; } a = {peerContext, Flags};
-	return kz_door(49, 0, &a);
+	return kz_door(52, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDisablePeerAccess(CUcontext peerContext) {
 	struct { CUcontext peerContext; } a = {peerContext};
-	return kz_door(50, 0, &a);
+	return kz_door(53, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; unsigned int flags; CUdevice dev; } a = {pctx, flags, dev};
-	return kz_door(51, 0, &a);
+	return kz_door(54, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; unsigned int flags; CUdevice dev; } a = {pctx, flags, dev};
-	return kz_door(52, 0, &a);
+	return kz_door(55, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; CUexecAffinityParam *paramsArray; int numParams; unsigned int flags; CUdevice dev; } a = {pctx, paramsArray, numParams, flags, dev};
-	return kz_door(53, 0, &a);
+	return kz_door(56, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDestroy(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door_ends(54, 0, &a);
+	return kz_door_ends(57, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPopCurrent(CUcontext *pctx) {
 	struct { CUcontext *pctx; } a = {pctx};
-	return kz_door(55, 0, &a);
+	return kz_door(58, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPushCurrent(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(56, 0, &a);
+	return kz_door(59, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoad(CUmodule *module, const char *fname) {
 	struct { CUmodule *module; const char *fname; } a = {module, fname};
-	return kz_door(57, 0, &a);
+	return kz_door(60, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoadData(CUmodule *module, const void *image) {
 	struct { CUmodule *module; const void *image; } a = {module, image};
-	return kz_door(58, 0, &a);
+	return kz_door(61, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues) {
 	struct { CUmodule *module; const void *image; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {module, image, numOptions, options, optionValues};
-	return kz_door(59, 0, &a);
+	return kz_door(62, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
 	struct { CUmodule *module; const void *fatCubin; } a = {module, fatCubin};
-	return kz_door(60, 0, &a);
+	return kz_door(63, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleUnload(CUmodule hmod) {
 	struct { CUmodule hmod; } a = {hmod};
-	return kz_door(61, 0, &a);
+	return kz_door(64, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
 	struct { CUmoduleLoadingMode *mode; } a = {mode};
-	return kz_door(62, 0, &a);
+	return kz_door(65, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name) {
 	struct { CUfunction *hfunc; CUmodule hmod; const char *name; } a = {hfunc, hmod, name};
-	return kz_door(63, 0, &a);
+	return kz_door(66, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod) {
 	struct { unsigned int *count; CUmodule mod; } a = {count, mod};
-	return kz_door(64, 0, &a);
+	return kz_door(67, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod) {
 	struct { CUfunction *functions; unsigned int numFunctions; CUmodule mod; } a = {functions, numFunctions, mod};
-	return kz_door(65, 0, &a);
+	return kz_door(68, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name) {
 	struct { CUdeviceptr *dptr; size_t *bytes; CUmodule hmod; const char *name; } a = {dptr, bytes, hmod, name};
-	return kz_door(66, 0, &a);
+	return kz_door(69, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
 	struct { CUlibrary *library; const void *code; CUjit_option *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; CUlibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
-	return kz_door(67, 0, &a);
+	return kz_door(70, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
 	struct { CUlibrary *library; const char *fileName; CUjit_option *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; CUlibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, fileName, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
-	return kz_door(68, 0, &a);
+	return kz_door(71, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryUnload(CUlibrary library) {
 	struct { CUlibrary library; } a = {library};
-	return kz_door(69, 0, &a);
+	return kz_door(72, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name) {
 	struct { CUkernel *pKernel; CUlibrary library; const char *name; } a = {pKernel, library, name};
-	return kz_door(70, 0, &a);
+	return kz_door(73, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib) {
 	struct { unsigned int *count; CUlibrary lib; } a = {count, lib};
-	return kz_door(71, 0, &a);
+	return kz_door(74, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib) {
 	struct { CUkernel *kernels; unsigned int numKernels; CUlibrary lib; } a = {kernels, numKernels, lib};
-	return kz_door(72, 0, &a);
+	return kz_door(75, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetModule(CUmodule *pMod, CUlibrary library) {
 	struct { CUmodule *pMod; CUlibrary library; } a = {pMod, library};
-	return kz_door(73, 0, &a);
+	return kz_door(76, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel) {
 	struct { CUfunction *pFunc; CUkernel kernel; } a = {pFunc, kernel};
-	return kz_door(74, 0, &a);
+	return kz_door(77, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel) {
 	struct { CUlibrary *pLib; CUkernel kernel; } a = {pLib, kernel};
-	return kz_door(75, 0, &a);
+	return kz_door(78, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) {
 	struct { CUdeviceptr *dptr; size_t *bytes; CUlibrary library; const char *name; } a = {dptr, bytes, library, name};
-	return kz_door(76, 0, &a);
+	return kz_door(79, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
 	struct { int *pi; CUfunction_attribute attrib; CUkernel kernel; CUdevice dev; } a = {pi, attrib, kernel, dev};
-	return kz_door(77, 0, &a);
+	return kz_door(80, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
 	struct { CUfunction_attribute attrib; int val; CUkernel kernel; CUdevice dev; } a = {attrib, val, kernel, dev};
-	return kz_door(78, 0, &a);
+	return kz_door(81, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
 	struct { CUkernel kernel; CUfunc_cache config; CUdevice dev; } a = {kernel, config, dev};
-	return kz_door(79, 0, &a);
+	return kz_door(82, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetName(const char **name, CUkernel hfunc) {
 	struct { const char **name; CUkernel hfunc; } a = {name, hfunc};
-	return kz_door(80, 0, &a);
+	return kz_door(83, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUkernel kernel; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {kernel, paramIndex, paramOffset, paramSize};
-	return kz_door(81, 0, &a);
+	return kz_door(84, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetParamCount(CUkernel kernel, size_t *paramCount) {
 	struct { CUkernel kernel; size_t *paramCount; } a = {kernel, paramCount};
-	return kz_door(82, 0, &a);
+	return kz_door(85, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetInfo_v2(size_t *free, size_t *total) {
 	struct { size_t *free; size_t *total; } a = {free, total};
-	return kz_door(83, 0, &a);
+	return kz_door(86, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 	struct { CUdeviceptr *dptr; size_t bytesize; } a = {dptr, bytesize};
-	return kz_door(84, 0, &a);
+	return kz_door(87, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes) {
 	struct { CUdeviceptr *dptr; size_t *pPitch; size_t WidthInBytes; size_t Height; unsigned int ElementSizeBytes; } a = {dptr, pPitch, WidthInBytes, Height, ElementSizeBytes};
-	return kz_door(85, 0, &a);
+	return kz_door(88, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFree_v2(CUdeviceptr dptr) {
 	struct { CUdeviceptr dptr; } a = {dptr};
-	return kz_door(86, 0, &a);
+	return kz_door(89, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
 	struct { CUdeviceptr *pbase; size_t *psize; CUdeviceptr dptr; } a = {pbase, psize, dptr};
-	return kz_door(87, 0, &a);
+	return kz_door(90, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocHost_v2(void **pp, size_t bytesize) {
 	struct { void **pp; size_t bytesize; } a = {pp, bytesize};
-	return kz_door(88, 0, &a);
+	return kz_door(91, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeHost(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(89, 0, &a);
+	return kz_door(92, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
 	struct { void **pp; size_t bytesize; unsigned int Flags; } a = {pp, bytesize, Flags};
-	return kz_door(90, 0, &a);
+	return kz_door(93, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags) {
 	struct { CUdeviceptr *pdptr; void *p; unsigned int Flags; } a = {pdptr, p, Flags};
-	return kz_door(91, 0, &a);
+	return kz_door(94, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetFlags(unsigned int *pFlags, void *p) {
 	struct { unsigned int *pFlags; void *p; } a = {pFlags, p};
-	return kz_door(92, 0, &a);
+	return kz_door(95, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
 	struct { CUdeviceptr *dptr; size_t bytesize; unsigned int flags; } a = {dptr, bytesize, flags};
-	return kz_door(93, 0, &a);
+	return kz_door(96, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(94, 0, &a);
+	return kz_door(97, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostUnregister(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(95, 0, &a);
+	return kz_door(98, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
+	struct { CUmemoryPool pool; size_t minBytesToKeep; } a = {pool, minBytesToKeep};
+	return kz_door(99, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
+	struct { CUmemoryPool pool; CUmemPool_attribute attr; void *value; } a = {pool, attr, value};
+	return kz_door(100, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
+	struct { CUmemoryPool pool; CUmemPool_attribute attr; void *value; } a = {pool, attr, value};
+	return kz_door(101, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
+	struct { CUmemoryPool pool; const CUmemAccessDesc *map; size_t count; } a = {pool, map, count};
+	return kz_door(102, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location) {
+	struct { CUmemAccess_flags *flags; CUmemoryPool memPool; CUmemLocation *location; } a = {flags, memPool, location};
+	return kz_door(103, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
+	struct { CUmemoryPool *pool; const CUmemPoolProps *poolProps; } a = {pool, poolProps};
+	return kz_door(104, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPoolDestroy(CUmemoryPool pool) {
+	struct { CUmemoryPool pool; } a = {pool};
+	return kz_door(105, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type) {
+	struct { CUmemoryPool *pool_out; CUmemLocation *location; CUmemAllocationType type; } a = {pool_out, location, type};
+	return kz_door(106, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type) {
+	struct { CUmemoryPool *pool; CUmemLocation *location; CUmemAllocationType type; } a = {pool, location, type};
+	return kz_door(107, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool) {
+	struct { CUmemLocation *location; CUmemAllocationType type; CUmemoryPool pool; } a = {location, type, pool};
+	return kz_door(108, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { void *data; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {data, attribute, ptr};
-	return kz_door(96, 0, &a);
+	return kz_door(109, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { const void *value; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {value, attribute, ptr};
-	return kz_door(97, 0, &a);
+	return kz_door(110, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr) {
 	struct { unsigned int numAttributes; CUpointer_attribute *attributes; void **data; CUdeviceptr ptr; } a = {numAttributes, attributes, data, ptr};
-	return kz_door(98, 0, &a);
+	return kz_door(111, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(99, 0, &a);
+	return kz_door(112, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(100, 0, &a);
+	return kz_door(113, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(100, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(113, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(101, 0, &a);
+	return kz_door(114, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(101, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(114, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(102, 0, &a);
+	return kz_door(115, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(102, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(115, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(103, 0, &a);
+	return kz_door(116, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(103, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(116, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(104, 0, &a);
+	return kz_door(117, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(104, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(117, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(105, 0, &a);
+	return kz_door(118, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(105, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(118, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(106, 0, &a);
+	return kz_door(119, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(106, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(119, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(107, 0, &a);
+	return kz_door(120, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(107, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(120, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(108, 0, &a);
+	return kz_door(121, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(108, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(121, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(109, 0, &a);
+	return kz_door(122, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(109, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(122, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(110, 0, &a);
+	return kz_door(123, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(110, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(123, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(111, 0, &a);
+	return kz_door(124, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(111, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(124, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(112, 0, &a);
+	return kz_door(125, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(112, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(125, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(113, 0, &a);
+	return kz_door(126, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(113, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(126, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(114, 0, &a);
+	return kz_door(127, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(114, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(127, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(115, 0, &a);
+	return kz_door(128, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(115, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(128, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(116, 0, &a);
+	return kz_door(129, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(116, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(129, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(117, 0, &a);
+	return kz_door(130, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(117, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(130, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(118, 0, &a);
+	return kz_door(131, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(118, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(131, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(119, 0, &a);
+	return kz_door(132, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(119, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(132, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(120, 0, &a);
+	return kz_door(133, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(120, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(133, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(121, 0, &a);
+	return kz_door(134, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(121, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(134, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(122, 0, &a);
+	return kz_door(135, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(122, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(135, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(123, 0, &a);
+	return kz_door(136, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(123, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(136, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(124, 0, &a);
+	return kz_door(137, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(124, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(137, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(125, 0, &a);
+	return kz_door(138, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(125, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(138, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(126, 0, &a);
+	return kz_door(139, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(126, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(139, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(127, 0, &a);
+	return kz_door(140, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(127, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(140, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
 	struct { CUdeviceptr devPtr; size_t count; CUmem_advise advice; CUdevice device; } a = {devPtr, count, advice, device};
-	return kz_door(128, 0, &a);
+	return kz_door(141, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
+	return kz_door(142, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
+	return kz_door(142, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
+	return kz_door(143, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
+	return kz_door(143, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
+	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
+	return kz_door(144, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
+	return kz_door(144, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreate(CUstream *phStream, unsigned int Flags) {
 	struct { CUstream *phStream; unsigned int Flags; } a = {phStream, Flags};
-	return kz_door(129, 0, &a);
+	return kz_door(145, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
 	struct { CUstream *phStream; unsigned int flags; int priority; } a = {phStream, flags, priority};
-	return kz_door(130, 0, &a);
+	return kz_door(146, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 	struct { CUstreamCaptureMode *mode; } a = {mode};
-	return kz_door(131, 0, &a);
+	return kz_door(147, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy_v2(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(132, 0, &a);
+	return kz_door(148, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(133, 0, &a);
+	return kz_door(149, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority(CUstream hStream, int *priority) {
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(134, 0, &a);
+	return kz_door(150, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority_ptsz(CUstream hStream, int *priority) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(134, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(150, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId(CUstream hStream, unsigned long long *streamId) {
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(135, 0, &a);
+	return kz_door(151, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId_ptsz(CUstream hStream, unsigned long long *streamId) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(135, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(151, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(136, 0, &a);
+	return kz_door(152, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(136, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(152, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice(CUstream hStream, CUdevice *device) {
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(137, 0, &a);
+	return kz_door(153, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(137, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(153, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(138, 0, &a);
+	return kz_door(154, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(138, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(154, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(139, 0, &a);
+	return kz_door(155, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(139, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(155, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(140, 0, &a);
+	return kz_door(156, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(140, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(156, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(141, 0, &a);
+	return kz_door(157, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(141, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(157, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(142, 0, &a);
+	return kz_door(158, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(142, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(158, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(143, 0, &a);
+	return kz_door(159, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(143, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(159, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(144, 0, &a);
+	return kz_door(160, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(144, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(160, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(145, 0, &a);
+	return kz_door(161, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(145, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(161, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(146, 0, &a);
+	return kz_door(162, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(146, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(162, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventCreate(CUevent *phEvent, unsigned int Flags) {
 	struct { CUevent *phEvent; unsigned int Flags; } a = {phEvent, Flags};
-	return kz_door(147, 0, &a);
+	return kz_door(163, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventQuery(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(148, 0, &a);
+	return kz_door(164, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventSynchronize(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(149, 0, &a);
+	return kz_door(165, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy_v2(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(150, 0, &a);
+	return kz_door(166, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(151, 0, &a);
+	return kz_door(167, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(152, 0, &a);
+	return kz_door(168, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(153, 0, &a);
+	return kz_door(169, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord(CUevent hEvent, CUstream hStream) {
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(154, 0, &a);
+	return kz_door(170, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(154, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(170, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(155, 0, &a);
+	return kz_door(171, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(155, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(171, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
 	struct { int *pi; CUfunction_attribute attrib; CUfunction hfunc; } a = {pi, attrib, hfunc};
-	return kz_door(156, 0, &a);
+	return kz_door(172, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
 	struct { CUfunction hfunc; CUfunction_attribute attrib; int value; } a = {hfunc, attrib, value};
-	return kz_door(157, 0, &a);
+	return kz_door(173, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
 	struct { CUfunction hfunc; CUfunc_cache config; } a = {hfunc, config};
-	return kz_door(158, 0, &a);
+	return kz_door(174, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
 	struct { CUmodule *hmod; CUfunction hfunc; } a = {hmod, hfunc};
-	return kz_door(159, 0, &a);
+	return kz_door(175, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetName(const char **name, CUfunction hfunc) {
 	struct { const char **name; CUfunction hfunc; } a = {name, hfunc};
-	return kz_door(160, 0, &a);
+	return kz_door(176, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUfunction func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(161, 0, &a);
+	return kz_door(177, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamCount(CUfunction func, size_t *paramCount) {
 	struct { CUfunction func; size_t *paramCount; } a = {func, paramCount};
-	return kz_door(162, 0, &a);
+	return kz_door(178, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
 	struct { CUfunctionLoadingState *state; CUfunction function; } a = {state, function};
-	return kz_door(163, 0, &a);
+	return kz_door(179, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
 	struct { CUfunction function; } a = {function};
-	return kz_door(164, 0, &a);
+	return kz_door(180, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
-	return kz_door(165, 0, &a);
+	return kz_door(181, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(166, 0, &a);
+	return kz_door(182, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(167, 0, &a);
+	return kz_door(183, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
-	return kz_door(168, 0, &a);
+	return kz_door(184, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
-	return kz_door(169, 0, &a);
+	return kz_door(185, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(170, 0, &a);
+	return kz_door(186, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(171, 0, &a);
+	return kz_door(187, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(171, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(187, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(172, 0, &a);
+	return kz_door(188, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(172, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(188, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(173, 0, &a);
+	return kz_door(189, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(173, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(189, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(174, 0, &a);
+	return kz_door(190, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(174, KZ_THREAD_PER_THREAD, &a);
+	return kz_door(190, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(175, 0, 0);
+	return kz_door(191, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(176, 0, 0);
+	return kz_door(192, 0, 0);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -1195,6 +1296,9 @@ void *const kz_stubs_cuda[731] = {
 	[13] = kz_stub_cuda_cuDeviceTotalMem_v2,
 	[14] = kz_stub_cuda_cuDeviceGetTexture1DLinearMaxWidth,
 	[15] = kz_stub_cuda_cuDeviceGetAttribute,
+	[18] = kz_stub_cuda_cuDeviceSetMemPool,
+	[19] = kz_stub_cuda_cuDeviceGetMemPool,
+	[20] = kz_stub_cuda_cuDeviceGetDefaultMemPool,
 	[21] = kz_stub_cuda_cuDeviceGetExecAffinitySupport,
 	[22] = kz_stub_cuda_cuDeviceGetProperties,
 	[23] = kz_stub_cuda_cuDeviceComputeCapability,
@@ -1282,6 +1386,16 @@ void *const kz_stubs_cuda[731] = {
 	[144] = kz_stub_cuda_cuMemAllocManaged,
 	[150] = kz_stub_cuda_cuMemHostRegister_v2,
 	[151] = kz_stub_cuda_cuMemHostUnregister,
+	[170] = kz_stub_cuda_cuMemPoolTrimTo,
+	[171] = kz_stub_cuda_cuMemPoolSetAttribute,
+	[172] = kz_stub_cuda_cuMemPoolGetAttribute,
+	[173] = kz_stub_cuda_cuMemPoolSetAccess,
+	[174] = kz_stub_cuda_cuMemPoolGetAccess,
+	[175] = kz_stub_cuda_cuMemPoolCreate,
+	[176] = kz_stub_cuda_cuMemPoolDestroy,
+	[177] = kz_stub_cuda_cuMemGetDefaultMemPool,
+	[178] = kz_stub_cuda_cuMemGetMemPool,
+	[179] = kz_stub_cuda_cuMemSetMemPool,
 	[192] = kz_stub_cuda_cuPointerGetAttribute,
 	[197] = kz_stub_cuda_cuPointerSetAttribute,
 	[198] = kz_stub_cuda_cuPointerGetAttributes,
@@ -1343,6 +1457,12 @@ void *const kz_stubs_cuda[731] = {
 	[316] = kz_stub_cuda_cuMemPrefetchAsync,
 	[317] = kz_stub_cuda_cuMemPrefetchAsync_ptsz,
 	[320] = kz_stub_cuda_cuMemAdvise,
+	[330] = kz_stub_cuda_cuMemFreeAsync,
+	[331] = kz_stub_cuda_cuMemFreeAsync_ptsz,
+	[332] = kz_stub_cuda_cuMemAllocAsync,
+	[333] = kz_stub_cuda_cuMemAllocAsync_ptsz,
+	[334] = kz_stub_cuda_cuMemAllocFromPoolAsync,
+	[335] = kz_stub_cuda_cuMemAllocFromPoolAsync_ptsz,
 	[352] = kz_stub_cuda_cuStreamCreate,
 	[353] = kz_stub_cuda_cuStreamCreateWithPriority,
 	[354] = kz_stub_cuda_cuThreadExchangeStreamCaptureMode,

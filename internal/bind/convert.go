@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 
+	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/logx"
 )
@@ -40,3 +41,18 @@ func Report(call string, cause any, stack []byte) {
 		_, _ = os.Stderr.Write(stack)
 	}
 }
+
+// runtimeCode is code for the runtime API, whose numbers are the driver's where both have one.
+func runtimeCode(err error) int32 {
+	var r driver.Result
+	if e, ok := err.(cudart.Error); ok {
+		return int32(e)
+	}
+	if !errors.As(err, &r) {
+		return code(err)
+	}
+	return int32(cudart.ErrorOf(r))
+}
+
+// refuseRuntime answers a null pointer where a result of the runtime API must go.
+func refuseRuntime() int32 { return invalidValue }

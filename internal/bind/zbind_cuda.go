@@ -119,6 +119,41 @@ func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceSetMemPool)(args)
+	err := (*driver.Thread)(thread).DeviceSetMemPool(cu.CUdevice(a.Dev), cu.CUmemoryPool(a.Pool))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetMemPool)(args)
+	if a.Pool == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).DeviceGetMemPool(cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pool), uint64(r0))
+	return 0
+}
+
+func bind_cuDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetDefaultMemPool)(args)
+	if a.Pool_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).DeviceGetDefaultMemPool(cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pool_out), uint64(r0))
+	return 0
+}
+
 func bind_cuDeviceGetExecAffinitySupport(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetExecAffinitySupport)(args)
 	if a.Pi == 0 {
@@ -1158,6 +1193,116 @@ func bind_cuMemHostUnregister(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolTrimTo)(args)
+	err := (*driver.Thread)(thread).MemPoolTrimTo(cu.CUmemoryPool(a.Pool), uint64(a.MinBytesToKeep))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolSetAttribute)(args)
+	err := (*driver.Thread)(thread).MemPoolSetAttribute(cu.CUmemoryPool(a.Pool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolGetAttribute)(args)
+	err := (*driver.Thread)(thread).MemPoolGetAttribute(cu.CUmemoryPool(a.Pool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolSetAccess)(args)
+	err := (*driver.Thread)(thread).MemPoolSetAccess(cu.CUmemoryPool(a.Pool), hostmem.Ptr(a.Map), uint64(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolGetAccess)(args)
+	if a.Flags == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemPoolGetAccess(cu.CUmemoryPool(a.MemPool), hostmem.Ptr(a.Location))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r0))
+	return 0
+}
+
+func bind_cuMemPoolCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolCreate)(args)
+	if a.Pool == 0 {
+		return refuse(thread)
+	}
+	if a.PoolProps == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUmemPoolProps_v1](hostmem.Ptr(a.PoolProps))
+	r0, err := (*driver.Thread)(thread).MemPoolCreate(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pool), uint64(r0))
+	return 0
+}
+
+func bind_cuMemPoolDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolDestroy)(args)
+	err := (*driver.Thread)(thread).MemPoolDestroy(cu.CUmemoryPool(a.Pool))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetDefaultMemPool)(args)
+	if a.Pool_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemGetDefaultMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pool_out), uint64(r0))
+	return 0
+}
+
+func bind_cuMemGetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetMemPool)(args)
+	if a.Pool == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemGetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pool), uint64(r0))
+	return 0
+}
+
+func bind_cuMemSetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemSetMemPool)(args)
+	err := (*driver.Thread)(thread).MemSetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type), cu.CUmemoryPool(a.Pool))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuPointerGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuPointerGetAttribute)(args)
 	err := (*driver.Thread)(thread).PointerGetAttribute(hostmem.Ptr(a.Data), cu.CUpointer_attribute(a.Attribute), driver.DevPtr(a.Ptr))
@@ -1472,6 +1617,41 @@ func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
 	if err != nil {
 		return code(err)
 	}
+	return 0
+}
+
+func bind_cuMemFreeAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemFreeAsync)(args)
+	err := (*driver.Thread)(thread).MemFreeAsync(driver.DevPtr(a.Dptr), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemAllocAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAllocAsync)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemAllocAsync(uint64(a.Bytesize), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
+	return 0
+}
+
+func bind_cuMemAllocFromPoolAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAllocFromPoolAsync)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemAllocFromPoolAsync(uint64(a.Bytesize), cu.CUmemoryPool(a.Pool), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	return 0
 }
 

@@ -16,7 +16,7 @@ type Thread struct {
 	Flags     uint32 // ThreadPerThread while a _ptsz/_ptds entry point is running
 	LastError int32  // the runtime API's last error
 	Depth     uint32 // contexts on Stack
-	_         uint32
+	Device    int32  // the runtime API's device, plus one; 0 before a choice
 	Stack     [MaxContextStack]uint64 // CUcontext values; Stack[Depth-1] is current
 }
 

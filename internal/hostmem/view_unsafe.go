@@ -58,6 +58,12 @@ func Store[T any](p Ptr, v T) {
 	copy(Bytes(p, uint64(n)), unsafe.Slice((*byte)(unsafe.Pointer(&v)), n))
 }
 
+// StorePrefix writes the first n bytes of a value at p, for a caller who knows an older, shorter structure.
+func StorePrefix[T any](p Ptr, v T, n uint64) {
+	n = min(n, uint64(unsafe.Sizeof(v)))
+	copy(Bytes(p, n), unsafe.Slice((*byte)(unsafe.Pointer(&v)), n))
+}
+
 // String copies the C string at p, which must end within MaxString bytes.
 func String(p Ptr) string { return StringN(p, MaxString) }
 

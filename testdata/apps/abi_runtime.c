@@ -50,11 +50,22 @@ int main(void) {
 	int v = 0;
 	EXPECT(cudaRuntimeGetVersion(&v), 0);
 	EXPECT(v / 1000, CUDART_VERSION / 1000);
+
+	// A failure is remembered until it is asked for.
+	EXPECT(cudaPeekAtLastError(), cudaErrorMissingConfiguration);
+	EXPECT(cudaGetLastError(), cudaErrorMissingConfiguration);
 	EXPECT(cudaGetLastError(), 0);
+	void *fn = (void *)1;
+	cudaDriverEntryPointQueryResult found;
+	EXPECT(cudaGetDriverEntryPointByVersion("cuMemAlloc", &fn, 12000, cudaEnableDefault, &found), 0);
+	EXPECT(found == cudaDriverEntryPointSuccess && fn, 1);
+	EXPECT(cudaGetDriverEntryPointByVersion("cuNothing", &fn, 12000, cudaEnableDefault, &found), 0);
+	EXPECT(found == cudaDriverEntryPointSymbolNotFound && !fn, 1);
 
 	// GL interop is nobody's work here: it says so, without starting anything.
 	EXPECT(cudaGLSetGLDevice(0), cudaErrorNotSupported);
 	EXPECT(cudaGLSetGLDevice(0), cudaErrorNotSupported);
+	EXPECT(cudaGetLastError(), cudaErrorNotSupported);
 	EXPECT(loaded(), 0);
 	__cudaUnregisterFatBinary(fatbin);
 	return finish();

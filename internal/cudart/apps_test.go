@@ -1,0 +1,142 @@
+package cudart_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"kudzu/internal/fatbin"
+)
+
+// Whole programs (testdata/apps/rt_*.c) with registration written by hand the way nvcc writes it, linked against both
+// runtime libraries, on both executors. Each checks itself and prints "ok".
+
+const repository = "../.."
+
+var built struct {
+	once sync.Once
+	lib  string
+	err  error
+}
+
+// dist builds the libraries once and gives their folder. The script takes a lock and leaves alone what is current.
+func dist(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath(compiler()); err != nil {
+		t.Skip("no C compiler: install gcc, or name one in CC")
+	}
+	built.once.Do(func() {
+		for _, pattern := range []string{"c/*/*", "include/*", "testdata/apps/*", "cmd/*/*", "internal/*/*", "internal/*/*/*"} {
+			files, _ := filepath.Glob(filepath.Join(repository, pattern)) // the pattern is well formed
+			for _, f := range files {
+				_, _ = os.Stat(f) // so that go test knows a cached result by it
+			}
+		}
+		out, err := exec.Command(filepath.Join(repository, "scripts/dist.sh")).CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("scripts/dist.sh: %w\n%s", err, out)
+			return
+		}
+		built.lib, built.err = filepath.Abs(filepath.Join(repository, "dist/lib"))
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.lib
+}
+
+func compiler() string {
+	if c := os.Getenv("CC"); c != "" {
+		return c
+	}
+	return "gcc"
+}
+
+// container writes the kernels as a fatbin container and gives an assembler file that holds it.
+func container(t *testing.T, flags uint64) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "testdata/apps/rt_kernels.ptx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := fatbin.Write([]fatbin.Part{{Kind: fatbin.PTX, SM: 70, Major: 7, Flags: flags, Data: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	bin, src := filepath.Join(dir, "rt_kernels.fatbin"), filepath.Join(dir, "rt_kernels.S")
+	asm := fmt.Sprintf("\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl rt_kernels\nrt_kernels:\n\t.incbin %q\n\t.section .note.GNU-stack,\"\",%%progbits\n", bin)
+	for path, data := range map[string][]byte{bin: image, src: []byte(asm)} {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return src
+}
+
+// program compiles testdata/apps/<name>.c against a runtime library.
+func program(t *testing.T, major, name string, flags ...string) string {
+	t.Helper()
+	libs := dist(t)
+	apps := filepath.Join(repository, "testdata/apps")
+	exe := filepath.Join(t.TempDir(), name)
+	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-DCUDART_VERSION=" + major + "000", "-I" + filepath.Join(repository, "include"), "-I" + apps,
+		filepath.Join(apps, name+".c"), "-o", exe}, flags...)
+	args = append(args, "-L"+libs, "-l:libcudart.so."+major, "-lpthread")
+	if out, err := exec.Command(compiler(), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	return exe
+}
+
+// run runs a program in a bare environment and gives what it wrote.
+func run(t *testing.T, env []string, exe string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dist(t), "KUDZU_LLVM=" + os.Getenv("KUDZU_LLVM")}, env...)
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if err != nil {
+		t.Errorf("%s: %v", filepath.Base(exe), err)
+	}
+	return o.String(), e.String()
+}
+
+var backends = []string{"cpu", "interp"}
+
+// TestPrograms: every program, with both libraries, on both executors.
+func TestPrograms(t *testing.T) {
+	dist(t)
+	for _, p := range []struct {
+		name  string
+		env   []string
+		flags uint64 // of the container
+		quiet bool   // nothing on standard error
+	}{
+		{name: "rt_launch", quiet: true},
+		{name: "rt_errors"},
+	} {
+		for _, major := range []string{"12", "13"} {
+			t.Run(p.name+"/"+major, func(t *testing.T) {
+				t.Parallel()
+				exe := program(t, major, p.name, container(t, p.flags))
+				for _, b := range backends {
+					stdout, stderr := run(t, append([]string{"KUDZU_BACKEND=" + b}, p.env...), exe)
+					if stdout != "ok\n" || p.quiet && stderr != "" {
+						t.Errorf("%s: %s%s", b, stdout, stderr)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package cudart
+
+import (
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/rt"
+)
+
+// GetDeviceCount writes the number of devices; none is an error, and 0 is written all the same.
+func (t *Thread) GetDeviceCount(out hostmem.Ptr) error {
+	if out == hostmem.Nil {
+		return errInvalidValue
+	}
+	d, err := t.started()
+	n := int32(0)
+	if err == nil {
+		n, err = d.DeviceGetCount()
+	}
+	hostmem.Store(out, n)
+	return err
+}
+
+// GetDevice is the current context's device, or the one a context would be made on.
+func (t *Thread) GetDevice() (int32, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	if t.Depth == 0 {
+		return t.chosen(), nil
+	}
+	return d.CtxGetDevice()
+}
+
+// SetDevice makes a device the thread's. Since CUDA 12 its context is there when the call returns.
+func (t *Thread) SetDevice(dev int32) error {
+	if err := t.valid(dev); err != nil {
+		return err
+	}
+	if err := t.use(dev); err != nil {
+		return err
+	}
+	t.Device = dev + 1
+	return nil
+}
+
+// InitDevice wakes a device's context without making it current.
+func (t *Thread) InitDevice(dev int32, deviceFlags, flags uint32) error {
+	if err := t.valid(dev); err != nil {
+		return err
+	}
+	if flags&^uint32(rt.CudaInitDeviceFlagsAreValid) != 0 {
+		return errInvalidValue
+	}
+	if flags != 0 {
+		if err := t.setFlags(dev, deviceFlags); err != nil {
+			return err
+		}
+	}
+	_, err := t.wake(dev)
+	return err
+}
+
+// valid checks an ordinal.
+func (t *Thread) valid(dev int32) error {
+	d, err := t.started()
+	if err != nil {
+		return err
+	}
+	_, err = d.DeviceGet(dev)
+	return err
+}
+
+// SetValidDevices limits the devices a thread would choose from; with a choice made, nothing is left to decide.
+func (t *Thread) SetValidDevices(list hostmem.Ptr, n int32) error {
+	d, err := t.started()
+	if err != nil {
+		return err
+	}
+	count, err := d.DeviceGetCount()
+	if err != nil {
+		return err
+	}
+	if n < 0 || n > count || n > 0 && list == hostmem.Nil {
+		return errInvalidValue
+	}
+	devs := hostmem.Slice[int32](list, int(n))
+	for _, dev := range devs {
+		if dev < 0 || dev >= count {
+			return errInvalidDevice
+		}
+	}
+	if n > 0 && t.Depth == 0 && t.Device == 0 {
+		t.Device = devs[0] + 1
+	}
+	return nil
+}
+
+// ChooseDevice finds the device that fits best. The devices of one backend are alike, so the first does.
+func (t *Thread) ChooseDevice(prop hostmem.Ptr) (int32, error) {
+	if prop == hostmem.Nil {
+		return 0, errInvalidValue
+	}
+	return 0, t.valid(0)
+}
+
+// DeviceReset ends the current device's context, and with it all that was made on the device.
+func (t *Thread) DeviceReset() error {
+	dev, err := t.GetDevice()
+	if err != nil {
+		return err
+	}
+	registered.forget()
+	return t.reset(dev)
+}
+
+// DeviceSynchronize waits for all work of the device.
+func (t *Thread) DeviceSynchronize() error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.CtxSynchronize()
+}
+
+// SetDeviceFlags sets the flags of the current device's context.
+func (t *Thread) SetDeviceFlags(flags uint32) error {
+	dev, err := t.GetDevice()
+	if err != nil {
+		return err
+	}
+	return t.setFlags(dev, flags)
+}
+
+func (t *Thread) setFlags(dev int32, flags uint32) error {
+	if flags&^uint32(rt.CudaDeviceMask) != 0 {
+		return errInvalidValue
+	}
+	// Host memory is always mapped; the driver has the flag for its own contexts only.
+	return t.driver().DevicePrimaryCtxSetFlags(dev, flags)
+}
+
+// GetDeviceFlags is the flags of the current context, or of the one that would be made.
+func (t *Thread) GetDeviceFlags() (uint32, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	var flags uint32
+	if t.Depth > 0 {
+		flags, err = d.CtxGetFlags()
+	} else {
+		flags, _, err = d.DevicePrimaryCtxGetState(t.chosen())
+	}
+	return flags | rt.CudaDeviceMapHost, err
+}
+
+// DeviceGetAttribute is one number about a device. The attributes are numbered as the driver's.
+func (t *Thread) DeviceGetAttribute(attr rt.CudaDeviceAttr, dev int32) (int32, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	return d.DeviceGetAttribute(cu.CUdevice_attribute(attr), dev)
+}
+
+// DeviceSetLimit sets a limit of the current context. The limits are numbered as the driver's.
+func (t *Thread) DeviceSetLimit(limit rt.CudaLimit, value uint64) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.CtxSetLimit(cu.CUlimit(limit), value)
+}
+
+// DeviceGetLimit is a limit of the current context.
+func (t *Thread) DeviceGetLimit(limit rt.CudaLimit) (uint64, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	return d.CtxGetLimit(cu.CUlimit(limit))
+}
+
+// DeviceSetCacheConfig notes a preference.
+func (t *Thread) DeviceSetCacheConfig(config rt.CudaFuncCache) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.CtxSetCacheConfig(cu.CUfunc_cache(config))
+}
+
+// DeviceGetCacheConfig is the preference noted.
+func (t *Thread) DeviceGetCacheConfig() (rt.CudaFuncCache, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	c, err := d.CtxGetCacheConfig()
+	return rt.CudaFuncCache(c), err
+}
+
+// DeviceSetSharedMemConfig checks a preference that nothing depends on here.
+func (t *Thread) DeviceSetSharedMemConfig(config rt.CudaSharedMemConfig) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.CtxSetSharedMemConfig(cu.CUsharedconfig(config))
+}
+
+// DeviceGetSharedMemConfig is the one configuration there is.
+func (t *Thread) DeviceGetSharedMemConfig() (rt.CudaSharedMemConfig, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	c, err := d.CtxGetSharedMemConfig()
+	return rt.CudaSharedMemConfig(c), err
+}
+
+// DeviceGetStreamPriorityRange is the priorities that streams can have.
+func (t *Thread) DeviceGetStreamPriorityRange() (least, greatest int32, err error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, 0, err
+	}
+	return d.CtxGetStreamPriorityRange()
+}
+
+// CtxResetPersistingL2Cache has no cache to reset.
+func (t *Thread) CtxResetPersistingL2Cache() error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.CtxResetPersistingL2Cache()
+}
+
+// DeviceGetPCIBusId writes "0000:06:00.0".
+func (t *Thread) DeviceGetPCIBusId(id hostmem.Ptr, n, dev int32) error {
+	d, err := t.started()
+	if err != nil {
+		return err
+	}
+	return d.DeviceGetPCIBusId(id, n, dev)
+}
+
+// DeviceGetByPCIBusId finds a device by such a name.
+func (t *Thread) DeviceGetByPCIBusId(id string) (int32, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	return d.DeviceGetByPCIBusId(id)
+}
+
+// DeviceCanAccessPeer tells whether kernels of one device reach the memory of another.
+func (t *Thread) DeviceCanAccessPeer(dev, peer int32) (int32, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	return d.DeviceCanAccessPeer(dev, peer)
+}
+
+// DeviceGetP2PAttribute tells how two devices reach each other.
+func (t *Thread) DeviceGetP2PAttribute(attr rt.CudaDeviceP2PAttr, src, dst int32) (int32, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	return d.DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(attr), src, dst)
+}
+
+// DeviceEnablePeerAccess lets kernels of the current device use memory of another.
+func (t *Thread) DeviceEnablePeerAccess(peer int32, flags uint32) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	if err := t.valid(peer); err != nil {
+		return err
+	}
+	if dev, err := d.CtxGetDevice(); err != nil || dev == peer {
+		return errInvalidDevice
+	}
+	h, err := t.wake(peer)
+	if err != nil {
+		return err
+	}
+	return d.CtxEnablePeerAccess(h, flags)
+}
+
+// DeviceDisablePeerAccess takes DeviceEnablePeerAccess back.
+func (t *Thread) DeviceDisablePeerAccess(peer int32) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	if err := t.valid(peer); err != nil {
+		return err
+	}
+	h, err := d.PrimaryContext(peer)
+	if err != nil {
+		return err
+	}
+	return d.CtxDisablePeerAccess(h)
+}
+
+// DeviceGetTexture1DLinearMaxWidth is the longest linear texture of a format, in elements.
+func (t *Thread) DeviceGetTexture1DLinearMaxWidth(f *rt.CudaChannelFormatDesc, dev int32) (uint64, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	format, channels, ok := arrayFormat(f)
+	if !ok {
+		return 0, errInvalidValue
+	}
+	return d.DeviceGetTexture1DLinearMaxWidth(format, channels, dev)
+}
+
+// arrayFormat is a channel description as the driver says it: a format and a number of channels of equal size.
+func arrayFormat(f *rt.CudaChannelFormatDesc) (cu.CUarray_format, uint32, bool) {
+	bits := [4]int32{f.X, f.Y, f.Z, f.W}
+	n := uint32(0)
+	for n < 4 && bits[n] != 0 {
+		if bits[n] != bits[0] {
+			return 0, 0, false
+		}
+		n++
+	}
+	for _, b := range bits[n:] {
+		if b != 0 {
+			return 0, 0, false
+		}
+	}
+	format, ok := map[[2]int32]cu.CUarray_format{
+		{8, int32(rt.CudaChannelFormatKindUnsigned)}:  cu.CU_AD_FORMAT_UNSIGNED_INT8,
+		{16, int32(rt.CudaChannelFormatKindUnsigned)}: cu.CU_AD_FORMAT_UNSIGNED_INT16,
+		{32, int32(rt.CudaChannelFormatKindUnsigned)}: cu.CU_AD_FORMAT_UNSIGNED_INT32,
+		{8, int32(rt.CudaChannelFormatKindSigned)}:    cu.CU_AD_FORMAT_SIGNED_INT8,
+		{16, int32(rt.CudaChannelFormatKindSigned)}:   cu.CU_AD_FORMAT_SIGNED_INT16,
+		{32, int32(rt.CudaChannelFormatKindSigned)}:   cu.CU_AD_FORMAT_SIGNED_INT32,
+		{16, int32(rt.CudaChannelFormatKindFloat)}:    cu.CU_AD_FORMAT_HALF,
+		{32, int32(rt.CudaChannelFormatKindFloat)}:    cu.CU_AD_FORMAT_FLOAT,
+	}[[2]int32{bits[0], int32(f.F)}]
+	return format, n, ok && n != 0
+}
+
+// ProfilerStart marks the start of a region of interest for tools.
+func (t *Thread) ProfilerStart() error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.ProfilerStart()
+}
+
+// ProfilerStop ends the region.
+func (t *Thread) ProfilerStop() error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.ProfilerStop()
+}
