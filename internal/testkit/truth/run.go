@@ -33,25 +33,34 @@ const HostBytes = 1 << 20
 
 // Run gives the bytes all lanes wrote.
 func (r *Runner) Run(l *Line) ([]byte, error) {
-	m, err := r.Module(Header() + l.Kernel("k"))
+	out, err := r.RunAll([]*Line{l})
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.Device.Load(m)
+	return out[0], nil
+}
+
+// RunAll runs several lines in one kernel and gives the bytes of each.
+func (r *Runner) RunAll(lines []*Line) ([][]byte, error) {
+	k, unload, err := r.load(lines)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Unload()
-	k, err := p.Kernel("k")
-	if err != nil {
-		return nil, err
-	}
+	defer unload()
 	q, err := r.Device.NewQueue(0)
 	if err != nil {
 		return nil, err
 	}
 	defer q.Close()
-	in, nOut := l.Inputs(), Lanes*l.OutBytes()
+	var in []byte
+	nOut := 0
+	for _, l := range lines {
+		in = append(in, l.Inputs()...)
+		nOut += Lanes * l.OutBytes()
+	}
+	if max(len(in), nOut) > len(r.Host.Bytes()) {
+		return nil, fmt.Errorf("%d lines need %d bytes of input and %d of output", len(lines), len(in), nOut)
+	}
 	mem := r.Device.Memory()
 	a, err := mem.Alloc(uint64(len(in)), 256)
 	if err != nil {
@@ -79,7 +88,31 @@ func (r *Runner) Run(l *Line) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return bytes.Clone(r.Host.Bytes()[:nOut]), nil
+	var out [][]byte
+	rest := r.Host.Bytes()[:nOut]
+	for _, l := range lines {
+		n := Lanes * l.OutBytes()
+		out = append(out, bytes.Clone(rest[:n]))
+		rest = rest[n:]
+	}
+	return out, nil
+}
+
+// load makes the kernel of some lines.
+func (r *Runner) load(lines []*Line) (k backend.Kernel, unload func(), err error) {
+	m, err := r.Module(Header() + Batch("k", lines))
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.Device.Load(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	if k, err = p.Kernel("k"); err != nil {
+		p.Unload()
+		return nil, nil, err
+	}
+	return k, func() { p.Unload() }, nil
 }
 
 // Write stores results, one line each, compressed: chapter, instruction, bytes.
@@ -96,8 +129,14 @@ func Write(w io.Writer, lines []*Line, results map[string][]byte) error {
 	return z.Close()
 }
 
-// Read gives what Write stored, by instruction.
-func Read(path string) (map[string][]byte, error) {
+// Answer is what the card said to a line.
+type Answer struct {
+	Chapter, Text string
+	Bytes         []byte
+}
+
+// Read gives what Write stored.
+func Read(path string) ([]Answer, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -107,7 +146,7 @@ func Read(path string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]byte{}
+	var out []Answer
 	s := bufio.NewScanner(z)
 	s.Buffer(nil, 1<<22)
 	for s.Scan() {
@@ -119,7 +158,7 @@ func Read(path string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[part[1]] = b
+		out = append(out, Answer{part[0], part[1], b})
 	}
 	return out, s.Err()
 }

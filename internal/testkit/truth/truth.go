@@ -73,6 +73,10 @@ var skippedChapters = []string{"texture", "surface", "wgmma", "tcgen05", "async"
 // skippedLines are beginnings of lines that take addresses this harness does not make.
 var skippedLines = []string{"cvta.", "multimem.", "wmma.load.", "wmma.store."}
 
+func skips(text string) bool {
+	return slices.ContainsFunc(skippedLines, func(p string) bool { return strings.HasPrefix(text, p) })
+}
+
 // Lines are all lines, in the order of the table; limit bounds the spellings of one form.
 func Lines(limit int) []*Line {
 	var all []*Line
@@ -91,7 +95,7 @@ func Lines(limit int) []*Line {
 			}
 			for _, mods := range spell.Pairwise(f, n) {
 				text := spell.Line(f, mods, false, -1)
-				if seen[text] || slices.ContainsFunc(skippedLines, func(p string) bool { return strings.HasPrefix(text, p) }) {
+				if seen[text] || skips(text) {
 					continue
 				}
 				seen[text] = true
@@ -104,9 +108,27 @@ func Lines(limit int) []*Line {
 	return all
 }
 
+// Recorded are the lines of a record, in its order. They are read from it, not derived anew: a row of the table that is
+// written otherwise tomorrow must not lose what a card once said.
+func Recorded(record []Answer) ([]*Line, error) {
+	var all []*Line
+	for _, r := range record {
+		if skips(r.Text) {
+			continue
+		}
+		l := newLine(r.Chapter, r.Text)
+		if l == nil || l.Text != r.Text || Lanes*l.OutBytes() != len(r.Bytes) {
+			return nil, fmt.Errorf("%s: the record has a line that cannot be run", r.Text)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
 // newLine reads the registers of a line off its syntax tree; nil if the line is not one that can be run alone.
 func newLine(chapter, text string) *Line {
-	src := spell.Prologue(spell.Profile{Target: target, Version: version}) + text + "\n" + spell.Epilogue
+	const addresses = ".reg .b64 aglobal, ashared, alocal;\n" // for a text that was a Line's already
+	src := spell.Prologue(spell.Profile{Target: target, Version: version}) + addresses + text + "\n" + spell.Epilogue
 	m, err := ptx.ParseModule(src)
 	if err != nil || len(m.Funcs) != 1 || m.Funcs[0].Body == nil {
 		return nil
@@ -256,11 +278,28 @@ func Header() string {
 }
 
 // Kernel writes the kernel that runs the line: (out, in, 64 bytes of parameters).
-func (l *Line) Kernel(name string) string {
+func (l *Line) Kernel(name string) string { return Batch(name, []*Line{l}) }
+
+// Batch writes a kernel that runs several lines one after the other, each on its part of the input and the output.
+func Batch(name string, lines []*Line) string {
 	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, "\t"+format+"\n", args...) }
 	fmt.Fprintf(&b, ".visible .entry %s(.param .u64 out, .param .u64 in, .param .align 16 .b8 kp[%d])\n{\n", name, slotBytes)
-	p(".reg .b32 %%i, %%cy, %%w<%d>;\n\t.reg .b64 %%in, %%out, aglobal, ashared, alocal, %%m<9>;\n\t.reg .pred %%z;", len(l.regs)+1)
+	in, out := 0, 0
+	for _, l := range lines {
+		b.WriteString("\t{\n") // a scope: the next line may use the same names
+		l.body(&b, in, out)
+		b.WriteString("\t}\n")
+		in += Lanes * l.InBytes()
+		out += Lanes * l.OutBytes()
+	}
+	b.WriteString("\tret;\n}\n")
+	return b.String()
+}
+
+// body is the line with its loads and stores, its part of the input and the output beginning at in and out.
+func (l *Line) body(b *strings.Builder, in, out int) {
+	p := func(format string, args ...any) { fmt.Fprintf(b, "\t"+format+"\n", args...) }
+	p(".reg .b32 %%i, %%cy, %%w<%d>;\n\t.reg .b64 %%in, %%out, aglobal, ashared, ageneric, alocal, %%m<9>;\n\t.reg .pred %%z;", len(l.regs)+1)
 	for _, r := range l.regs {
 		p(".reg %s %s;", r.fam.decl, r.name)
 	}
@@ -268,6 +307,7 @@ func (l *Line) Kernel(name string) string {
 		p(".shared .align 128 .b8 piece[%d];\n\t.local .align 64 .b8 own[%d];", Lanes*slotBytes, slotBytes)
 	}
 	p("mov.u32 %%i, %%tid.x;\n\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];")
+	p("add.u64 %%in, %%in, %d;\n\tadd.u64 %%out, %%out, %d;", in, out)
 	p("mad.wide.u32 %%in, %%i, %d, %%in;\n\tmad.wide.u32 %%out, %%i, %d, %%out;", l.InBytes(), l.OutBytes())
 	off := 0
 	for i, r := range l.regs {
@@ -284,11 +324,30 @@ func (l *Line) Kernel(name string) string {
 	if l.before != "" {
 		p("%s", l.before)
 	}
-	p("%s", l.Text)
+	p("%s", l.instruction())
 	if l.after != "" {
 		p("%s", l.after)
 	}
-	off = 0
+	l.results(p)
+}
+
+// instruction is the line as the kernel has it. Without a space in its spelling it takes a generic address, which that of a
+// shared variable is not.
+func (l *Line) instruction() string {
+	if l.genericShared() {
+		return strings.Replace(l.Text, "[ashared]", "[ageneric]", 1)
+	}
+	return l.Text
+}
+
+func (l *Line) genericShared() bool {
+	_, space := l.place()
+	return space == "shared" && word(l.Form, l.Mods, "space") == 0
+}
+
+// results stores the destinations, the carry flag and the lane's memory.
+func (l *Line) results(p func(string, ...any)) {
+	off := 0
 	for i, r := range l.regs {
 		if !r.dest {
 			continue
@@ -307,8 +366,6 @@ func (l *Line) Kernel(name string) string {
 	if l.memory {
 		l.showMemory(p, off)
 	}
-	b.WriteString("\tret;\n}\n")
-	return b.String()
 }
 
 // place is the lane's piece and the space it is written and read through.
@@ -326,6 +383,9 @@ func (l *Line) fillMemory(p func(string, ...any), off int) {
 	// The lane's piece of global memory is the end of its input.
 	p("add.u64 aglobal, %%in, %d;", off)
 	p("mov.u64 ashared, piece;\n\tmad.wide.u32 ashared, %%i, %d, ashared;\n\tmov.u64 alocal, own;", slotBytes)
+	if l.genericShared() {
+		p("cvta.shared.u64 ageneric, ashared;")
+	}
 	to, space := l.place()
 	if space == "global" {
 		return
@@ -351,4 +411,22 @@ func (l *Line) seed() uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(l.Text))
 	return h.Sum64()
+}
+
+// Register is a register that a line names.
+type Register struct {
+	Name, Prefix string
+	Dest         bool
+}
+
+// Plain gives the registers of a line that is an operation on registers and nothing else: no memory, no carry flag.
+func (l *Line) Plain() ([]Register, bool) {
+	if l.memory || l.before != "" || l.after != "" {
+		return nil, false
+	}
+	var all []Register
+	for _, r := range l.regs {
+		all = append(all, Register{r.name, r.fam.prefix, r.dest})
+	}
+	return all, true
 }

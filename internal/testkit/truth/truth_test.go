@@ -13,13 +13,10 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/cuda"
-	"kudzu/internal/backend/interp"
-	"kudzu/internal/driver"
 )
 
 var (
 	recordFile = flag.String("record", "", "run every line on the real driver and write its answers to this file")
-	openFile   = flag.String("open", "../../../testdata/isa/rows-open.txt", "known differences, with reasons")
 	childFrom  = flag.Int("from", -1, "of a recording child: the first line")
 	rowsFile   = flag.String("rows", "../../../testdata/isa/rows.gz", "the recorded answers")
 )
@@ -103,88 +100,4 @@ func recordFrom(t *testing.T, from int) {
 		}
 		fmt.Fprintln(f, base64.StdEncoding.EncodeToString(b))
 	}
-}
-
-// TestInterp compares the interpreter with the recorded answers.
-func TestInterp(t *testing.T) { compare(t, interp.New(interp.Config{})) }
-
-func compare(t *testing.T, b backend.Backend) {
-	want, err := Read(*rowsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	devs, err := b.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &Runner{Device: devs[0], Host: newHostPage(t), Module: func(s string) (*backend.Module, error) { return driver.Describe("truth", s, targetSM) }}
-	open := readOpen(t)
-	agree, rows, bad := 0, 0, 0
-	for _, l := range Lines(spellings) {
-		w, ok := want[l.Text]
-		if !ok {
-			continue
-		}
-		rows += Lanes
-		got, err := r.Run(l)
-		problem := ""
-		if err != nil {
-			problem = err.Error()
-		} else if d := l.Diff(got, w); len(d) > 0 {
-			agree += Lanes - min(len(d), Lanes)
-			problem = fmt.Sprintf("%d differences, lane %d %s = %#x, hardware %#x", len(d), d[0].Lane, d[0].What, d[0].Got, d[0].Want)
-		} else {
-			agree += Lanes
-			continue
-		}
-		if open.allows(l.Text) {
-			continue
-		}
-		if bad++; bad <= 60 {
-			t.Errorf("%s: %s: %s", l.Chapter, l.Text, problem)
-		}
-	}
-	t.Logf("%s: %d of %d rows agree, %d lines differ that are not listed", b.Name(), agree, rows, bad)
-	const least = 20000
-	if agree < least {
-		t.Errorf("%d rows agree, at least %d are wanted", agree, least)
-	}
-	for p, n := range open {
-		if n == 0 {
-			t.Errorf("%s: nothing that begins with %q differs any more: take it off the list", *openFile, p)
-		}
-	}
-}
-
-// openList counts, by the beginning of a line, the known differences that were met.
-type openList map[string]int
-
-func (o openList) allows(line string) bool {
-	found := false
-	for p := range o {
-		if strings.HasPrefix(line, p) {
-			o[p]++
-			found = true
-		}
-	}
-	return found
-}
-
-// readOpen reads the list of known differences: a beginning of a line, a tab, the reason.
-func readOpen(t *testing.T) openList {
-	t.Helper()
-	b, err := os.ReadFile(*openFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := openList{}
-	for _, line := range strings.Split(string(b), "\n") {
-		if p, why, ok := strings.Cut(line, "\t"); ok && line[0] != '#' {
-			if why == "" {
-				t.Errorf("%s: %q has no reason", *openFile, p)
-			}
-			list[p] = 0
-		}
-	}
-	return list
 }

@@ -1,0 +1,227 @@
+package progen
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// maker builds a program.
+type maker struct {
+	*rand.Rand
+	catalog *Catalog
+	prog    *Program
+	fuel    int // statements left
+	whole   bool
+}
+
+// where is what may be written at a place.
+type where struct {
+	uniform  bool // all threads of the block are here
+	function bool
+	loops    int
+	inLoop   bool // divergent loop around: it may be left
+	depth    int
+}
+
+// New makes the program of a seed.
+func New(c *Catalog, seed uint64) *Program {
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 42)), catalog: c, prog: &Program{Seed: seed}}
+	shapes := [][3]uint32{{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {16, 4, 1}, {8, 4, 2}, {33, 1, 1}, {7, 5, 1}, {1, 1, 1}}
+	m.prog.Block = shapes[m.IntN(len(shapes))]
+	m.prog.Grid = [3]uint32{uint32(1 + m.IntN(3)), 1, 1}
+	m.prog.Uniform = m.Uint32() % 16
+	m.whole = m.prog.blockThreads()%32 == 0
+	for range m.IntN(3) {
+		m.fuel = 6
+		m.prog.functions = append(m.prog.functions, &function{m.list(where{function: true}, 3)})
+	}
+	m.fuel = 4 + m.IntN(24)
+	for m.fuel > 0 {
+		m.prog.body = append(m.prog.body, m.list(where{uniform: true}, 6)...)
+	}
+	return m.prog
+}
+
+func (m *maker) list(at where, upTo int) []*node {
+	var out []*node
+	for range 1 + m.IntN(upTo) {
+		if m.fuel <= 0 {
+			break
+		}
+		m.fuel--
+		out = append(out, m.statement(at))
+	}
+	return out
+}
+
+// statement picks among what is allowed at a place.
+func (m *maker) statement(at where) *node {
+	n := m.IntN(100)
+	deep := at.depth >= 4
+	switch {
+	case n < 38:
+		return m.plain()
+	case n < 45:
+		return m.constant()
+	case n < 55 && !deep:
+		return m.choice(at)
+	case n < 63 && at.loops < 3 && !deep:
+		return m.loop(at)
+	case n < 66 && !deep:
+		return m.jump(at)
+	case n < 70 && at.inLoop:
+		return &node{kind: escape, pred: m.guard(), again: m.IntN(2) == 0}
+	case n < 76:
+		return m.memory(at)
+	case n < 80 && !at.function:
+		return m.atomic()
+	case n < 83 && !at.function && len(m.prog.functions) > 0:
+		return m.call()
+	case n < 86:
+		return m.carry()
+	case n < 88:
+		return m.special(at)
+	case n < 95 && at.uniform && m.whole:
+		return m.warp()
+	case n < 98 && at.uniform:
+		return m.exchange()
+	case at.uniform:
+		return m.barrier()
+	}
+	return m.plain()
+}
+
+func (m *maker) reg(prefix string) string { return name(prefix, m.IntN(pool(prefix))) }
+
+// guard is a predicate or its opposite.
+func (m *maker) guard() string {
+	s := m.reg("p")
+	if m.IntN(2) == 0 {
+		s = "!" + s
+	}
+	return s
+}
+
+func lines(l ...string) *node { return &node{lines: l} }
+
+// plain is an operation of the table, now and then guarded.
+func (m *maker) plain() *node {
+	e := &m.catalog.entries[m.IntN(m.catalog.Len())]
+	s := e.fill(m.IntN)
+	if m.IntN(6) == 0 {
+		s = "@" + m.guard() + " " + s
+	}
+	return lines(s)
+}
+
+// constant is an operation with a constant operand, of the kind compilers emit most.
+func (m *maker) constant() *node {
+	r, s, p := m.reg("r"), m.reg("r"), m.reg("p")
+	k := []int64{0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 64, 255, 256, 1000, -1, -2, 0x7fffffff, -0x80000000}[m.IntN(18)]
+	cmp := []string{"eq", "ne", "lt", "le", "gt", "ge"}[m.IntN(6)]
+	f := []string{"0f00000000", "0f80000000", "0f3F800000", "0f7F800000", "0f00000001", "0fC0490FDB", "0f7FC00000", "0f4B000001"}[m.IntN(8)]
+	switch m.IntN(12) {
+	case 0:
+		return lines(fmt.Sprintf("add.s32 %s, %s, %d;", r, s, k))
+	case 1:
+		return lines(fmt.Sprintf("mul.lo.s32 %s, %s, %d;", r, s, k))
+	case 2:
+		return lines(fmt.Sprintf("and.b32 %s, %s, %d;", r, s, k))
+	case 3:
+		return lines(fmt.Sprintf("shl.b32 %s, %s, %d;", r, s, k&63))
+	case 4:
+		return lines(fmt.Sprintf("shr.%s %s, %s, %d;", []string{"s32", "u32"}[m.IntN(2)], r, s, k&63))
+	case 5:
+		return lines(fmt.Sprintf("setp.%s.%s %s, %s, %d;", cmp, []string{"s32", "u32"}[m.IntN(2)], p, s, k))
+	case 6:
+		return lines(fmt.Sprintf("setp.%s.f32 %s, %s, %s;", cmp, p, m.reg("f"), f))
+	case 7:
+		return lines(fmt.Sprintf("fma.rn.f32 %s, %s, %s, %s;", m.reg("f"), m.reg("f"), f, m.reg("f")))
+	case 8:
+		return lines(fmt.Sprintf("div.%s %s, %s, %d;", []string{"s32", "u32"}[m.IntN(2)], r, s, max(k, -7)|1))
+	case 9:
+		return lines(fmt.Sprintf("rem.%s %s, %s, %d;", []string{"s32", "u32"}[m.IntN(2)], r, s, max(k, -7)|1))
+	case 10:
+		return lines(fmt.Sprintf("mad.wide.u32 %s, %s, %d, %s;", m.reg("d"), s, k&0xff, m.reg("d")))
+	default:
+		return lines(fmt.Sprintf("mov.u32 %s, %d;", r, k))
+	}
+}
+
+// choice is an if; where all threads are together it may be one that they all decide alike.
+func (m *maker) choice(at where) *node {
+	in := at
+	in.depth++
+	n := &node{kind: choice, pred: m.guard()}
+	if at.uniform && m.IntN(3) == 0 {
+		n.pred = "sp"
+		n.lines = []string{fmt.Sprintf("setp.lt.u32 sp, uni, %d;", m.IntN(16))}
+		if m.IntN(2) == 0 && !at.function {
+			n.lines = []string{"mov.u32 w1, %ctaid.x;", "setp.eq.u32 sp, w1, 0;"}
+		}
+	} else {
+		in.uniform = false
+	}
+	n.a = m.list(in, 4)
+	if m.IntN(2) == 0 {
+		n.b = m.list(in, 4)
+	}
+	return n
+}
+
+// loop runs up to eight times, one inside another less: the interpreter has to live with the product.
+func (m *maker) loop(at where) *node {
+	in := at
+	in.depth++
+	in.loops++
+	n := &node{kind: loop, until: m.IntN(3) == 0}
+	switch {
+	case at.uniform && m.IntN(3) == 0:
+		n.lines = []string{fmt.Sprintf("and.b32 lc, uni, %d;", 7>>at.loops)}
+		in.inLoop = false
+	case m.IntN(4) == 0:
+		n.lines = []string{fmt.Sprintf("mov.u32 lc, %d;", m.IntN(6)>>at.loops)}
+		in.inLoop = !at.uniform
+	default:
+		n.lines = []string{fmt.Sprintf("and.b32 lc, %s, %d;", m.reg("r"), 7>>at.loops)}
+		in.uniform, in.inLoop = false, true
+	}
+	n.a = m.list(in, 4)
+	return n
+}
+
+// jump is a switch on a value.
+func (m *maker) jump(at where) *node {
+	in := at
+	in.depth++
+	in.uniform = false
+	ways := 2 + m.IntN(3)
+	n := &node{kind: jump, lines: []string{fmt.Sprintf("rem.u32 sw, %s, %d;", m.reg("r"), ways)}}
+	for range ways {
+		n.parts = append(n.parts, m.list(in, 3))
+	}
+	return n
+}
+
+// carry is a sum or difference over several words.
+func (m *maker) carry() *node {
+	op := []string{"add", "sub"}[m.IntN(2)]
+	x, y := m.reg("r"), m.reg("r")
+	out := []string{fmt.Sprintf("%s.cc.u32 %s, %s, %s;", op, x, x, m.reg("r"))}
+	for range m.IntN(3) {
+		out = append(out, fmt.Sprintf("%sc.cc.u32 %s, %s, %s;", op, m.reg("r"), m.reg("r"), m.reg("r")))
+	}
+	return lines(append(out, fmt.Sprintf("%sc.u32 %s, %s, %s;", op, y, m.reg("r"), m.reg("r")))...)
+}
+
+// special reads a special register that does not depend on time or place.
+func (m *maker) special(at where) *node {
+	regs := []string{"%tid.x", "%tid.y", "%ntid.x", "%ctaid.x", "%nctaid.x", "%laneid", "%lanemask_lt", "%lanemask_ge", "%lanemask_eq"}
+	return lines(fmt.Sprintf("mov.u32 %s, %s;", m.reg("r"), regs[m.IntN(len(regs))]))
+}
+
+func (m *maker) call() *node {
+	i := m.IntN(len(m.prog.functions))
+	return lines("{", "\t.param .b32 a0, a1, q0;", fmt.Sprintf("\tst.param.b32 [a0], %s;", m.reg("r")), fmt.Sprintf("\tst.param.b32 [a1], %s;", m.reg("r")),
+		fmt.Sprintf("\tcall (q0), call%d, (a0, a1);", i), fmt.Sprintf("\tld.param.b32 %s, [q0];", m.reg("r")), "}")
+}

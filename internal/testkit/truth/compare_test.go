@@ -1,0 +1,248 @@
+package truth
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/backend/interp"
+	"kudzu/internal/cache"
+	"kudzu/internal/compile/worker"
+	"kudzu/internal/devices"
+	"kudzu/internal/driver"
+)
+
+// isaDir is where the recorded answers and the lists of known differences are.
+const isaDir = "../../../testdata/isa/"
+
+// TestMain serves as the compiler process when the cpu backend starts this program again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "compiler" {
+		os.Exit(worker.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// TestInterp compares the interpreter with all recorded answers.
+func TestInterp(t *testing.T) {
+	comparison{backend: interp.New(interp.Config{}), batch: 1, workers: 1, least: 20000, open: isaDir + "rows-open.txt"}.run(t)
+}
+
+// TestCPU compares compiled kernels with the recorded answers. Several lines share a kernel, because most of the time is
+// the compiler's; a few lines of each form are a sample that go test can afford, KUDZU_FULL=1 takes all, one kernel each.
+func TestCPU(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true})
+	c := comparison{backend: b, batch: 8, workers: 3, least: 20000, open: isaDir + "rows-open-cpu.txt"}
+	if os.Getenv("KUDZU_FULL") != "" {
+		c.batch = 1
+	} else {
+		c.sample = 3
+	}
+	c.run(t)
+}
+
+// sample keeps n lines of each form: the first, and others spread over the rest.
+func sample(lines []*Line, n int) []*Line {
+	var out []*Line
+	for len(lines) > 0 {
+		end := 1
+		for end < len(lines) && lines[end].Form == lines[0].Form {
+			end++
+		}
+		for i := range min(n, end) {
+			out = append(out, lines[i*end/min(n, end)])
+		}
+		lines = lines[end:]
+	}
+	return out
+}
+
+// comparison is one executor against the record.
+type comparison struct {
+	backend backend.Backend
+	batch   int    // lines in one kernel
+	workers int    // kernels at a time
+	least   int    // rows that must agree
+	open    string // the list of known differences
+	sample  int    // lines of a form, without those that are listed; 0: all
+}
+
+// verdict is what became of a line: nothing is agreement.
+type verdict struct {
+	line    *Line
+	problem string
+	agree   int // rows
+}
+
+func (c comparison) run(t *testing.T) {
+	record, err := Read(*rowsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := Recorded(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]byte{}
+	for _, r := range record {
+		want[r.Text] = r.Bytes
+	}
+	devs, err := c.backend.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := readOpen(t, c.open)
+	if c.sample > 0 {
+		lines = sample(slices.DeleteFunc(lines, func(l *Line) bool { return open.allows(l.Text) }), c.sample)
+	}
+	work := make(chan []*Line)
+	answers := make(chan verdict)
+	var wg sync.WaitGroup
+	for range c.workers {
+		r := &Runner{Device: devs[0], Host: newHostPage(t), Module: func(s string) (*backend.Module, error) { return driver.Describe("truth", s, targetSM) }}
+		wg.Go(func() {
+			for part := range work {
+				judge(r, part, want, answers)
+			}
+		})
+	}
+	go func() {
+		for _, part := range batches(lines, c.batch) {
+			work <- part
+		}
+		close(work)
+		wg.Wait()
+		close(answers)
+	}()
+	var all []verdict
+	for v := range answers {
+		all = append(all, v)
+	}
+	c.report(t, lines, all, open)
+}
+
+// batches puts lines together that may share a kernel: whether all of a kernel's operations flush subnormals decides how it
+// is compiled, so those that do and those that do not stay apart.
+func batches(lines []*Line, n int) [][]*Line {
+	var out [][]*Line
+	open := map[bool][]*Line{}
+	for _, l := range lines {
+		ftz := strings.Contains(l.Text, ".ftz")
+		if open[ftz] = append(open[ftz], l); len(open[ftz]) >= n {
+			out = append(out, open[ftz])
+			open[ftz] = nil
+		}
+	}
+	for _, rest := range open {
+		if len(rest) > 0 {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+// judge runs lines together; if that fails, each half alone, until the guilty line is found.
+func judge(r *Runner, lines []*Line, want map[string][]byte, to chan<- verdict) {
+	got, err := r.RunAll(lines)
+	if err != nil && len(lines) > 1 {
+		half := len(lines) / 2
+		judge(r, lines[:half], want, to)
+		judge(r, lines[half:], want, to)
+		return
+	}
+	for i, l := range lines {
+		v := verdict{line: l}
+		if err != nil {
+			v.problem = err.Error()
+		} else if d := l.Diff(got[i], want[l.Text]); len(d) > 0 {
+			v.agree = Lanes - min(len(d), Lanes)
+			v.problem = fmt.Sprintf("%d differences, lane %d %s = %#x, hardware %#x", len(d), d[0].Lane, d[0].What, d[0].Got, d[0].Want)
+		} else {
+			v.agree = Lanes
+		}
+		to <- v
+	}
+}
+
+func (c comparison) report(t *testing.T, lines []*Line, all []verdict, open openList) {
+	order := map[*Line]int{}
+	for i, l := range lines {
+		order[l] = i
+	}
+	slices.SortFunc(all, func(a, b verdict) int { return order[a.line] - order[b.line] })
+	agree, bad := 0, 0
+	dump := os.Getenv("KUDZU_TRUTH") // a file for every line that differs
+	var list strings.Builder
+	for _, v := range all {
+		agree += v.agree
+		if v.problem == "" {
+			continue
+		}
+		fmt.Fprintf(&list, "%s\t%s\t%s\n", v.line.Chapter, v.line.Text, v.problem)
+		if open.allows(v.line.Text) {
+			continue
+		}
+		if bad++; bad <= 60 {
+			t.Errorf("%s: %s: %s", v.line.Chapter, v.line.Text, v.problem)
+		}
+	}
+	if dump != "" {
+		if err := os.WriteFile(dump, []byte(list.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s: %d of %d rows agree, %d lines differ that are not listed", c.backend.Name(), agree, Lanes*len(lines), bad)
+	if agree < c.least {
+		t.Errorf("%d rows agree, at least %d are wanted", agree, c.least)
+	}
+	for p, n := range open {
+		if n == 0 && c.sample == 0 {
+			t.Errorf("%s: nothing that begins with %q differs any more: take it off the list", c.open, p)
+		}
+	}
+}
+
+// openList counts, by the beginning of a line, the known differences that were met.
+type openList map[string]int
+
+func (o openList) allows(line string) bool {
+	found := false
+	for p := range o {
+		if strings.HasPrefix(line, p) {
+			o[p]++
+			found = true
+		}
+	}
+	return found
+}
+
+// readOpen reads a list of known differences: a beginning of a line, a tab, the reason.
+func readOpen(t *testing.T, file string) openList {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := openList{}
+	for _, line := range strings.Split(string(b), "\n") {
+		if p, why, ok := strings.Cut(line, "\t"); ok && line[0] != '#' {
+			if why == "" {
+				t.Errorf("%s: %q has no reason", file, p)
+			}
+			list[p] = 0
+		}
+	}
+	return list
+}
