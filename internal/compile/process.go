@@ -82,7 +82,7 @@ func (c *Client) process() (*process, error) {
 	}
 	p, err := c.start()
 	if err != nil {
-		c.missing = &NoCompiler{Why: fmt.Sprintf("%s: %v", c.cfg.Command[0], err)}
+		c.missing = &NoCompiler{Why: fmt.Sprintf("%s cannot be started as the compiler: %v; the kudzu program belongs there, or name it in KUDZU_COMPILER", c.cfg.Command[0], err)}
 		return nil, c.missing
 	}
 	c.proc = p

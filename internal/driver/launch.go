@@ -109,9 +109,6 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err := sc.pack(f.decl, params, extra); err != nil {
 		return err
 	}
-	if err := f.prepare(sc.launch.Block); err != nil {
-		return err
-	}
 	if err := st.begin(); err != nil {
 		return err
 	}
@@ -126,12 +123,8 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	return nil
 }
 
-// admits checks a launch against the limits of device and kernel.
-func (f *Function) admits(l *backend.Launch) error {
-	k, err := f.know()
-	if err != nil {
-		return err
-	}
+// fits checks a launch against the limits of the device and those that the kernel declares.
+func (f *Function) fits(l *backend.Launch) error {
 	in := f.mod.ctx.dev.info
 	threads := uint64(1)
 	for i := range 3 {
@@ -143,6 +136,26 @@ func (f *Function) admits(l *backend.Launch) error {
 		}
 		threads *= uint64(l.Block[i])
 	}
+	if b := f.decl.MaxBlock; threads > uint64(in.MaxThreads) || b[0] > 0 && threads > uint64(b[0])*uint64(b[1])*uint64(b[2]) {
+		return errInvalidValue
+	}
+	return nil
+}
+
+// admits has the kernel compiled for the launch's shape and checks the launch against all limits.
+func (f *Function) admits(l *backend.Launch) error {
+	if err := f.fits(l); err != nil {
+		return err
+	}
+	// Before anything is asked about the code: an answer without a shape would cost a compilation for any shape.
+	if err := f.prepare(l.Block); err != nil {
+		return err
+	}
+	k, err := f.know()
+	if err != nil {
+		return err
+	}
+	threads := uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2])
 	if threads > k.maxThreads || uint64(l.DynamicShared) > f.room(k) {
 		return errInvalidValue
 	}

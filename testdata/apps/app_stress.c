@@ -143,7 +143,8 @@ int main(int argc, char **argv) {
 		long after = resident();
 		OK(cuMemGetInfo(&free_after, &total));
 		EXPECT(free_after, free_before);
-		if (after - before > 8 << 10) EXPECT(after - before, 0);
+		if (after - before > 16 << 10) // what the garbage collector has not done yet is a few MB
+			 EXPECT(after - before, 0);
 		fprintf(stderr, "%s: %.2f us each, %+ld KB\n", argv[1], took / n * 1e6, after - before);
 	}
 	return finish();

@@ -171,7 +171,7 @@ func (k *Kernel) make(block [3]uint32) (*variant, error) {
 	switch {
 	case errors.As(err, &none):
 		return k.fallBack(err, func() {
-			logx.Once("no compiler", "%s; kernels are interpreted, which is slow: install libLLVM 19 or newer", none)
+			logx.Once("no compiler", "kernels are interpreted, which is slow: %s", none)
 		})
 	case errors.As(err, &cannot), errors.As(err, &broken):
 		return k.fallBack(err, func() { logx.Once("fallback "+k.decl.Name, "kernel %s is interpreted: %s", k.decl.Name, err) })
@@ -240,6 +240,10 @@ func (k *Kernel) compileError(err error, line func(int) int) error {
 	var cannot *compile.Unsupported
 	if errors.As(err, &cannot) && cannot.Line > 0 {
 		return &compile.Unsupported{What: cannot.What, Line: line(cannot.Line)}
+	}
+	var crash *compile.Crash
+	if errors.As(err, &crash) { // names the kernel itself
+		return err
 	}
 	return fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 }

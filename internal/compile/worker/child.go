@@ -28,7 +28,8 @@ const startTimeout = time.Minute
 // errTimeout is a worker that took too long and was killed.
 var errTimeout = errors.New("timeout")
 
-// startChild starts a worker and waits until it is ready. The error is *compile.NoCompiler if it never will be.
+// startChild starts a worker and waits until it is ready. The error is
+// *compile.NoCompiler if it never will be, *stillborn if it died.
 func startChild(command []string) (*child, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -59,10 +60,16 @@ func startChild(command []string) (*child, error) {
 			return nil, no
 		}
 		death := c.autopsy(err)
-		return nil, &compile.NoCompiler{Why: strings.TrimSuffix(fmt.Sprintf("the worker ended with %s: %s", death.Signal, death.Detail), ": ")}
+		return nil, &stillborn{&compile.NoCompiler{Why: strings.TrimSuffix(fmt.Sprintf("the worker ended with %s: %s", death.Signal, death.Detail), ": ")}}
 	}
 	return c, nil
 }
+
+// stillborn is a worker that died before it was ready. Another may live: the first may have been killed from outside.
+type stillborn struct{ *compile.NoCompiler }
+
+// Unwrap says what it means if it happens again.
+func (e *stillborn) Unwrap() error { return e.NoCompiler }
 
 // ask has one request compiled. After an error the worker is of no more use.
 func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, error) {

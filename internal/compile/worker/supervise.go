@@ -176,6 +176,10 @@ func (s *supervisor) take() (*child, error) {
 	} else {
 		w.c, w.err = startChild(s.command)
 	}
+	var died *stillborn
+	if errors.As(w.err, &died) {
+		w.c, w.err = startChild(s.command)
+	}
 	if w.err != nil {
 		s.release()
 	}
