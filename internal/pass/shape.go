@@ -369,6 +369,8 @@ func (a *analysis) spread(b *ir.Block, level uint8) {
 		if level == 2 {
 			a.divergent[l] = true
 		}
+		// Warps leave at different times: what counts the rounds is one number for a warp, not for the block.
+		a.warpPhis[l.Header] = true
 		for _, y := range l.Exits {
 			mark(y)
 		}

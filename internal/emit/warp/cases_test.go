@@ -21,6 +21,8 @@ import (
 // The answers are testkit's to compare.
 func TestCasesCompile(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/cases/*/*.txtar")
+	more, _ := filepath.Glob("../../lower/testdata/*/*/*.txtar")
+	files = append(files, more...)
 	if err != nil || len(files) == 0 {
 		t.Skip("no case files")
 	}

@@ -78,7 +78,8 @@ func emitFTest(e *emitter, in *ir.Inst) {
 		case ir.TestNaN:
 			return e.cmp("ugt", mag, inf)
 		case ir.TestNormal:
-			return e.op2("and", e.cmp("uge", mag, least), e.cmp("ult", mag, inf))
+			// Zero counts as normal (recorded on sm_90).
+			return e.op2("or", e.op2("and", e.cmp("uge", mag, least), e.cmp("ult", mag, inf)), e.cmp("eq", mag, k(b, 0)))
 		case ir.TestSubnormal:
 			return e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, k(b, 0)))
 		}

@@ -257,6 +257,8 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	switch {
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
+	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:
+		return e.mulFlushF16(a[0], a[1])
 	case in.Rnd != ir.RN:
 		return e.directed(in, t, a)
 	case in.Op == ir.FFma && t == ir.F16 && !e.cpu.fp16:
@@ -268,6 +270,15 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 		return e.intr("sqrt", a[0])
 	}
 	return e.op2(arithNames[in.Op], a[0], a[1])
+}
+
+// mulFlushF16 flushes by the exact product: what only rounds up to the least normal number is flushed too.
+func (e *emitter) mulFlushF16(a, b ll.Val) ll.Val {
+	p := e.op2("fmul", e.conv("fpext", a, "float"), e.conv("fpext", b, "float"))
+	tiny := e.fcmp("olt", e.intr("fabs", p), fconst(p, ir.F32, 0x387ff000))
+	pb := e.bits(p, ir.F32)
+	zero := e.fromBits(e.op2("and", pb, k(pb, -1<<31)), ir.F32)
+	return e.conv("fptrunc", e.sel(tiny, zero, p), "half")
 }
 
 // fmaNarrow is a fused operation on a narrow type with f32: the product is exact there; the sum is rounded to odd, so that

@@ -593,10 +593,13 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 				e.o.Do("store %s, %s, align 4", x, e.at(l[0], off))
 				continue
 			}
+			// The size need not be whole words: bytes past it are zero.
 			in := e.cmp("ugt", l[2], ll.Int("i32", int64(off)))
 			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.o.Op("i32", "load i32, %s, align 4", e.at(l[1], off))} },
 				func() []ll.Val { return []ll.Val{ll.Int("i32", 0)} })[0]
-			e.o.Do("store %s, %s, align 4", x, e.at(l[0], off))
+			left := e.intr("umin", e.intr("usub.sat", l[2], ll.Int("i32", int64(off))), ll.Int("i32", 4))
+			keep := e.not(e.shift("shl", ll.Int("i32", -1), e.op2("shl", left, ll.Int("i32", 3))))
+			e.o.Do("store %s, %s, align 4", e.op2("and", x, keep), e.at(l[0], off))
 		}
 		return nil
 	})

@@ -22,7 +22,8 @@ import (
 
 // The tests here run kernels for real: PTX or IR text, passes, LLVM, an image, a call.
 
-const testPasses = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(loop-rotate,licm),loop(indvars,loop-unroll-full),sroa,instcombine<no-verify-fixpoint>,gvn,simplifycfg),rel-lookup-table-converter"
+// testPasses is what the compiler process uses.
+const testPasses = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)),rel-lookup-table-converter"
 
 var library = sync.OnceValues(func() (*llvm.Lib, error) { return llvm.Open("") })
 
