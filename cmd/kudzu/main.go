@@ -80,7 +80,7 @@ func dispatch(args []string, out io.Writer) error {
 	err := v.run(args[1:], out)
 	var usage errUsage
 	if errors.As(err, &usage) {
-		return fmt.Errorf("%s\nusage: kudzu %s %s", usage.msg, v.name, v.args)
+		return fmt.Errorf("%s\nusage: kudzu %s", usage.msg, strings.TrimSpace(v.name+" "+v.args))
 	}
 	return err
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,7 +64,7 @@ func runRun(args []string, _ io.Writer) error {
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return fmt.Errorf("program %s: %w", args[0], err)
+		return notRun(args[0], err)
 	}
 	dir, err := libraryDir()
 	if err != nil {
@@ -73,7 +75,21 @@ func runRun(args []string, _ io.Writer) error {
 		search += ":" + old
 	}
 	env = setEnv(env, "LD_LIBRARY_PATH", search)
-	return fmt.Errorf("program %s: %w", path, syscall.Exec(path, args, env))
+	return notRun(path, syscall.Exec(path, args, env))
+}
+
+// notRun says why a program could not be started, with the codes that shells use: 127 not found, 126 not executable.
+func notRun(program string, err error) error {
+	var lookup *exec.Error
+	if errors.As(err, &lookup) {
+		err = lookup.Err
+	}
+	code := exitCode(126)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		code = 127
+	}
+	fmt.Fprintf(os.Stderr, "kudzu: program %s: %v\n", program, err)
+	return code
 }
 
 func setEnv(env []string, name, val string) []string {
