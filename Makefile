@@ -22,6 +22,7 @@ apps: dist
 # Writes every generated file (z*, include/).
 gen:
 	go run ./cmd/gen
+	go test ./internal/testkit/pages -update
 
 # Formatting, vet, and "delete what is generated, generate, nothing changed".
 check: setup

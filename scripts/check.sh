@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gates beyond the tests: formatting, vet, and that every generated file is what cmd/gen writes today. Generated files
+# Gates beyond the tests: formatting, vet, and that every generated file is what its generator writes today. Generated files
 # are deleted first, so that a file nobody generates any more is noticed too.
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,6 +9,7 @@ before=$(git status --porcelain)
 if [ -n "$before" ]; then echo "the tree is not clean:"; echo "$before"; exit 1; fi
 git ls-files | grep -E '(^|/)z[^/]*$|^include/' | xargs rm -f
 go run ./cmd/gen
+go test ./internal/testkit/pages -update
 after=$(git status --porcelain)
 if [ -n "$after" ]; then echo "regenerating changed:"; echo "$after"; exit 1; fi
 go vet ./...

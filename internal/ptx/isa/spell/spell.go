@@ -129,7 +129,7 @@ func (w *writer) operand(i int, imm bool) string {
 		if o.Name == "ba" || o.Name == "bb" {
 			s = "{0, 0}"
 		}
-	case o.Kinds&isa.KReg == 0 || imm && o.Kinds&isa.KImm != 0:
+	case o.Kinds&(isa.KReg|isa.KPair) == 0 || imm && o.Kinds&isa.KImm != 0:
 		s = constant(o, t)
 	case o.Vec < 0 && specials[o.Name]:
 		s = w.special(o)

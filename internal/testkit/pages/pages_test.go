@@ -1,0 +1,49 @@
+package pages
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"kudzu/internal/backend/interp"
+)
+
+var update = flag.Bool("update", false, "write the pages")
+
+// TestCoverage: docs/zcoverage.md says what is true today, and no form is unparsed.
+func TestCoverage(t *testing.T) {
+	devs, err := interp.New(interp.Config{}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := coverage(devs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		for _, r := range c.rows {
+			switch {
+			case r.parsed < r.tried:
+				t.Errorf("%s: %s: %d of %d spellings do not parse", c.name, r.form.Syntax, r.tried-r.parsed, r.tried)
+			case r.accepted == 0:
+				t.Errorf("%s: %s: no spelling is accepted", c.name, r.form.Syntax)
+			}
+		}
+	}
+	same(t, "docs/zcoverage.md", coveragePage(all))
+}
+
+// same compares a page with the file, or writes it.
+func same(t *testing.T, path, text string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(root+path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(root + path)
+	if err != nil || string(old) != text {
+		t.Errorf("%s is not current (%v): run make gen", path, err)
+	}
+}
