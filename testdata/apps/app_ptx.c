@@ -70,7 +70,6 @@ int main(int argc, char **argv) {
 	} else {
 		show("unknown instruction", HEAD ".visible .entry k() {\n  frobnicate.u32 %r1;\n  ret;\n}\n");
 		show("two mistakes", HEAD ".visible .entry k() {\n  .reg .b32 %r<3>;\n  frobnicate.u32 %r1, %r2;\n  ret;\n  defrobnicate %r1;\n}\n");
-		show("unknown register", HEAD ".visible .entry k() {\n  mov.u32 %r1, 5;\n}\n");
 		show("truncated in a kernel", HEAD ".visible .entry k() {\n  ret;\n");
 		show("truncated in a word", HEAD ".visible .ent");
 		show("unterminated comment", HEAD ".visible .entry k() {\n  ret;\n}\n/* and so on");
