@@ -4,7 +4,6 @@ package bind
 
 import (
 	"errors"
-	"os"
 
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
@@ -38,7 +37,7 @@ func Report(call string, cause any, stack []byte) {
 	}
 	logx.Once("panic "+call, "%s: %v (a mistake in Kudzu; KUDZU_LOG=debug shows where)", call, cause)
 	if logx.On(logx.Debug) {
-		_, _ = os.Stderr.Write(stack)
+		_, _ = logx.Stderr.Write(stack)
 	}
 }
 

@@ -1,11 +1,11 @@
 package devices
 
 import (
-	"os"
 	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
+	"kudzu/internal/logx"
 )
 
 // fallback runs, on the interpreter and in the cpu devices' memory, what the compiler cannot.
@@ -48,7 +48,7 @@ func (f *fallback) LoadWith(m *backend.Module, vars func(string) (backend.Addr, 
 		f.mu.Lock()
 		first := f.devs[0]
 		f.mu.Unlock()
-		f.dev = interp.NewDevice(first.Info(), f, first.Memory(), os.Stdout, os.Stderr)
+		f.dev = interp.NewDevice(first.Info(), f, first.Memory(), logx.Stdout, logx.Stderr)
 	})
 	p, err := f.dev.LoadWith(m, vars)
 	if err != nil {

@@ -4,11 +4,13 @@
 package logx
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // Level is how much is said.
@@ -29,6 +31,31 @@ var (
 	setup sync.Once
 	seen  sync.Map // what Once has said
 )
+
+// The program's own outputs, for what Kudzu and its kernels print. os.Stdout and os.Stderr would end the process when
+// nobody reads them any more, even if the program ignores SIGPIPE: Go's runtime believes that it owns that signal.
+var (
+	Stdout = output(1)
+	Stderr = output(2)
+)
+
+type output int
+
+// Write writes all of p, or gives the error that the program would have got.
+func (o output) Write(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		m, err := syscall.Write(int(o), p[n:])
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return n, err
+		default:
+			n += m
+		}
+	}
+	return n, nil
+}
 
 // maxLine keeps one message from filling a terminal.
 const maxLine = 2000
@@ -65,7 +92,7 @@ func write(s string) {
 		s = s[:maxLine] + " ..."
 	}
 	// One write call, so that lines of several threads do not mix.
-	_, _ = os.Stderr.WriteString("kudzu: " + s + "\n")
+	_, _ = Stderr.Write([]byte("kudzu: " + s + "\n"))
 }
 
 func logf(l Level, format string, args []any) {

@@ -3,7 +3,9 @@ package logx
 import (
 	"io"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -13,10 +15,10 @@ func capture(t *testing.T, f func()) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := os.Stderr
-	os.Stderr = w
+	old := Stderr
+	Stderr = output(w.Fd())
 	f()
-	os.Stderr = old
+	Stderr = old
 	_ = w.Close()
 	b, _ := io.ReadAll(r)
 	return string(b)
@@ -45,5 +47,26 @@ func TestEnv(t *testing.T) {
 		if Level(level.Load()) != want || (out != "") != (env == "loud") {
 			t.Errorf("%q: level %d, said %q", env, level.Load(), out)
 		}
+	}
+}
+
+// A program whose standard error nobody reads any more goes on: it may not even have noticed.
+func TestBrokenPipe(t *testing.T) {
+	if os.Getenv("KUDZU_TEST_CHILD") != "" {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		if err := syscall.Dup3(int(w.Fd()), 2, 0); err != nil {
+			t.Fatal(err)
+		}
+		Errorf("into the void")
+		os.Exit(0)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestBrokenPipe$")
+	cmd.Env = append(os.Environ(), "KUDZU_TEST_CHILD=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/engine"
+	"kudzu/internal/logx"
 )
 
 // Config says how the backend presents itself. The zero value is one device like the cpu backend's.
@@ -129,10 +130,10 @@ type device struct {
 
 func newDevice(info *backend.Info, mem memoryMap, out, errs io.Writer) *device {
 	if out == nil {
-		out = os.Stdout
+		out = logx.Stdout
 	}
 	if errs == nil {
-		errs = os.Stderr
+		errs = logx.Stderr
 	}
 	return &device{info: info, mem: mem, out: out, err: errs}
 }
