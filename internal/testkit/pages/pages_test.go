@@ -47,3 +47,19 @@ func same(t *testing.T, path, text string) {
 		t.Errorf("%s is not current (%v): run make gen", path, err)
 	}
 }
+
+// TestNumerics: docs/znumerics.md says what is measured today, and no approximation is past its bound.
+func TestNumerics(t *testing.T) {
+	devs, err := interp.New(interp.Config{}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, past, err := numericsPage(devs[0], newHostPage(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range past {
+		t.Error(s)
+	}
+	same(t, "docs/znumerics.md", page)
+}

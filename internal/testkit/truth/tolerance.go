@@ -1,7 +1,9 @@
 package truth
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 
 	"kudzu/internal/ptx/isa"
 )
@@ -32,6 +34,8 @@ var tolerances = []struct {
 	{isa.Tanh, isa.ModApprox, Tolerance{32768, 0, "relative error 2^-11 each"}},
 }
 
+var floatMatrix = Tolerance{Ulp: 2, Abs: 1e-2, Reason: "order of additions is not documented"}
+
 // Tolerance is the line's; the zero value wants equal bits.
 func (l *Line) Tolerance() Tolerance {
 	for _, r := range tolerances {
@@ -45,7 +49,7 @@ func (l *Line) Tolerance() Tolerance {
 		}
 	}
 	if l.matrix() && l.floatMatrix() {
-		return Tolerance{Ulp: 2, Abs: 1e-2, Reason: "order of additions is not documented"}
+		return floatMatrix
 	}
 	return Tolerance{}
 }
@@ -64,20 +68,29 @@ func (n Tolerance) Allows(t isa.Type, got, want uint64) bool {
 	if n.Reason == "" {
 		return false
 	}
-	switch t {
-	case isa.F64:
-		return n.near(math.Float64frombits(got), math.Float64frombits(want), ulps(got, want, 64))
-	case isa.F32:
-		return n.near(float64(math.Float32frombits(uint32(got))), float64(math.Float32frombits(uint32(want))), ulps(got, want, 32))
-	}
-	return false
+	ulp, abs := distance(t, got, want)
+	return ulp <= n.Ulp || abs <= n.Abs
 }
 
-func (n Tolerance) near(a, b, ulp float64) bool {
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return math.IsNaN(a) && math.IsNaN(b)
+// distance is how far two values of a type are from each other: representable numbers between them, and their difference. Two
+// NaNs are the same; one NaN, or a type without a scale, is infinitely far.
+func distance(t isa.Type, got, want uint64) (ulp, abs float64) {
+	var a, b float64
+	switch t {
+	case isa.F64:
+		a, b, ulp = math.Float64frombits(got), math.Float64frombits(want), ulps(got, want, 64)
+	case isa.F32:
+		a, b, ulp = float64(math.Float32frombits(uint32(got))), float64(math.Float32frombits(uint32(want))), ulps(got, want, 32)
+	default:
+		return math.Inf(1), math.Inf(1)
 	}
-	return ulp <= n.Ulp || math.Abs(a-b) <= n.Abs
+	if math.IsNaN(a) || math.IsNaN(b) {
+		if math.IsNaN(a) && math.IsNaN(b) {
+			return 0, 0
+		}
+		return math.Inf(1), math.Inf(1)
+	}
+	return ulp, math.Abs(a - b)
 }
 
 func ulps(a, b uint64, bits int) float64 {
@@ -89,4 +102,54 @@ func ulps(a, b uint64, bits int) float64 {
 		return float64(v)
 	}
 	return math.Abs(order(a) - order(b))
+}
+
+// Group is a tolerance and the lines it is for.
+type Group struct {
+	Name string
+	Tolerance
+	Has func(*Line) bool
+}
+
+// Groups are all tolerances, the matrix operations last.
+func Groups() []Group {
+	var all []Group
+	for _, r := range tolerances {
+		all = append(all, Group{r.op.String() + r.word.String(), r.t, func(l *Line) bool {
+			return l.Form.Op == r.op && slices.Contains(l.Mods, r.word)
+		}})
+	}
+	return append(all, Group{"mma, wmma of floating-point numbers", floatMatrix, func(l *Line) bool { return l.matrix() && l.floatMatrix() }})
+}
+
+// Deviation is how far results are from the recorded ones.
+type Deviation struct {
+	Values, Same int
+	Ulp, Abs     float64 // the largest; infinities and NaNs that only one of the two has are counted in Far
+	Far          int
+}
+
+// Deviation compares the line's registers with the recorded ones and adds to d.
+func (l *Line) Deviation(d *Deviation, got, want []byte) {
+	stride := l.OutBytes()
+	for lane := range Lanes {
+		off := lane * stride
+		for _, r := range l.regs {
+			if !r.dest {
+				continue
+			}
+			g, w := binary.LittleEndian.Uint64(got[off:]), binary.LittleEndian.Uint64(want[off:])
+			d.Values++
+			ulp, abs := distance(r.typ, g, w)
+			switch {
+			case g == w:
+				d.Same++
+			case math.IsInf(abs, 1) || math.IsNaN(abs):
+				d.Far++
+			default:
+				d.Ulp, d.Abs = max(d.Ulp, ulp), max(d.Abs, abs)
+			}
+			off += outBytes(r)
+		}
+	}
 }
