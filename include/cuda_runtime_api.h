@@ -3563,6 +3563,104 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr);
 cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr);
+
+// Plain names lead to newer variants; -DKUDZU_NO_RENAME leaves them alone.
+#ifndef KUDZU_NO_RENAME
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define KUDZU_PT(name, tail) name##tail
+#else
+#define KUDZU_PT(name, tail) name
+#endif
+#if CUDART_VERSION < 13000
+#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+#endif
+#if CUDART_VERSION < 13000
+#define cudaSignalExternalSemaphoresAsync KUDZU_PT(cudaSignalExternalSemaphoresAsync_v2, _ptsz)
+#endif
+#if CUDART_VERSION < 13000
+#define cudaWaitExternalSemaphoresAsync KUDZU_PT(cudaWaitExternalSemaphoresAsync_v2, _ptsz)
+#endif
+#if CUDART_VERSION < 13000
+#define cudaStreamGetCaptureInfo KUDZU_PT(cudaStreamGetCaptureInfo_v2, _ptsz)
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cudaGetDriverEntryPoint KUDZU_PT(cudaGetDriverEntryPoint, _ptsz)
+#define cudaGetDriverEntryPointByVersion KUDZU_PT(cudaGetDriverEntryPointByVersion, _ptsz)
+#define cudaMemcpy KUDZU_PT(cudaMemcpy, _ptds)
+#define cudaMemcpyToSymbol KUDZU_PT(cudaMemcpyToSymbol, _ptds)
+#define cudaMemcpyFromSymbol KUDZU_PT(cudaMemcpyFromSymbol, _ptds)
+#define cudaMemcpy2D KUDZU_PT(cudaMemcpy2D, _ptds)
+#define cudaMemcpyToArray KUDZU_PT(cudaMemcpyToArray, _ptds)
+#define cudaMemcpy2DToArray KUDZU_PT(cudaMemcpy2DToArray, _ptds)
+#define cudaMemcpyFromArray KUDZU_PT(cudaMemcpyFromArray, _ptds)
+#define cudaMemcpy2DFromArray KUDZU_PT(cudaMemcpy2DFromArray, _ptds)
+#define cudaMemcpyArrayToArray KUDZU_PT(cudaMemcpyArrayToArray, _ptds)
+#define cudaMemcpy2DArrayToArray KUDZU_PT(cudaMemcpy2DArrayToArray, _ptds)
+#define cudaMemcpy3D KUDZU_PT(cudaMemcpy3D, _ptds)
+#define cudaMemcpy3DPeer KUDZU_PT(cudaMemcpy3DPeer, _ptds)
+#define cudaMemcpyBatchAsync KUDZU_PT(cudaMemcpyBatchAsync, _ptsz)
+#define cudaMemcpy3DBatchAsync KUDZU_PT(cudaMemcpy3DBatchAsync, _ptsz)
+#define cudaMemcpyWithAttributesAsync KUDZU_PT(cudaMemcpyWithAttributesAsync, _ptsz)
+#define cudaMemcpy3DWithAttributesAsync KUDZU_PT(cudaMemcpy3DWithAttributesAsync, _ptsz)
+#define cudaMemset KUDZU_PT(cudaMemset, _ptds)
+#define cudaMemset2D KUDZU_PT(cudaMemset2D, _ptds)
+#define cudaMemset3D KUDZU_PT(cudaMemset3D, _ptds)
+#define cudaMemcpyAsync KUDZU_PT(cudaMemcpyAsync, _ptsz)
+#define cudaMemcpyToSymbolAsync KUDZU_PT(cudaMemcpyToSymbolAsync, _ptsz)
+#define cudaMemcpyFromSymbolAsync KUDZU_PT(cudaMemcpyFromSymbolAsync, _ptsz)
+#define cudaMemcpy2DAsync KUDZU_PT(cudaMemcpy2DAsync, _ptsz)
+#define cudaMemcpyToArrayAsync KUDZU_PT(cudaMemcpyToArrayAsync, _ptsz)
+#define cudaMemcpy2DToArrayAsync KUDZU_PT(cudaMemcpy2DToArrayAsync, _ptsz)
+#define cudaMemcpyFromArrayAsync KUDZU_PT(cudaMemcpyFromArrayAsync, _ptsz)
+#define cudaMemcpy2DFromArrayAsync KUDZU_PT(cudaMemcpy2DFromArrayAsync, _ptsz)
+#define cudaMemcpy3DAsync KUDZU_PT(cudaMemcpy3DAsync, _ptsz)
+#define cudaMemcpy3DPeerAsync KUDZU_PT(cudaMemcpy3DPeerAsync, _ptsz)
+#define cudaMemsetAsync KUDZU_PT(cudaMemsetAsync, _ptsz)
+#define cudaMemset2DAsync KUDZU_PT(cudaMemset2DAsync, _ptsz)
+#define cudaMemset3DAsync KUDZU_PT(cudaMemset3DAsync, _ptsz)
+#define cudaMemPrefetchAsync KUDZU_PT(cudaMemPrefetchAsync, _ptsz)
+#define cudaMemPrefetchBatchAsync KUDZU_PT(cudaMemPrefetchBatchAsync, _ptsz)
+#define cudaMemDiscardBatchAsync KUDZU_PT(cudaMemDiscardBatchAsync, _ptsz)
+#define cudaMemDiscardAndPrefetchBatchAsync KUDZU_PT(cudaMemDiscardAndPrefetchBatchAsync, _ptsz)
+#define cudaMallocAsync KUDZU_PT(cudaMallocAsync, _ptsz)
+#define cudaFreeAsync KUDZU_PT(cudaFreeAsync, _ptsz)
+#define cudaMallocFromPoolAsync KUDZU_PT(cudaMallocFromPoolAsync, _ptsz)
+#define cudaMemcpyBatchAsync KUDZU_PT(cudaMemcpyBatchAsync, _ptsz)
+#define cudaMemcpy3DBatchAsync KUDZU_PT(cudaMemcpy3DBatchAsync, _ptsz)
+#define cudaMemPrefetchAsync KUDZU_PT(cudaMemPrefetchAsync, _ptsz)
+#define cudaStreamQuery KUDZU_PT(cudaStreamQuery, _ptsz)
+#define cudaStreamGetDevice KUDZU_PT(cudaStreamGetDevice, _ptsz)
+#define cudaStreamGetDevResource KUDZU_PT(cudaStreamGetDevResource, _ptsz)
+#define cudaStreamGetFlags KUDZU_PT(cudaStreamGetFlags, _ptsz)
+#define cudaStreamGetId KUDZU_PT(cudaStreamGetId, _ptsz)
+#define cudaStreamGetPriority KUDZU_PT(cudaStreamGetPriority, _ptsz)
+#define cudaStreamWaitEvent KUDZU_PT(cudaStreamWaitEvent, _ptsz)
+#define cudaStreamAddCallback KUDZU_PT(cudaStreamAddCallback, _ptsz)
+#define cudaStreamAttachMemAsync KUDZU_PT(cudaStreamAttachMemAsync, _ptsz)
+#define cudaStreamSynchronize KUDZU_PT(cudaStreamSynchronize, _ptsz)
+#define cudaStreamBeginCapture KUDZU_PT(cudaStreamBeginCapture, _ptsz)
+#define cudaStreamBeginRecaptureToGraph KUDZU_PT(cudaStreamBeginRecaptureToGraph, _ptsz)
+#define cudaStreamBeginCaptureToGraph KUDZU_PT(cudaStreamBeginCaptureToGraph, _ptsz)
+#define cudaStreamEndCapture KUDZU_PT(cudaStreamEndCapture, _ptsz)
+#define cudaStreamIsCapturing KUDZU_PT(cudaStreamIsCapturing, _ptsz)
+#define cudaStreamUpdateCaptureDependencies KUDZU_PT(cudaStreamUpdateCaptureDependencies, _ptsz)
+#define cudaStreamCopyAttributes KUDZU_PT(cudaStreamCopyAttributes, _ptsz)
+#define cudaStreamGetAttribute KUDZU_PT(cudaStreamGetAttribute, _ptsz)
+#define cudaStreamSetAttribute KUDZU_PT(cudaStreamSetAttribute, _ptsz)
+#define cudaStreamUpdateCaptureDependencies KUDZU_PT(cudaStreamUpdateCaptureDependencies, _ptsz)
+#define cudaEventRecord KUDZU_PT(cudaEventRecord, _ptsz)
+#define cudaEventRecordWithFlags KUDZU_PT(cudaEventRecordWithFlags, _ptsz)
+#define cudaLaunchKernel KUDZU_PT(cudaLaunchKernel, _ptsz)
+#define cudaLaunchKernelExC KUDZU_PT(cudaLaunchKernelExC, _ptsz)
+#define cudaLaunchCooperativeKernel KUDZU_PT(cudaLaunchCooperativeKernel, _ptsz)
+#define cudaLaunchHostFunc KUDZU_PT(cudaLaunchHostFunc, _ptsz)
+#define cudaGraphInstantiateWithParams KUDZU_PT(cudaGraphInstantiateWithParams, _ptsz)
+#define cudaGraphUpload KUDZU_PT(cudaGraphUpload, _ptsz)
+#define cudaGraphLaunch KUDZU_PT(cudaGraphLaunch, _ptsz)
+#define __cudaLaunchKernel KUDZU_PT(__cudaLaunchKernel, _ptsz)
+#endif
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -138,7 +138,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 123 cuKernelGetFunction
 	kz_lazy_cuda, // 124 cuKernelGetLibrary
 	kz_lazy_cuda, // 125 cuLibraryGetGlobal
-	kz_none_cuda, // 126 cuLibraryGetManaged
+	kz_lazy_cuda, // 126 cuLibraryGetManaged
 	kz_none_cuda, // 127 cuLibraryGetUnifiedFunction
 	kz_lazy_cuda, // 128 cuKernelGetAttribute
 	kz_lazy_cuda, // 129 cuKernelSetAttribute
@@ -751,7 +751,7 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,
 	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
 	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

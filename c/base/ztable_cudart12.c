@@ -56,9 +56,9 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 25 cudaDeviceSetSharedMemConfig
 	kz_lazy_cudart12, // 26 cudaGetDeviceCount
 	kz_lazy_cudart12, // 27 cudaDeviceGetAttribute
-	kz_none_cudart12, // 28 cudaDeviceGetDefaultMemPool
-	kz_none_cudart12, // 29 cudaDeviceSetMemPool
-	kz_none_cudart12, // 30 cudaDeviceGetMemPool
+	kz_lazy_cudart12, // 28 cudaDeviceGetDefaultMemPool
+	kz_lazy_cudart12, // 29 cudaDeviceSetMemPool
+	kz_lazy_cudart12, // 30 cudaDeviceGetMemPool
 	kz_none_cudart12, // 31 cudaDeviceGetNvSciSyncAttributes
 	kz_lazy_cudart12, // 32 cudaDeviceGetP2PAttribute
 	kz_lazy_cudart12, // 33 cudaChooseDevice
@@ -87,7 +87,7 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 56 cudaLibraryUnload
 	kz_lazy_cudart12, // 57 cudaLibraryGetKernel
 	kz_lazy_cudart12, // 58 cudaLibraryGetGlobal
-	kz_none_cudart12, // 59 cudaLibraryGetManaged
+	kz_lazy_cudart12, // 59 cudaLibraryGetManaged
 	kz_none_cudart12, // 60 cudaLibraryGetUnifiedFunction
 	kz_lazy_cudart12, // 61 cudaLibraryGetKernelCount
 	kz_lazy_cudart12, // 62 cudaLibraryEnumerateKernels
@@ -125,13 +125,13 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 94 cudaGetSymbolSize
 	kz_none_cudart12, // 95 cudaMemRangeGetAttribute
 	kz_none_cudart12, // 96 cudaMemRangeGetAttributes
-	kz_none_cudart12, // 97 cudaMemPoolTrimTo
-	kz_none_cudart12, // 98 cudaMemPoolSetAttribute
-	kz_none_cudart12, // 99 cudaMemPoolGetAttribute
-	kz_none_cudart12, // 100 cudaMemPoolSetAccess
-	kz_none_cudart12, // 101 cudaMemPoolGetAccess
-	kz_none_cudart12, // 102 cudaMemPoolCreate
-	kz_none_cudart12, // 103 cudaMemPoolDestroy
+	kz_lazy_cudart12, // 97 cudaMemPoolTrimTo
+	kz_lazy_cudart12, // 98 cudaMemPoolSetAttribute
+	kz_lazy_cudart12, // 99 cudaMemPoolGetAttribute
+	kz_lazy_cudart12, // 100 cudaMemPoolSetAccess
+	kz_lazy_cudart12, // 101 cudaMemPoolGetAccess
+	kz_lazy_cudart12, // 102 cudaMemPoolCreate
+	kz_lazy_cudart12, // 103 cudaMemPoolDestroy
 	kz_none_cudart12, // 104 cudaMemPoolExportToShareableHandle
 	kz_none_cudart12, // 105 cudaMemPoolImportFromShareableHandle
 	kz_none_cudart12, // 106 cudaMemPoolExportPointer
@@ -193,12 +193,12 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 162 cudaMemset2DAsync_ptsz
 	kz_lazy_cudart12, // 163 cudaMemset3DAsync
 	kz_lazy_cudart12, // 164 cudaMemset3DAsync_ptsz
-	kz_none_cudart12, // 165 cudaMallocAsync
-	kz_none_cudart12, // 166 cudaMallocAsync_ptsz
-	kz_none_cudart12, // 167 cudaFreeAsync
-	kz_none_cudart12, // 168 cudaFreeAsync_ptsz
-	kz_none_cudart12, // 169 cudaMallocFromPoolAsync
-	kz_none_cudart12, // 170 cudaMallocFromPoolAsync_ptsz
+	kz_lazy_cudart12, // 165 cudaMallocAsync
+	kz_lazy_cudart12, // 166 cudaMallocAsync_ptsz
+	kz_lazy_cudart12, // 167 cudaFreeAsync
+	kz_lazy_cudart12, // 168 cudaFreeAsync_ptsz
+	kz_lazy_cudart12, // 169 cudaMallocFromPoolAsync
+	kz_lazy_cudart12, // 170 cudaMallocFromPoolAsync_ptsz
 	kz_lazy_cudart12, // 171 cudaMemAdvise
 	kz_lazy_cudart12, // 172 cudaMemAdvise_v2
 	kz_none_cudart12, // 173 cudaMemcpyBatchAsync
@@ -467,13 +467,13 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 
 const uint8_t kz_kind_cudart12[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,0,0,0,0,0,2,2,2,
+	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,0,0,0,0,0,2,2,2,
 	2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,0,0,0,0,2,2,2,2,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
+	0,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	0,0,0,2,2,0,0,0,0,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
+	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
 	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,

@@ -58,9 +58,9 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 27 cudaGetDeviceProperties
 	kz_lazy_cudart13, // 28 cudaDeviceGetAttribute
 	kz_none_cudart13, // 29 cudaDeviceGetHostAtomicCapabilities
-	kz_none_cudart13, // 30 cudaDeviceGetDefaultMemPool
-	kz_none_cudart13, // 31 cudaDeviceSetMemPool
-	kz_none_cudart13, // 32 cudaDeviceGetMemPool
+	kz_lazy_cudart13, // 30 cudaDeviceGetDefaultMemPool
+	kz_lazy_cudart13, // 31 cudaDeviceSetMemPool
+	kz_lazy_cudart13, // 32 cudaDeviceGetMemPool
 	kz_none_cudart13, // 33 cudaDeviceGetNvSciSyncAttributes
 	kz_lazy_cudart13, // 34 cudaDeviceGetP2PAttribute
 	kz_none_cudart13, // 35 cudaDeviceGetP2PAtomicCapabilities
@@ -96,7 +96,7 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 65 cudaLibraryUnload
 	kz_lazy_cudart13, // 66 cudaLibraryGetKernel
 	kz_lazy_cudart13, // 67 cudaLibraryGetGlobal
-	kz_none_cudart13, // 68 cudaLibraryGetManaged
+	kz_lazy_cudart13, // 68 cudaLibraryGetManaged
 	kz_none_cudart13, // 69 cudaLibraryGetUnifiedFunction
 	kz_lazy_cudart13, // 70 cudaLibraryGetKernelCount
 	kz_lazy_cudart13, // 71 cudaLibraryEnumerateKernels
@@ -136,16 +136,16 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 105 cudaMemAdvise
 	kz_none_cudart13, // 106 cudaMemRangeGetAttribute
 	kz_none_cudart13, // 107 cudaMemRangeGetAttributes
-	kz_none_cudart13, // 108 cudaMemPoolTrimTo
-	kz_none_cudart13, // 109 cudaMemPoolSetAttribute
-	kz_none_cudart13, // 110 cudaMemPoolGetAttribute
-	kz_none_cudart13, // 111 cudaMemPoolSetAccess
-	kz_none_cudart13, // 112 cudaMemPoolGetAccess
-	kz_none_cudart13, // 113 cudaMemPoolCreate
-	kz_none_cudart13, // 114 cudaMemPoolDestroy
-	kz_none_cudart13, // 115 cudaMemGetDefaultMemPool
-	kz_none_cudart13, // 116 cudaMemGetMemPool
-	kz_none_cudart13, // 117 cudaMemSetMemPool
+	kz_lazy_cudart13, // 108 cudaMemPoolTrimTo
+	kz_lazy_cudart13, // 109 cudaMemPoolSetAttribute
+	kz_lazy_cudart13, // 110 cudaMemPoolGetAttribute
+	kz_lazy_cudart13, // 111 cudaMemPoolSetAccess
+	kz_lazy_cudart13, // 112 cudaMemPoolGetAccess
+	kz_lazy_cudart13, // 113 cudaMemPoolCreate
+	kz_lazy_cudart13, // 114 cudaMemPoolDestroy
+	kz_lazy_cudart13, // 115 cudaMemGetDefaultMemPool
+	kz_lazy_cudart13, // 116 cudaMemGetMemPool
+	kz_lazy_cudart13, // 117 cudaMemSetMemPool
 	kz_none_cudart13, // 118 cudaMemPoolExportToShareableHandle
 	kz_none_cudart13, // 119 cudaMemPoolImportFromShareableHandle
 	kz_none_cudart13, // 120 cudaMemPoolExportPointer
@@ -223,12 +223,12 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 192 cudaMemDiscardBatchAsync_ptsz
 	kz_none_cudart13, // 193 cudaMemDiscardAndPrefetchBatchAsync
 	kz_none_cudart13, // 194 cudaMemDiscardAndPrefetchBatchAsync_ptsz
-	kz_none_cudart13, // 195 cudaMallocAsync
-	kz_none_cudart13, // 196 cudaMallocAsync_ptsz
-	kz_none_cudart13, // 197 cudaFreeAsync
-	kz_none_cudart13, // 198 cudaFreeAsync_ptsz
-	kz_none_cudart13, // 199 cudaMallocFromPoolAsync
-	kz_none_cudart13, // 200 cudaMallocFromPoolAsync_ptsz
+	kz_lazy_cudart13, // 195 cudaMallocAsync
+	kz_lazy_cudart13, // 196 cudaMallocAsync_ptsz
+	kz_lazy_cudart13, // 197 cudaFreeAsync
+	kz_lazy_cudart13, // 198 cudaFreeAsync_ptsz
+	kz_lazy_cudart13, // 199 cudaMallocFromPoolAsync
+	kz_lazy_cudart13, // 200 cudaMallocFromPoolAsync_ptsz
 	kz_none_cudart13, // 201 cudaGetMipmappedArrayLevel
 	kz_none_cudart13, // 202 cudaMipmappedArrayGetMemoryRequirements
 	kz_none_cudart13, // 203 cudaMipmappedArrayGetSparseProperties
@@ -487,14 +487,14 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 
 const uint8_t kz_kind_cudart13[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	2,2,2,2,2,0,0,0,0,0,2,0,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,0,0,2,2,
+	2,2,2,2,2,0,2,2,2,0,2,0,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,2,2,
 	2,0,0,0,0,0,2,2,2,2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,
-	0,0,0,0,2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,2,2,2,2,0,2,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,1,2,2,2,2,2,2,2,2,2,2,
+	0,0,0,2,2,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
 	2,2,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,

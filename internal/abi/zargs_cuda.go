@@ -577,6 +577,15 @@ type CuLibraryGetGlobal struct {
 	Name    uint64
 }
 
+type CuLibraryGetManaged struct {
+	_ structs.HostLayout
+
+	Dptr    uint64
+	Bytes   uint64
+	Library uint64
+	Name    uint64
+}
+
 type CuKernelGetAttribute struct {
 	_ structs.HostLayout
 

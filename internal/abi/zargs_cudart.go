@@ -107,6 +107,27 @@ type CudaDeviceGetAttribute struct {
 	Device uint32
 }
 
+type CudaDeviceGetDefaultMemPool struct {
+	_ structs.HostLayout
+
+	MemPool uint64
+	Device  uint32
+}
+
+type CudaDeviceSetMemPool struct {
+	_ structs.HostLayout
+
+	Device  uint32
+	MemPool uint64
+}
+
+type CudaDeviceGetMemPool struct {
+	_ structs.HostLayout
+
+	MemPool uint64
+	Device  uint32
+}
+
 type CudaDeviceGetP2PAttribute struct {
 	_ structs.HostLayout
 
@@ -280,6 +301,15 @@ type CudaLibraryGetGlobal struct {
 	Name    uint64
 }
 
+type CudaLibraryGetManaged struct {
+	_ structs.HostLayout
+
+	Dptr    uint64
+	Bytes   uint64
+	Library uint64
+	Name    uint64
+}
+
 type CudaLibraryGetKernelCount struct {
 	_ structs.HostLayout
 
@@ -440,6 +470,82 @@ type CudaMemAdvise struct {
 	Count    uint64
 	Advice   uint32
 	Location rt.CudaMemLocation
+}
+
+type CudaMemPoolTrimTo struct {
+	_ structs.HostLayout
+
+	MemPool        uint64
+	MinBytesToKeep uint64
+}
+
+type CudaMemPoolSetAttribute struct {
+	_ structs.HostLayout
+
+	MemPool uint64
+	Attr    uint32
+	Value   uint64
+}
+
+type CudaMemPoolGetAttribute struct {
+	_ structs.HostLayout
+
+	MemPool uint64
+	Attr    uint32
+	Value   uint64
+}
+
+type CudaMemPoolSetAccess struct {
+	_ structs.HostLayout
+
+	MemPool  uint64
+	DescList uint64
+	Count    uint64
+}
+
+type CudaMemPoolGetAccess struct {
+	_ structs.HostLayout
+
+	Flags    uint64
+	MemPool  uint64
+	Location uint64
+}
+
+type CudaMemPoolCreate struct {
+	_ structs.HostLayout
+
+	MemPool   uint64
+	PoolProps uint64
+}
+
+type CudaMemPoolDestroy struct {
+	_ structs.HostLayout
+
+	MemPool uint64
+}
+
+type CudaMemGetDefaultMemPool struct {
+	_ structs.HostLayout
+
+	MemPool  uint64
+	Location uint64
+	Type     uint32
+}
+
+type CudaMemGetMemPool struct {
+	_ structs.HostLayout
+
+	MemPool  uint64
+	Location uint64
+	Type     uint32
+}
+
+type CudaMemSetMemPool struct {
+	_ structs.HostLayout
+
+	Location uint64
+	Type     uint32
+	MemPool  uint64
 }
 
 type CudaPointerGetAttributes struct {
@@ -631,6 +737,30 @@ type CudaMemPrefetchAsync struct {
 	Location rt.CudaMemLocation
 	Flags    uint32
 	Stream   uint64
+}
+
+type CudaMallocAsync struct {
+	_ structs.HostLayout
+
+	DevPtr  uint64
+	Size    uint64
+	HStream uint64
+}
+
+type CudaFreeAsync struct {
+	_ structs.HostLayout
+
+	DevPtr  uint64
+	HStream uint64
+}
+
+type CudaMallocFromPoolAsync struct {
+	_ structs.HostLayout
+
+	Ptr     uint64
+	Size    uint64
+	MemPool uint64
+	Stream  uint64
 }
 
 type CudaMemAdvise_12 struct {

@@ -403,887 +403,892 @@ static CUresult kz_stub_cuda_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes
 	return kz_door(79, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) {
+	struct { CUdeviceptr *dptr; size_t *bytes; CUlibrary library; const char *name; } a = {dptr, bytes, library, name};
+	return kz_door(80, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
 	struct { int *pi; CUfunction_attribute attrib; CUkernel kernel; CUdevice dev; } a = {pi, attrib, kernel, dev};
-	return kz_door(80, 0, &a);
+	return kz_door(81, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
 	struct { CUfunction_attribute attrib; int val; CUkernel kernel; CUdevice dev; } a = {attrib, val, kernel, dev};
-	return kz_door(81, 0, &a);
+	return kz_door(82, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
 	struct { CUkernel kernel; CUfunc_cache config; CUdevice dev; } a = {kernel, config, dev};
-	return kz_door(82, 0, &a);
+	return kz_door(83, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetName(const char **name, CUkernel hfunc) {
 	struct { const char **name; CUkernel hfunc; } a = {name, hfunc};
-	return kz_door(83, 0, &a);
+	return kz_door(84, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUkernel kernel; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {kernel, paramIndex, paramOffset, paramSize};
-	return kz_door(84, 0, &a);
+	return kz_door(85, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetParamCount(CUkernel kernel, size_t *paramCount) {
 	struct { CUkernel kernel; size_t *paramCount; } a = {kernel, paramCount};
-	return kz_door(85, 0, &a);
+	return kz_door(86, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetInfo_v2(size_t *free, size_t *total) {
 	struct { size_t *free; size_t *total; } a = {free, total};
-	return kz_door(86, 0, &a);
+	return kz_door(87, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 	struct { CUdeviceptr *dptr; size_t bytesize; } a = {dptr, bytesize};
-	return kz_door(87, 0, &a);
+	return kz_door(88, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes) {
 	struct { CUdeviceptr *dptr; size_t *pPitch; size_t WidthInBytes; size_t Height; unsigned int ElementSizeBytes; } a = {dptr, pPitch, WidthInBytes, Height, ElementSizeBytes};
-	return kz_door(88, 0, &a);
+	return kz_door(89, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFree_v2(CUdeviceptr dptr) {
 	struct { CUdeviceptr dptr; } a = {dptr};
-	return kz_door(89, 0, &a);
+	return kz_door(90, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
 	struct { CUdeviceptr *pbase; size_t *psize; CUdeviceptr dptr; } a = {pbase, psize, dptr};
-	return kz_door(90, 0, &a);
+	return kz_door(91, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocHost_v2(void **pp, size_t bytesize) {
 	struct { void **pp; size_t bytesize; } a = {pp, bytesize};
-	return kz_door(91, 0, &a);
+	return kz_door(92, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeHost(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(92, 0, &a);
+	return kz_door(93, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
 	struct { void **pp; size_t bytesize; unsigned int Flags; } a = {pp, bytesize, Flags};
-	return kz_door(93, 0, &a);
+	return kz_door(94, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags) {
 	struct { CUdeviceptr *pdptr; void *p; unsigned int Flags; } a = {pdptr, p, Flags};
-	return kz_door(94, 0, &a);
+	return kz_door(95, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetFlags(unsigned int *pFlags, void *p) {
 	struct { unsigned int *pFlags; void *p; } a = {pFlags, p};
-	return kz_door(95, 0, &a);
+	return kz_door(96, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
 	struct { CUdeviceptr *dptr; size_t bytesize; unsigned int flags; } a = {dptr, bytesize, flags};
-	return kz_door(96, 0, &a);
+	return kz_door(97, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(97, 0, &a);
+	return kz_door(98, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostUnregister(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(98, 0, &a);
+	return kz_door(99, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
 	struct { CUmemoryPool pool; size_t minBytesToKeep; } a = {pool, minBytesToKeep};
-	return kz_door(99, 0, &a);
+	return kz_door(100, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
 	struct { CUmemoryPool pool; CUmemPool_attribute attr; void *value; } a = {pool, attr, value};
-	return kz_door(100, 0, &a);
+	return kz_door(101, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
 	struct { CUmemoryPool pool; CUmemPool_attribute attr; void *value; } a = {pool, attr, value};
-	return kz_door(101, 0, &a);
+	return kz_door(102, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
 	struct { CUmemoryPool pool; const CUmemAccessDesc *map; size_t count; } a = {pool, map, count};
-	return kz_door(102, 0, &a);
+	return kz_door(103, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location) {
 	struct { CUmemAccess_flags *flags; CUmemoryPool memPool; CUmemLocation *location; } a = {flags, memPool, location};
-	return kz_door(103, 0, &a);
+	return kz_door(104, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
 	struct { CUmemoryPool *pool; const CUmemPoolProps *poolProps; } a = {pool, poolProps};
-	return kz_door(104, 0, &a);
+	return kz_door(105, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolDestroy(CUmemoryPool pool) {
 	struct { CUmemoryPool pool; } a = {pool};
-	return kz_door(105, 0, &a);
+	return kz_door(106, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type) {
 	struct { CUmemoryPool *pool_out; CUmemLocation *location; CUmemAllocationType type; } a = {pool_out, location, type};
-	return kz_door(106, 0, &a);
+	return kz_door(107, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type) {
 	struct { CUmemoryPool *pool; CUmemLocation *location; CUmemAllocationType type; } a = {pool, location, type};
-	return kz_door(107, 0, &a);
+	return kz_door(108, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool) {
 	struct { CUmemLocation *location; CUmemAllocationType type; CUmemoryPool pool; } a = {location, type, pool};
-	return kz_door(108, 0, &a);
+	return kz_door(109, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { void *data; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {data, attribute, ptr};
-	return kz_door(109, 0, &a);
+	return kz_door(110, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { const void *value; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {value, attribute, ptr};
-	return kz_door(110, 0, &a);
+	return kz_door(111, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr) {
 	struct { unsigned int numAttributes; CUpointer_attribute *attributes; void **data; CUdeviceptr ptr; } a = {numAttributes, attributes, data, ptr};
-	return kz_door(111, 0, &a);
+	return kz_door(112, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(112, 0, &a);
+	return kz_door(113, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(113, 0, &a);
+	return kz_door(114, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(113, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(114, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(114, 0, &a);
+	return kz_door(115, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(114, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(115, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(115, 0, &a);
+	return kz_door(116, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(115, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(116, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(116, 0, &a);
+	return kz_door(117, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(116, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(117, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(117, 0, &a);
+	return kz_door(118, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(117, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(118, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(118, 0, &a);
+	return kz_door(119, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(118, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(119, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(119, 0, &a);
+	return kz_door(120, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(119, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(120, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(120, 0, &a);
+	return kz_door(121, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(120, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(121, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(121, 0, &a);
+	return kz_door(122, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(121, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(122, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(122, 0, &a);
+	return kz_door(123, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(122, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(123, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(123, 0, &a);
+	return kz_door(124, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(123, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(124, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(124, 0, &a);
+	return kz_door(125, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(124, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(125, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(125, 0, &a);
+	return kz_door(126, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(125, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(126, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(126, 0, &a);
+	return kz_door(127, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(126, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(127, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(127, 0, &a);
+	return kz_door(128, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(127, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(128, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(128, 0, &a);
+	return kz_door(129, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(128, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(129, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(129, 0, &a);
+	return kz_door(130, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(129, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(130, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(130, 0, &a);
+	return kz_door(131, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(130, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(131, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(131, 0, &a);
+	return kz_door(132, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(131, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(132, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(132, 0, &a);
+	return kz_door(133, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(132, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(133, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(133, 0, &a);
+	return kz_door(134, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(133, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(134, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(134, 0, &a);
+	return kz_door(135, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(134, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(135, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(135, 0, &a);
+	return kz_door(136, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(135, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(136, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(136, 0, &a);
+	return kz_door(137, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(136, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(137, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(137, 0, &a);
+	return kz_door(138, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(137, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(138, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(138, 0, &a);
+	return kz_door(139, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(138, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(139, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(139, 0, &a);
+	return kz_door(140, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(139, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(140, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(140, 0, &a);
+	return kz_door(141, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(140, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(141, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
 	struct { CUdeviceptr devPtr; size_t count; CUmem_advise advice; CUdevice device; } a = {devPtr, count, advice, device};
-	return kz_door(141, 0, &a);
+	return kz_door(142, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
-	return kz_door(142, 0, &a);
+	return kz_door(143, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
-	return kz_door(142, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(143, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
-	return kz_door(143, 0, &a);
+	return kz_door(144, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
-	return kz_door(143, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(144, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
-	return kz_door(144, 0, &a);
+	return kz_door(145, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
-	return kz_door(144, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(145, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreate(CUstream *phStream, unsigned int Flags) {
 	struct { CUstream *phStream; unsigned int Flags; } a = {phStream, Flags};
-	return kz_door(145, 0, &a);
+	return kz_door(146, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
 	struct { CUstream *phStream; unsigned int flags; int priority; } a = {phStream, flags, priority};
-	return kz_door(146, 0, &a);
+	return kz_door(147, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 	struct { CUstreamCaptureMode *mode; } a = {mode};
-	return kz_door(147, 0, &a);
+	return kz_door(148, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy_v2(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(148, 0, &a);
+	return kz_door(149, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(149, 0, &a);
+	return kz_door(150, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority(CUstream hStream, int *priority) {
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(150, 0, &a);
+	return kz_door(151, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority_ptsz(CUstream hStream, int *priority) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(150, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(151, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId(CUstream hStream, unsigned long long *streamId) {
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(151, 0, &a);
+	return kz_door(152, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId_ptsz(CUstream hStream, unsigned long long *streamId) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(151, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(152, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(152, 0, &a);
+	return kz_door(153, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(152, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(153, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice(CUstream hStream, CUdevice *device) {
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(153, 0, &a);
+	return kz_door(154, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(153, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(154, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(154, 0, &a);
+	return kz_door(155, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(154, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(155, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(155, 0, &a);
+	return kz_door(156, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(155, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(156, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(156, 0, &a);
+	return kz_door(157, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(156, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(157, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(157, 0, &a);
+	return kz_door(158, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(157, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(158, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(158, 0, &a);
+	return kz_door(159, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(158, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(159, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(159, 0, &a);
+	return kz_door(160, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(159, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(160, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(160, 0, &a);
+	return kz_door(161, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(160, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(161, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(161, 0, &a);
+	return kz_door(162, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(161, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(162, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(162, 0, &a);
+	return kz_door(163, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(162, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(163, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventCreate(CUevent *phEvent, unsigned int Flags) {
 	struct { CUevent *phEvent; unsigned int Flags; } a = {phEvent, Flags};
-	return kz_door(163, 0, &a);
+	return kz_door(164, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventQuery(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(164, 0, &a);
+	return kz_door(165, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventSynchronize(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(165, 0, &a);
+	return kz_door(166, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy_v2(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(166, 0, &a);
+	return kz_door(167, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(167, 0, &a);
+	return kz_door(168, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(168, 0, &a);
+	return kz_door(169, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(169, 0, &a);
+	return kz_door(170, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord(CUevent hEvent, CUstream hStream) {
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(170, 0, &a);
+	return kz_door(171, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(170, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(171, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(171, 0, &a);
+	return kz_door(172, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(171, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(172, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
 	struct { int *pi; CUfunction_attribute attrib; CUfunction hfunc; } a = {pi, attrib, hfunc};
-	return kz_door(172, 0, &a);
+	return kz_door(173, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
 	struct { CUfunction hfunc; CUfunction_attribute attrib; int value; } a = {hfunc, attrib, value};
-	return kz_door(173, 0, &a);
+	return kz_door(174, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
 	struct { CUfunction hfunc; CUfunc_cache config; } a = {hfunc, config};
-	return kz_door(174, 0, &a);
+	return kz_door(175, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
 	struct { CUmodule *hmod; CUfunction hfunc; } a = {hmod, hfunc};
-	return kz_door(175, 0, &a);
+	return kz_door(176, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetName(const char **name, CUfunction hfunc) {
 	struct { const char **name; CUfunction hfunc; } a = {name, hfunc};
-	return kz_door(176, 0, &a);
+	return kz_door(177, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUfunction func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(177, 0, &a);
+	return kz_door(178, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamCount(CUfunction func, size_t *paramCount) {
 	struct { CUfunction func; size_t *paramCount; } a = {func, paramCount};
-	return kz_door(178, 0, &a);
+	return kz_door(179, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
 	struct { CUfunctionLoadingState *state; CUfunction function; } a = {state, function};
-	return kz_door(179, 0, &a);
+	return kz_door(180, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
 	struct { CUfunction function; } a = {function};
-	return kz_door(180, 0, &a);
+	return kz_door(181, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
-	return kz_door(181, 0, &a);
+	return kz_door(182, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(182, 0, &a);
+	return kz_door(183, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(183, 0, &a);
+	return kz_door(184, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
-	return kz_door(184, 0, &a);
+	return kz_door(185, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
-	return kz_door(185, 0, &a);
+	return kz_door(186, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(186, 0, &a);
+	return kz_door(187, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(187, 0, &a);
+	return kz_door(188, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(187, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(188, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(188, 0, &a);
+	return kz_door(189, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(188, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(189, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(189, 0, &a);
+	return kz_door(190, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(189, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(190, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(190, 0, &a);
+	return kz_door(191, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(190, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(191, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(191, 0, 0);
+	return kz_door(192, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(192, 0, 0);
+	return kz_door(193, 0, 0);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -1367,6 +1372,7 @@ void *const kz_stubs_cuda[731] = {
 	[123] = kz_stub_cuda_cuKernelGetFunction,
 	[124] = kz_stub_cuda_cuKernelGetLibrary,
 	[125] = kz_stub_cuda_cuLibraryGetGlobal,
+	[126] = kz_stub_cuda_cuLibraryGetManaged,
 	[128] = kz_stub_cuda_cuKernelGetAttribute,
 	[129] = kz_stub_cuda_cuKernelSetAttribute,
 	[130] = kz_stub_cuda_cuKernelSetCacheConfig,

@@ -971,6 +971,27 @@ func bind_cuLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuLibraryGetManaged(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLibraryGetManaged)(args)
+	if a.Dptr == 0 && a.Bytes == 0 {
+		return refuse(thread)
+	}
+	if a.Name == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).LibraryGetManaged(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
+	if err != nil {
+		return code(err)
+	}
+	if a.Dptr != 0 {
+		hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
+	}
+	if a.Bytes != 0 {
+		hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r1))
+	}
+	return 0
+}
+
 func bind_cuKernelGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuKernelGetAttribute)(args)
 	if a.Pi == 0 {

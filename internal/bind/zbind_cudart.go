@@ -187,6 +187,41 @@ func bind_cudaDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetDefaultMemPool)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).DeviceGetDefaultMemPool(int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
+func bind_cudaDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceSetMemPool)(args)
+	err := (*cudart.Thread)(thread).DeviceSetMemPool(int32(a.Device), rt.CudaMemPool_t(a.MemPool))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetMemPool)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).DeviceGetMemPool(int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
 func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaDeviceGetP2PAttribute)(args)
 	if a.Value == 0 {
@@ -458,6 +493,22 @@ func bind_cudaLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaLibraryGetManaged(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLibraryGetManaged)(args)
+	if a.Bytes == 0 {
+		return refuseRuntime()
+	}
+	if a.Name == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).LibraryGetManaged(hostmem.Ptr(a.Dptr), rt.CudaLibrary_t(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r1))
+	return 0
+}
+
 func bind_cudaLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaLibraryGetKernelCount)(args)
 	if a.Count == 0 {
@@ -675,6 +726,112 @@ func bind_cudaMemAdvise(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolTrimTo)(args)
+	err := (*cudart.Thread)(thread).MemPoolTrimTo(rt.CudaMemPool_t(a.MemPool), uint64(a.MinBytesToKeep))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolSetAttribute)(args)
+	err := (*cudart.Thread)(thread).MemPoolSetAttribute(rt.CudaMemPool_t(a.MemPool), rt.CudaMemPoolAttr(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolGetAttribute)(args)
+	err := (*cudart.Thread)(thread).MemPoolGetAttribute(rt.CudaMemPool_t(a.MemPool), rt.CudaMemPoolAttr(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolSetAccess)(args)
+	err := (*cudart.Thread)(thread).MemPoolSetAccess(rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.DescList), uint64(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolGetAccess)(args)
+	if a.Flags == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemPoolGetAccess(rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.Location))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r0))
+	return 0
+}
+
+func bind_cudaMemPoolCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolCreate)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemPoolCreate(hostmem.Ptr(a.PoolProps))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
+func bind_cudaMemPoolDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolDestroy)(args)
+	err := (*cudart.Thread)(thread).MemPoolDestroy(rt.CudaMemPool_t(a.MemPool))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemGetDefaultMemPool)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemGetDefaultMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
+func bind_cudaMemGetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemGetMemPool)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemGetMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
+func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemSetMemPool)(args)
+	err := (*cudart.Thread)(thread).MemSetMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type), rt.CudaMemPool_t(a.MemPool))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaPointerGetAttributes)(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
@@ -874,6 +1031,33 @@ func bind_cudaMemset3DAsync(thread, args unsafe.Pointer) int32 {
 func bind_cudaMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemPrefetchAsync)(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync(hostmem.Ptr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMallocAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMallocAsync)(args)
+	err := (*cudart.Thread)(thread).MallocAsync(hostmem.Ptr(a.DevPtr), uint64(a.Size), rt.CudaStream_t(a.HStream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaFreeAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaFreeAsync)(args)
+	err := (*cudart.Thread)(thread).FreeAsync(hostmem.Ptr(a.DevPtr), rt.CudaStream_t(a.HStream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMallocFromPoolAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMallocFromPoolAsync)(args)
+	err := (*cudart.Thread)(thread).MallocFromPoolAsync(hostmem.Ptr(a.Ptr), uint64(a.Size), rt.CudaMemPool_t(a.MemPool), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func program(t *testing.T, major, name string, flags ...string) string {
 	exe := filepath.Join(t.TempDir(), name)
 	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-DCUDART_VERSION=" + major + "000", "-I" + filepath.Join(repository, "include"), "-I" + apps,
 		filepath.Join(apps, name+".c"), "-o", exe}, flags...)
-	args = append(args, "-L"+libs, "-l:libcudart.so."+major, "-lpthread")
+	args = append(args, "-L"+libs, "-Wl,--no-as-needed", "-l:libcudart.so."+major, "-lpthread")
 	if out, err := exec.Command(compiler(), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
@@ -119,24 +120,47 @@ func TestPrograms(t *testing.T) {
 	dist(t)
 	for _, p := range []struct {
 		name  string
+		args  []string
 		env   []string
+		link  []string
 		flags uint64 // of the container
 		quiet bool   // nothing on standard error
+		only  string // the one backend with several devices
 	}{
 		{name: "rt_launch", quiet: true},
+		{name: "rt_memory", flags: fatbin.FlagZstd, quiet: true},
+		{name: "rt_stream", flags: fatbin.FlagLZ4, quiet: true},
+		{name: "rt_device", env: []string{"KUDZU_DEVICES=2", "KUDZU_MEMORY=256M"}, link: []string{"-lcuda"}, quiet: true, only: "cpu"},
 		{name: "rt_errors"},
+		{name: "rt_errors", args: []string{"wild"}},
 	} {
 		for _, major := range []string{"12", "13"} {
-			t.Run(p.name+"/"+major, func(t *testing.T) {
+			t.Run(strings.Join(append([]string{p.name, major}, p.args...), "/"), func(t *testing.T) {
 				t.Parallel()
-				exe := program(t, major, p.name, container(t, p.flags))
+				exe := program(t, major, p.name, append([]string{container(t, p.flags)}, p.link...)...)
 				for _, b := range backends {
-					stdout, stderr := run(t, append([]string{"KUDZU_BACKEND=" + b}, p.env...), exe)
+					if p.only != "" && p.only != b {
+						continue
+					}
+					stdout, stderr := run(t, append([]string{"KUDZU_BACKEND=" + b}, p.env...), exe, p.args...)
 					if stdout != "ok\n" || p.quiet && stderr != "" {
 						t.Errorf("%s: %s%s", b, stdout, stderr)
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestPlugins: a library that registers itself when it is loaded, and is unloaded again.
+func TestPlugins(t *testing.T) {
+	for _, major := range []string{"12", "13"} {
+		exe := program(t, major, "rt_plugin", "-ldl")
+		lib := program(t, major, "rt_plugin", "-DPLUGIN", "-shared", "-fPIC", container(t, 0))
+		for _, b := range backends {
+			if stdout, stderr := run(t, []string{"KUDZU_BACKEND=" + b}, exe, lib); stdout != "ok\n" || stderr != "" {
+				t.Errorf("%s %s: %s%s", major, b, stdout, stderr)
+			}
 		}
 	}
 }

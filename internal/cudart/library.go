@@ -77,3 +77,16 @@ func (t *Thread) LibraryEnumerateKernels(list hostmem.Ptr, n uint32, l rt.CudaLi
 	}
 	return d.LibraryEnumerateKernels(list, n, cu.CUlibrary(l))
 }
+
+// LibraryGetManaged writes where a managed variable lives.
+func (t *Thread) LibraryGetManaged(out hostmem.Ptr, l rt.CudaLibrary_t, name string) (uint64, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	p, n, err := d.LibraryGetManaged(cu.CUlibrary(l), name)
+	if err == nil && out != hostmem.Nil {
+		hostmem.Store(out, uint64(p))
+	}
+	return n, err
+}

@@ -21,6 +21,7 @@ type Library struct {
 	names   []string           // guarded by mu: of the kernels, once known
 	known   bool               // guarded by mu
 	gone    bool               // guarded by mu: unloaded
+	keeps   bool               // guarded by mu: retains the first device's primary context
 }
 
 // Kernel is a kernel of a library, in whatever context it is used.
@@ -110,6 +111,7 @@ func (t *Thread) LibraryUnload(h cu.CUlibrary) error {
 	}
 	l.mu.Lock()
 	l.gone = true
+	keeps := l.keeps
 	for _, k := range l.kernels {
 		s.kernels.Delete(handleValue(k.handle))
 	}
@@ -124,6 +126,9 @@ func (t *Thread) LibraryUnload(h cu.CUlibrary) error {
 		}
 		return true
 	})
+	if keeps {
+		return t.DevicePrimaryCtxRelease(0)
+	}
 	return nil
 }
 
@@ -282,6 +287,49 @@ func (t *Thread) LibraryGetGlobal(h cu.CUlibrary, name string) (DevPtr, uint64, 
 		return 0, 0, err
 	}
 	return m.global(name)
+}
+
+// LibraryGetManaged is where a managed variable lives. Each context has its own here, so it is the current one's; a caller
+// without one, as NVIDIA's runtime is at first, gets that of the first device's primary context, which the library then
+// keeps alive.
+func (t *Thread) LibraryGetManaged(h cu.CUlibrary, name string) (DevPtr, uint64, error) {
+	s, l, err := t.library(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	c, err := t.context()
+	if err == errInvalidContext {
+		if c, err = t.keepPrimary(s, l); err != nil {
+			return 0, 0, err
+		}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	m, err := l.moduleIn(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	if !m.managed[name] {
+		return 0, 0, errNotFound
+	}
+	return m.global(name)
+}
+
+// keepPrimary is the first device's primary context, retained once for the library.
+func (t *Thread) keepPrimary(s *state, l *Library) (*Context, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return nil, errInvalidHandle
+	}
+	if !l.keeps {
+		if _, err := t.DevicePrimaryCtxRetain(0); err != nil {
+			return nil, err
+		}
+		l.keeps = true
+	}
+	return s.devices[0].primaryContext(s)
 }
 
 // kernel finds a kernel.

@@ -22,7 +22,8 @@ type Module struct {
 	handle  cu.CUmodule
 	library *Library // nil: loaded by the program itself
 	decls   map[string]*backend.KernelDecl
-	names   []string // kernels, in the order of the text
+	names   []string        // kernels, in the order of the text
+	managed map[string]bool // variables that are managed
 	prog    backend.Program
 
 	mu    sync.Mutex
@@ -53,6 +54,14 @@ func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error)
 		k := &desc.Kernels[i]
 		m.decls[k.Name] = k
 		m.names = append(m.names, k.Name)
+	}
+	for i := range desc.Vars {
+		if v := &desc.Vars[i]; v.Managed {
+			if m.managed == nil {
+				m.managed = map[string]bool{}
+			}
+			m.managed[v.Name] = true
+		}
 	}
 	if m.prog, err = c.dev.dev.Load(desc); err != nil {
 		return nil, c.fail(err)

@@ -75,7 +75,7 @@ func (t *Thread) PointerInfo(p DevPtr) (PointerInfo, error) {
 	if a == nil {
 		return PointerInfo{Device: cu.CU_DEVICE_INVALID}, nil
 	}
-	info := PointerInfo{PointerDevice, a.ctx.dev.ordinal}
+	info := PointerInfo{PointerDevice, a.device().ordinal}
 	switch {
 	case a.host():
 		info.Kind = PointerHost

@@ -12,11 +12,11 @@ const MaxContextStack = 126
 type Thread struct {
 	_ structs.HostLayout
 
-	ID        uint64 // unique in the process, never reused
-	Flags     uint32 // ThreadPerThread while a _ptsz/_ptds entry point is running
-	LastError int32  // the runtime API's last error
-	Depth     uint32 // contexts on Stack
-	Device    int32  // the runtime API's device, plus one; 0 before a choice
+	ID        uint64                  // unique in the process, never reused
+	Flags     uint32                  // ThreadPerThread while a _ptsz/_ptds entry point is running
+	LastError int32                   // the runtime API's last error
+	Depth     uint32                  // contexts on Stack
+	Device    int32                   // the runtime API's device, plus one; 0 before a choice
 	Stack     [MaxContextStack]uint64 // CUcontext values; Stack[Depth-1] is current
 }
 
