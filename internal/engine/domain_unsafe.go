@@ -227,8 +227,10 @@ func (e *Engine) runTask(id uint64, t unsafe.Pointer) {
 	C.kz_task_done(e.c, t)
 }
 
-// call turns a panic into an error: it must not end the host's process.
+// call turns a panic into an error: it must not end the host's process. Nor must a fault: what a task reads may be the
+// program's memory, which the program may take away.
 func call(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("BUG: task: %v\n%s", r, debug.Stack())

@@ -157,11 +157,18 @@ func (g *grid) take(n uint64) (first, end uint64) {
 // work executes blocks until there are none left.
 func (g *grid) work() (err error) {
 	var now *block
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the program may take memory away that it gave
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case stop:
 			err = g.faultOf(r)
+		case interface{ Addr() uintptr }:
+			f := &backend.Fault{Kind: backend.FaultAddress, Kernel: g.u.kernel, Addr: backend.Addr(r.Addr())}
+			if now != nil {
+				f.Block = now.ctaid
+			}
+			err = f
 		default: // a bug of ours must not take the application down; it is reported as a fault with its trace
 			f := &backend.Fault{Kind: backend.FaultInstruction, Kernel: g.u.kernel, Detail: "BUG in the interpreter: " + sprint(r) + "\n" + string(debug.Stack())}
 			if now != nil {
