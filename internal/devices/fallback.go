@@ -23,23 +23,39 @@ func (f *fallback) add(d backend.Device) {
 	f.devs = append(f.devs, d)
 }
 
-// finder is memory that knows its allocations.
+// finder is memory that knows its allocations and the range that all of them lie in.
 type finder interface {
 	Lookup(backend.Addr) (base backend.Addr, size uint64, ok bool)
+	Range() (base, size uint64)
 }
 
-// Find looks an address up in the memory of every device.
+const (
+	page      = 4096
+	firstHost = 16 * page // nothing is ever mapped below: a null pointer and its fields
+	endHost   = 1 << 48
+)
+
+// Find looks an address up in the memory of every device. Any other address may be memory of the program, which kernels
+// of these devices may touch: the page and the next are given, and if nothing is there, the access faults.
 func (f *fallback) Find(addr uint64) (base, size uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, d := range f.devs {
-		if m, is := d.Memory().(finder); is {
-			if b, n, ok := m.Lookup(backend.Addr(addr)); ok {
-				return uint64(b), n, true
-			}
+		m, is := d.Memory().(finder)
+		if !is {
+			continue
+		}
+		if b, n, ok := m.Lookup(backend.Addr(addr)); ok {
+			return uint64(b), n, true
+		}
+		if base, size := m.Range(); addr-base < size {
+			return 0, 0, false
 		}
 	}
-	return 0, 0, false
+	if addr < firstHost || addr >= endHost {
+		return 0, 0, false
+	}
+	return addr &^ (page - 1), 2 * page, true
 }
 
 // LoadWith makes an interpreter program over variables that the cpu program placed.

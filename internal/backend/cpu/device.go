@@ -124,6 +124,9 @@ func (m memory) Lookup(a backend.Addr) (base backend.Addr, size uint64, ok bool)
 	return backend.Addr(b), n, ok
 }
 
+// Range is where all device memory of the process lies.
+func (m memory) Range() (base, size uint64) { return m.m.Range() }
+
 // plain turns the engine's answers into the backend's.
 func plain(err error) error {
 	switch {
