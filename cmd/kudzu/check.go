@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"kudzu/internal/fatbin"
+	"kudzu/internal/ir"
+	"kudzu/internal/lower"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/check"
+)
+
+// exitNoCode is the exit code for a file without PTX.
+const exitNoCode exitCode = 3
+
+// checkReport is what a file's PTX comes to.
+type checkReport struct {
+	modules, kernels, bytes int
+	index, parse, lowering  time.Duration
+	errors                  []string
+	cannot                  map[string][]string // reason: kernels
+	compiled                int
+	targets                 map[string]int
+	binaries                int
+}
+
+// runCheck looks into a program, library, fat binary or PTX file: its kernels, and what of them does not work here.
+func runCheck(args []string, out io.Writer) error {
+	quiet, file := false, ""
+	for _, a := range args {
+		switch {
+		case a == "--quiet":
+			quiet = true
+		case strings.HasPrefix(a, "-"):
+			return errUsage{"unknown option " + a}
+		case file != "":
+			return errUsage{"one file at a time"}
+		default:
+			file = a
+		}
+	}
+	if file == "" {
+		return errUsage{"which file?"}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}}
+	if start := data[:min(len(data), 4096)]; bytes.Contains(start, []byte(".version")) && bytes.IndexByte(start, 0) < 0 {
+		r.module(string(data), quiet, out)
+	} else {
+		r.containers(data, quiet, out)
+	}
+	if r.modules == 0 {
+		fmt.Fprintf(out, "%s: no PTX", file)
+		if r.binaries > 0 {
+			fmt.Fprintf(out, ", only machine code for NVIDIA's processors (%d pieces): it cannot run here", r.binaries)
+		}
+		fmt.Fprintln(out)
+		return exitNoCode
+	}
+	r.print(file, out)
+	if len(r.errors) > 0 {
+		return fmt.Errorf("%d modules are not valid PTX", len(r.errors))
+	}
+	return nil
+}
+
+// containers walks the fat binaries of a file: of the sections that hold them in a program, else the file itself.
+func (r *checkReport) containers(data []byte, quiet bool, out io.Writer) {
+	for _, part := range fatbinParts(data) {
+		for len(part) >= fatbin.HeaderSize {
+			i := bytes.Index(part, binary.LittleEndian.AppendUint32(nil, fatbin.HeaderMagic))
+			if i < 0 {
+				break
+			}
+			part = part[i:]
+			c, err := fatbin.Parse(part)
+			size, sizeErr := fatbin.Size(part)
+			if err != nil || sizeErr != nil { // the number occurs by chance too
+				part = part[4:]
+				continue
+			}
+			part = part[min(size, uint64(len(part))):]
+			for k := range c.Entries {
+				r.entry(&c.Entries[k], quiet, out)
+			}
+		}
+	}
+}
+
+// fatbinParts are the sections of a program that nvcc puts fat binaries into.
+func fatbinParts(data []byte) [][]byte {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return [][]byte{data}
+	}
+	var parts [][]byte
+	for _, s := range f.Sections {
+		if (s.Name == ".nv_fatbin" || s.Name == "__nv_relfatbin") && s.Offset < uint64(len(data)) {
+			parts = append(parts, data[s.Offset:min(s.Offset+s.FileSize, uint64(len(data)))])
+		}
+	}
+	return parts
+}
+
+func (r *checkReport) entry(e *fatbin.Entry, quiet bool, out io.Writer) {
+	if e.Kind != fatbin.PTX {
+		r.binaries++
+		return
+	}
+	text, err := e.Text()
+	if err != nil {
+		r.errors = append(r.errors, err.Error())
+		return
+	}
+	r.module(strings.TrimRight(string(text), "\x00"), quiet, out)
+}
+
+// module indexes, parses and checks a module, and lowers each of its kernels.
+func (r *checkReport) module(text string, quiet bool, out io.Writer) {
+	r.modules++
+	r.bytes += len(text)
+	start := time.Now()
+	x, err := ptx.IndexModule(text)
+	r.index += time.Since(start)
+	if err != nil {
+		r.errors = append(r.errors, err.Error())
+		return
+	}
+	start = time.Now()
+	m, err := check.Text(text)
+	r.parse += time.Since(start)
+	if err != nil {
+		r.errors = append(r.errors, err.Error())
+		return
+	}
+	r.targets[m.Target.String()]++
+	for _, k := range x.Kernels() {
+		r.kernels++
+		start := time.Now()
+		_, err := lower.Kernel(m, k.Name, lower.Options{})
+		r.lowering += time.Since(start)
+		verdict := "compiled"
+		if err != nil {
+			verdict = "interpreted: " + err.Error()
+			var u *ir.Unsupported
+			if errors.As(err, &u) {
+				err = errors.New(u.What)
+			}
+			r.cannot[err.Error()] = append(r.cannot[err.Error()], k.Name)
+		} else {
+			r.compiled++
+		}
+		if !quiet {
+			fmt.Fprintf(out, "%s\t%s\n", k.Name, verdict)
+		}
+	}
+}
+
+func (r *checkReport) print(file string, out io.Writer) {
+	mb := float64(r.bytes) / 1e6
+	var targets []string
+	for t, n := range r.targets {
+		targets = append(targets, fmt.Sprintf("%s ×%d", t, n))
+	}
+	sort.Strings(targets)
+	fmt.Fprintf(out, "%s: %d modules (%s), %d kernels, %.1f MB of PTX\n", file, r.modules, strings.Join(targets, ", "), r.kernels, mb)
+	fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, lower %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), rate(mb, r.lowering))
+	fmt.Fprintf(out, "  %d modules with errors, %d kernels compile, %d are interpreted\n", len(r.errors), r.compiled, r.kernels-r.compiled)
+	for _, e := range r.errors[:min(len(r.errors), 20)] {
+		fmt.Fprintf(out, "  error: %.500s\n", e)
+	}
+	var why []string
+	for w := range r.cannot {
+		why = append(why, w)
+	}
+	slices.SortFunc(why, func(a, b string) int { return len(r.cannot[b]) - len(r.cannot[a]) })
+	for _, w := range why {
+		fmt.Fprintf(out, "  %6d kernels: %s (%s …)\n", len(r.cannot[w]), w, r.cannot[w][0])
+	}
+}
+
+func rate(mb float64, t time.Duration) float64 { return mb / max(t, time.Nanosecond).Seconds() }

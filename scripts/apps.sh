@@ -1,0 +1,27 @@
+#!/bin/sh
+# Opt-in: PTX of real programs. Fetches llama.cpp's CUDA builds by their npm names into .build/apps, takes every PTX module out
+# of their fat binaries, and indexes, parses, checks and lowers all of it. Nothing of them is committed.
+set -eu
+cd "$(dirname "$0")/.."
+apps=$PWD/.build/apps
+mkdir -p "$apps"
+command -v npm >/dev/null 2>&1 || { echo "kudzu: npm is missing: it fetches the programs" >&2; exit 1; }
+for name in linux-x64-cuda linux-x64-cuda-ext; do
+    dir=$apps/$name
+    [ -d "$dir" ] && continue
+    echo "fetching @node-llama-cpp/$name"
+    (cd "$apps" && npm pack --silent "@node-llama-cpp/$name" >/dev/null)
+    file=$(ls "$apps"/node-llama-cpp-"$name"-[0-9]*.tgz | tail -1)
+    mkdir -p "$dir.part"
+    tar -xzf "$file" -C "$dir.part"
+    mv "$dir.part" "$dir"
+    rm -f "$file"
+done
+go build -o "$apps/kudzu" ./cmd/kudzu
+find "$apps" -name '*cuda*.so' -size +1M | sort | while read -r lib; do
+    if "$apps/kudzu" check --quiet "$lib"; then :; else
+        status=$?
+        [ "$status" = 3 ] && continue # no device code in it
+        exit "$status"
+    fi
+done
