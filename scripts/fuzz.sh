@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs every fuzz target of the repository, one after the other: scripts/fuzz.sh [TIME of each, as 30s or 5m] [name or package part].
+# A target that fails leaves its input below testdata/fuzz of its package, where go test finds it from then on.
+set -eu
+cd "$(dirname "$0")/.."
+time=${1:-30s}
+only=${2:-}
+workers=${FUZZ_PARALLEL:-1}
+failed=""
+targets=$(git grep -n '^func Fuzz' -- '*_test.go' | sed 's/:[0-9]*:func \(Fuzz[A-Za-z0-9_]*\).*/ \1/')
+# The list is read from a here-document so that the loop may set variables of this shell.
+while read -r file name; do
+    package=./$(dirname "$file")
+    case "$package $name" in *"$only"*) ;; *) continue ;; esac
+    echo "== $package $name ($time)"
+    if ! go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -parallel "$workers" 2>&1 | tail -n 25 | tee /dev/stderr | grep -q '^ok'; then
+        failed="$failed $package:$name"
+    fi
+done <<LIST
+$targets
+LIST
+if [ -n "$failed" ]; then echo "fuzz: failed:$failed"; exit 1; fi
+echo "fuzz: ok"
