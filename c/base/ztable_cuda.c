@@ -48,9 +48,9 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 33 cuDeviceGetFabricClusterUuid
 	kz_none_cuda, // 34 cuDeviceGetCliqueCount
 	kz_none_cuda, // 35 cuDeviceGetCliqueInfo
-	kz_none_cuda, // 36 cuDeviceGraphMemTrim
-	kz_none_cuda, // 37 cuDeviceGetGraphMemAttribute
-	kz_none_cuda, // 38 cuDeviceSetGraphMemAttribute
+	kz_lazy_cuda, // 36 cuDeviceGraphMemTrim
+	kz_lazy_cuda, // 37 cuDeviceGetGraphMemAttribute
+	kz_lazy_cuda, // 38 cuDeviceSetGraphMemAttribute
 	kz_lazy_cuda, // 39 cuDeviceCanAccessPeer
 	kz_lazy_cuda, // 40 cuDeviceGetP2PAttribute
 	kz_none_cuda, // 41 cuDeviceGetP2PAtomicCapabilities
@@ -394,54 +394,54 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 379 cuStreamQuery_ptsz
 	kz_lazy_cuda, // 380 cuStreamSynchronize
 	kz_lazy_cuda, // 381 cuStreamSynchronize_ptsz
-	kz_none_cuda, // 382 cuStreamWriteValue32
-	kz_none_cuda, // 383 cuStreamWriteValue32_ptsz
-	kz_none_cuda, // 384 cuStreamWaitValue32
-	kz_none_cuda, // 385 cuStreamWaitValue32_ptsz
-	kz_none_cuda, // 386 cuStreamWriteValue64
-	kz_none_cuda, // 387 cuStreamWriteValue64_ptsz
-	kz_none_cuda, // 388 cuStreamWaitValue64
-	kz_none_cuda, // 389 cuStreamWaitValue64_ptsz
-	kz_none_cuda, // 390 cuStreamBatchMemOp
-	kz_none_cuda, // 391 cuStreamBatchMemOp_ptsz
-	kz_none_cuda, // 392 cuStreamWriteValue32_v2
-	kz_none_cuda, // 393 cuStreamWriteValue32_v2_ptsz
-	kz_none_cuda, // 394 cuStreamWaitValue32_v2
-	kz_none_cuda, // 395 cuStreamWaitValue32_v2_ptsz
-	kz_none_cuda, // 396 cuStreamWriteValue64_v2
-	kz_none_cuda, // 397 cuStreamWriteValue64_v2_ptsz
-	kz_none_cuda, // 398 cuStreamWaitValue64_v2
-	kz_none_cuda, // 399 cuStreamWaitValue64_v2_ptsz
-	kz_none_cuda, // 400 cuStreamBatchMemOp_v2
-	kz_none_cuda, // 401 cuStreamBatchMemOp_v2_ptsz
-	kz_none_cuda, // 402 cuStreamBeginCapture
-	kz_none_cuda, // 403 cuStreamBeginCapture_ptsz
-	kz_none_cuda, // 404 cuStreamBeginCapture_v2
-	kz_none_cuda, // 405 cuStreamBeginCapture_v2_ptsz
-	kz_none_cuda, // 406 cuStreamBeginCaptureToGraph
-	kz_none_cuda, // 407 cuStreamBeginCaptureToGraph_ptsz
+	kz_lazy_cuda, // 382 cuStreamWriteValue32
+	kz_lazy_cuda, // 383 cuStreamWriteValue32_ptsz
+	kz_lazy_cuda, // 384 cuStreamWaitValue32
+	kz_lazy_cuda, // 385 cuStreamWaitValue32_ptsz
+	kz_lazy_cuda, // 386 cuStreamWriteValue64
+	kz_lazy_cuda, // 387 cuStreamWriteValue64_ptsz
+	kz_lazy_cuda, // 388 cuStreamWaitValue64
+	kz_lazy_cuda, // 389 cuStreamWaitValue64_ptsz
+	kz_lazy_cuda, // 390 cuStreamBatchMemOp
+	kz_lazy_cuda, // 391 cuStreamBatchMemOp_ptsz
+	kz_lazy_cuda, // 392 cuStreamWriteValue32_v2
+	kz_lazy_cuda, // 393 cuStreamWriteValue32_v2_ptsz
+	kz_lazy_cuda, // 394 cuStreamWaitValue32_v2
+	kz_lazy_cuda, // 395 cuStreamWaitValue32_v2_ptsz
+	kz_lazy_cuda, // 396 cuStreamWriteValue64_v2
+	kz_lazy_cuda, // 397 cuStreamWriteValue64_v2_ptsz
+	kz_lazy_cuda, // 398 cuStreamWaitValue64_v2
+	kz_lazy_cuda, // 399 cuStreamWaitValue64_v2_ptsz
+	kz_lazy_cuda, // 400 cuStreamBatchMemOp_v2
+	kz_lazy_cuda, // 401 cuStreamBatchMemOp_v2_ptsz
+	kz_lazy_cuda, // 402 cuStreamBeginCapture
+	kz_lazy_cuda, // 403 cuStreamBeginCapture_ptsz
+	kz_lazy_cuda, // 404 cuStreamBeginCapture_v2
+	kz_lazy_cuda, // 405 cuStreamBeginCapture_v2_ptsz
+	kz_lazy_cuda, // 406 cuStreamBeginCaptureToGraph
+	kz_lazy_cuda, // 407 cuStreamBeginCaptureToGraph_ptsz
 	kz_none_cuda, // 408 cuStreamBeginRecaptureToGraph
 	kz_none_cuda, // 409 cuStreamBeginRecaptureToGraph_ptsz
-	kz_none_cuda, // 410 cuStreamEndCapture
-	kz_none_cuda, // 411 cuStreamEndCapture_ptsz
+	kz_lazy_cuda, // 410 cuStreamEndCapture
+	kz_lazy_cuda, // 411 cuStreamEndCapture_ptsz
 	kz_lazy_cuda, // 412 cuStreamIsCapturing
 	kz_lazy_cuda, // 413 cuStreamIsCapturing_ptsz
 	kz_lazy_cuda, // 414 cuStreamGetCaptureInfo
 	kz_lazy_cuda, // 415 cuStreamGetCaptureInfo_ptsz
 	kz_lazy_cuda, // 416 cuStreamGetCaptureInfo_v2
 	kz_lazy_cuda, // 417 cuStreamGetCaptureInfo_v2_ptsz
-	kz_none_cuda, // 418 cuStreamGetCaptureInfo_v3
-	kz_none_cuda, // 419 cuStreamGetCaptureInfo_v3_ptsz
+	kz_lazy_cuda, // 418 cuStreamGetCaptureInfo_v3
+	kz_lazy_cuda, // 419 cuStreamGetCaptureInfo_v3_ptsz
 	kz_none_cuda, // 420 cuStreamCopyAttributes
 	kz_none_cuda, // 421 cuStreamCopyAttributes_ptsz
 	kz_none_cuda, // 422 cuStreamGetAttribute
 	kz_none_cuda, // 423 cuStreamGetAttribute_ptsz
 	kz_none_cuda, // 424 cuStreamSetAttribute
 	kz_none_cuda, // 425 cuStreamSetAttribute_ptsz
-	kz_none_cuda, // 426 cuStreamUpdateCaptureDependencies
-	kz_none_cuda, // 427 cuStreamUpdateCaptureDependencies_ptsz
-	kz_none_cuda, // 428 cuStreamUpdateCaptureDependencies_v2
-	kz_none_cuda, // 429 cuStreamUpdateCaptureDependencies_v2_ptsz
+	kz_lazy_cuda, // 426 cuStreamUpdateCaptureDependencies
+	kz_lazy_cuda, // 427 cuStreamUpdateCaptureDependencies_ptsz
+	kz_lazy_cuda, // 428 cuStreamUpdateCaptureDependencies_v2
+	kz_lazy_cuda, // 429 cuStreamUpdateCaptureDependencies_v2_ptsz
 	kz_none_cuda, // 430 cuStreamBeginCaptureToCig
 	kz_none_cuda, // 431 cuStreamBeginCaptureToCig_ptsz
 	kz_none_cuda, // 432 cuStreamEndCaptureToCig
@@ -506,109 +506,109 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 491 cuLaunchHostFunc_v2_ptsz
 	kz_lazy_cuda, // 492 cuLaunchCooperativeKernel
 	kz_lazy_cuda, // 493 cuLaunchCooperativeKernel_ptsz
-	kz_none_cuda, // 494 cuGraphCreate
-	kz_none_cuda, // 495 cuGraphAddKernelNode_v2
-	kz_none_cuda, // 496 cuGraphKernelNodeGetParams_v2
-	kz_none_cuda, // 497 cuGraphKernelNodeSetParams_v2
-	kz_none_cuda, // 498 cuGraphAddMemcpyNode
-	kz_none_cuda, // 499 cuGraphMemcpyNodeGetParams
-	kz_none_cuda, // 500 cuGraphMemcpyNodeSetParams
-	kz_none_cuda, // 501 cuGraphAddMemsetNode
-	kz_none_cuda, // 502 cuGraphMemsetNodeGetParams
-	kz_none_cuda, // 503 cuGraphMemsetNodeSetParams
-	kz_none_cuda, // 504 cuGraphAddHostNode
-	kz_none_cuda, // 505 cuGraphHostNodeGetParams
-	kz_none_cuda, // 506 cuGraphHostNodeSetParams
-	kz_none_cuda, // 507 cuGraphAddChildGraphNode
-	kz_none_cuda, // 508 cuGraphChildGraphNodeGetGraph
-	kz_none_cuda, // 509 cuGraphAddEmptyNode
-	kz_none_cuda, // 510 cuGraphAddEventRecordNode
-	kz_none_cuda, // 511 cuGraphEventRecordNodeGetEvent
-	kz_none_cuda, // 512 cuGraphEventRecordNodeSetEvent
-	kz_none_cuda, // 513 cuGraphAddEventWaitNode
-	kz_none_cuda, // 514 cuGraphEventWaitNodeGetEvent
-	kz_none_cuda, // 515 cuGraphEventWaitNodeSetEvent
+	kz_lazy_cuda, // 494 cuGraphCreate
+	kz_lazy_cuda, // 495 cuGraphAddKernelNode_v2
+	kz_lazy_cuda, // 496 cuGraphKernelNodeGetParams_v2
+	kz_lazy_cuda, // 497 cuGraphKernelNodeSetParams_v2
+	kz_lazy_cuda, // 498 cuGraphAddMemcpyNode
+	kz_lazy_cuda, // 499 cuGraphMemcpyNodeGetParams
+	kz_lazy_cuda, // 500 cuGraphMemcpyNodeSetParams
+	kz_lazy_cuda, // 501 cuGraphAddMemsetNode
+	kz_lazy_cuda, // 502 cuGraphMemsetNodeGetParams
+	kz_lazy_cuda, // 503 cuGraphMemsetNodeSetParams
+	kz_lazy_cuda, // 504 cuGraphAddHostNode
+	kz_lazy_cuda, // 505 cuGraphHostNodeGetParams
+	kz_lazy_cuda, // 506 cuGraphHostNodeSetParams
+	kz_lazy_cuda, // 507 cuGraphAddChildGraphNode
+	kz_lazy_cuda, // 508 cuGraphChildGraphNodeGetGraph
+	kz_lazy_cuda, // 509 cuGraphAddEmptyNode
+	kz_lazy_cuda, // 510 cuGraphAddEventRecordNode
+	kz_lazy_cuda, // 511 cuGraphEventRecordNodeGetEvent
+	kz_lazy_cuda, // 512 cuGraphEventRecordNodeSetEvent
+	kz_lazy_cuda, // 513 cuGraphAddEventWaitNode
+	kz_lazy_cuda, // 514 cuGraphEventWaitNodeGetEvent
+	kz_lazy_cuda, // 515 cuGraphEventWaitNodeSetEvent
 	kz_none_cuda, // 516 cuGraphAddExternalSemaphoresSignalNode
 	kz_none_cuda, // 517 cuGraphExternalSemaphoresSignalNodeGetParams
 	kz_none_cuda, // 518 cuGraphExternalSemaphoresSignalNodeSetParams
 	kz_none_cuda, // 519 cuGraphAddExternalSemaphoresWaitNode
 	kz_none_cuda, // 520 cuGraphExternalSemaphoresWaitNodeGetParams
 	kz_none_cuda, // 521 cuGraphExternalSemaphoresWaitNodeSetParams
-	kz_none_cuda, // 522 cuGraphAddBatchMemOpNode
-	kz_none_cuda, // 523 cuGraphBatchMemOpNodeGetParams
-	kz_none_cuda, // 524 cuGraphBatchMemOpNodeSetParams
-	kz_none_cuda, // 525 cuGraphExecBatchMemOpNodeSetParams
-	kz_none_cuda, // 526 cuGraphAddMemAllocNode
-	kz_none_cuda, // 527 cuGraphMemAllocNodeGetParams
-	kz_none_cuda, // 528 cuGraphAddMemFreeNode
-	kz_none_cuda, // 529 cuGraphMemFreeNodeGetParams
-	kz_none_cuda, // 530 cuGraphClone
-	kz_none_cuda, // 531 cuGraphNodeFindInClone
-	kz_none_cuda, // 532 cuGraphNodeGetType
-	kz_none_cuda, // 533 cuGraphNodeGetContainingGraph
-	kz_none_cuda, // 534 cuGraphNodeGetLocalId
-	kz_none_cuda, // 535 cuGraphNodeGetToolsId
-	kz_none_cuda, // 536 cuGraphGetId
-	kz_none_cuda, // 537 cuGraphExecGetId
-	kz_none_cuda, // 538 cuGraphGetNodes
-	kz_none_cuda, // 539 cuGraphGetRootNodes
-	kz_none_cuda, // 540 cuGraphGetEdges_v2
-	kz_none_cuda, // 541 cuGraphNodeGetDependencies_v2
-	kz_none_cuda, // 542 cuGraphNodeGetDependentNodes_v2
-	kz_none_cuda, // 543 cuGraphAddDependencies_v2
-	kz_none_cuda, // 544 cuGraphRemoveDependencies_v2
-	kz_none_cuda, // 545 cuGraphDestroyNode
-	kz_none_cuda, // 546 cuGraphInstantiateWithFlags
-	kz_none_cuda, // 547 cuGraphExecGetFlags
-	kz_none_cuda, // 548 cuGraphExecKernelNodeSetParams_v2
-	kz_none_cuda, // 549 cuGraphExecMemcpyNodeSetParams
-	kz_none_cuda, // 550 cuGraphExecMemsetNodeSetParams
-	kz_none_cuda, // 551 cuGraphExecHostNodeSetParams
-	kz_none_cuda, // 552 cuGraphExecChildGraphNodeSetParams
-	kz_none_cuda, // 553 cuGraphExecEventRecordNodeSetEvent
-	kz_none_cuda, // 554 cuGraphExecEventWaitNodeSetEvent
+	kz_lazy_cuda, // 522 cuGraphAddBatchMemOpNode
+	kz_lazy_cuda, // 523 cuGraphBatchMemOpNodeGetParams
+	kz_lazy_cuda, // 524 cuGraphBatchMemOpNodeSetParams
+	kz_lazy_cuda, // 525 cuGraphExecBatchMemOpNodeSetParams
+	kz_lazy_cuda, // 526 cuGraphAddMemAllocNode
+	kz_lazy_cuda, // 527 cuGraphMemAllocNodeGetParams
+	kz_lazy_cuda, // 528 cuGraphAddMemFreeNode
+	kz_lazy_cuda, // 529 cuGraphMemFreeNodeGetParams
+	kz_lazy_cuda, // 530 cuGraphClone
+	kz_lazy_cuda, // 531 cuGraphNodeFindInClone
+	kz_lazy_cuda, // 532 cuGraphNodeGetType
+	kz_lazy_cuda, // 533 cuGraphNodeGetContainingGraph
+	kz_lazy_cuda, // 534 cuGraphNodeGetLocalId
+	kz_lazy_cuda, // 535 cuGraphNodeGetToolsId
+	kz_lazy_cuda, // 536 cuGraphGetId
+	kz_lazy_cuda, // 537 cuGraphExecGetId
+	kz_lazy_cuda, // 538 cuGraphGetNodes
+	kz_lazy_cuda, // 539 cuGraphGetRootNodes
+	kz_lazy_cuda, // 540 cuGraphGetEdges_v2
+	kz_lazy_cuda, // 541 cuGraphNodeGetDependencies_v2
+	kz_lazy_cuda, // 542 cuGraphNodeGetDependentNodes_v2
+	kz_lazy_cuda, // 543 cuGraphAddDependencies_v2
+	kz_lazy_cuda, // 544 cuGraphRemoveDependencies_v2
+	kz_lazy_cuda, // 545 cuGraphDestroyNode
+	kz_lazy_cuda, // 546 cuGraphInstantiateWithFlags
+	kz_lazy_cuda, // 547 cuGraphExecGetFlags
+	kz_lazy_cuda, // 548 cuGraphExecKernelNodeSetParams_v2
+	kz_lazy_cuda, // 549 cuGraphExecMemcpyNodeSetParams
+	kz_lazy_cuda, // 550 cuGraphExecMemsetNodeSetParams
+	kz_lazy_cuda, // 551 cuGraphExecHostNodeSetParams
+	kz_lazy_cuda, // 552 cuGraphExecChildGraphNodeSetParams
+	kz_lazy_cuda, // 553 cuGraphExecEventRecordNodeSetEvent
+	kz_lazy_cuda, // 554 cuGraphExecEventWaitNodeSetEvent
 	kz_none_cuda, // 555 cuGraphExecExternalSemaphoresSignalNodeSetParams
 	kz_none_cuda, // 556 cuGraphExecExternalSemaphoresWaitNodeSetParams
-	kz_none_cuda, // 557 cuGraphNodeSetEnabled
-	kz_none_cuda, // 558 cuGraphNodeGetEnabled
-	kz_none_cuda, // 559 cuGraphExecDestroy
-	kz_none_cuda, // 560 cuGraphDestroy
-	kz_none_cuda, // 561 cuGraphExecUpdate_v2
-	kz_none_cuda, // 562 cuGraphKernelNodeCopyAttributes
-	kz_none_cuda, // 563 cuGraphKernelNodeGetAttribute
-	kz_none_cuda, // 564 cuGraphKernelNodeSetAttribute
-	kz_none_cuda, // 565 cuGraphDebugDotPrint
-	kz_none_cuda, // 566 cuUserObjectCreate
-	kz_none_cuda, // 567 cuUserObjectRetain
-	kz_none_cuda, // 568 cuUserObjectRelease
-	kz_none_cuda, // 569 cuGraphRetainUserObject
-	kz_none_cuda, // 570 cuGraphReleaseUserObject
-	kz_none_cuda, // 571 cuGraphAddNode_v2
+	kz_lazy_cuda, // 557 cuGraphNodeSetEnabled
+	kz_lazy_cuda, // 558 cuGraphNodeGetEnabled
+	kz_lazy_cuda, // 559 cuGraphExecDestroy
+	kz_lazy_cuda, // 560 cuGraphDestroy
+	kz_lazy_cuda, // 561 cuGraphExecUpdate_v2
+	kz_lazy_cuda, // 562 cuGraphKernelNodeCopyAttributes
+	kz_lazy_cuda, // 563 cuGraphKernelNodeGetAttribute
+	kz_lazy_cuda, // 564 cuGraphKernelNodeSetAttribute
+	kz_lazy_cuda, // 565 cuGraphDebugDotPrint
+	kz_lazy_cuda, // 566 cuUserObjectCreate
+	kz_lazy_cuda, // 567 cuUserObjectRetain
+	kz_lazy_cuda, // 568 cuUserObjectRelease
+	kz_lazy_cuda, // 569 cuGraphRetainUserObject
+	kz_lazy_cuda, // 570 cuGraphReleaseUserObject
+	kz_lazy_cuda, // 571 cuGraphAddNode_v2
 	kz_none_cuda, // 572 cuGraphAddNode_v3
-	kz_none_cuda, // 573 cuGraphNodeSetParams
-	kz_none_cuda, // 574 cuGraphNodeSetParams_v2
-	kz_none_cuda, // 575 cuGraphNodeGetParams
-	kz_none_cuda, // 576 cuGraphExecNodeSetParams
+	kz_lazy_cuda, // 573 cuGraphNodeSetParams
+	kz_lazy_cuda, // 574 cuGraphNodeSetParams_v2
+	kz_lazy_cuda, // 575 cuGraphNodeGetParams
+	kz_lazy_cuda, // 576 cuGraphExecNodeSetParams
 	kz_none_cuda, // 577 cuGraphConditionalHandleCreate
-	kz_none_cuda, // 578 cuGraphAddKernelNode
-	kz_none_cuda, // 579 cuGraphKernelNodeGetParams
-	kz_none_cuda, // 580 cuGraphKernelNodeSetParams
-	kz_none_cuda, // 581 cuGraphExecKernelNodeSetParams
-	kz_none_cuda, // 582 cuGraphInstantiateWithParams
-	kz_none_cuda, // 583 cuGraphInstantiateWithParams_ptsz
-	kz_none_cuda, // 584 cuGraphExecUpdate
-	kz_none_cuda, // 585 cuGraphUpload
-	kz_none_cuda, // 586 cuGraphUpload_ptsz
-	kz_none_cuda, // 587 cuGraphLaunch
-	kz_none_cuda, // 588 cuGraphLaunch_ptsz
-	kz_none_cuda, // 589 cuGraphGetEdges
-	kz_none_cuda, // 590 cuGraphNodeGetDependencies
-	kz_none_cuda, // 591 cuGraphNodeGetDependentNodes
-	kz_none_cuda, // 592 cuGraphAddDependencies
-	kz_none_cuda, // 593 cuGraphRemoveDependencies
-	kz_none_cuda, // 594 cuGraphAddNode
-	kz_none_cuda, // 595 cuGraphInstantiate
-	kz_none_cuda, // 596 cuGraphInstantiate_v2
+	kz_lazy_cuda, // 578 cuGraphAddKernelNode
+	kz_lazy_cuda, // 579 cuGraphKernelNodeGetParams
+	kz_lazy_cuda, // 580 cuGraphKernelNodeSetParams
+	kz_lazy_cuda, // 581 cuGraphExecKernelNodeSetParams
+	kz_lazy_cuda, // 582 cuGraphInstantiateWithParams
+	kz_lazy_cuda, // 583 cuGraphInstantiateWithParams_ptsz
+	kz_lazy_cuda, // 584 cuGraphExecUpdate
+	kz_lazy_cuda, // 585 cuGraphUpload
+	kz_lazy_cuda, // 586 cuGraphUpload_ptsz
+	kz_lazy_cuda, // 587 cuGraphLaunch
+	kz_lazy_cuda, // 588 cuGraphLaunch_ptsz
+	kz_lazy_cuda, // 589 cuGraphGetEdges
+	kz_lazy_cuda, // 590 cuGraphNodeGetDependencies
+	kz_lazy_cuda, // 591 cuGraphNodeGetDependentNodes
+	kz_lazy_cuda, // 592 cuGraphAddDependencies
+	kz_lazy_cuda, // 593 cuGraphRemoveDependencies
+	kz_lazy_cuda, // 594 cuGraphAddNode
+	kz_lazy_cuda, // 595 cuGraphInstantiate
+	kz_lazy_cuda, // 596 cuGraphInstantiate_v2
 	kz_none_cuda, // 597 cuTexRefSetArray
 	kz_none_cuda, // 598 cuTexRefSetMipmappedArray
 	kz_none_cuda, // 599 cuTexRefSetAddress_v2
@@ -747,7 +747,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 
 const uint8_t kz_kind_cuda[] = {
 	1,1,2,1,0,1,1,1,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,2,2,0,0,0,2,2,2,2,
+	2,2,2,2,2,0,0,2,2,0,0,0,2,2,2,2,2,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,
 	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
@@ -761,16 +761,16 @@ const uint8_t kz_kind_cuda[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,0,0,2,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,2,2,2,
-	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,0,0,2,2,2,2,2,2,0,0,2,2,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
+	2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -167,6 +167,28 @@ type CuDeviceGetPCIBusId struct {
 	Dev      uint32
 }
 
+type CuDeviceGraphMemTrim struct {
+	_ structs.HostLayout
+
+	Device uint32
+}
+
+type CuDeviceGetGraphMemAttribute struct {
+	_ structs.HostLayout
+
+	Device uint32
+	Attr   uint32
+	Value  uint64
+}
+
+type CuDeviceSetGraphMemAttribute struct {
+	_ structs.HostLayout
+
+	Device uint32
+	Attr   uint32
+	Value  uint64
+}
+
 type CuDeviceCanAccessPeer struct {
 	_ structs.HostLayout
 
@@ -1223,6 +1245,127 @@ type CuStreamSynchronize struct {
 	HStream uint64
 }
 
+type CuStreamWriteValue32 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint32
+	Flags  uint32
+}
+
+type CuStreamWaitValue32 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint32
+	Flags  uint32
+}
+
+type CuStreamWriteValue64 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint64
+	Flags  uint32
+}
+
+type CuStreamWaitValue64 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint64
+	Flags  uint32
+}
+
+type CuStreamBatchMemOp struct {
+	_ structs.HostLayout
+
+	Stream     uint64
+	Count      uint32
+	ParamArray uint64
+	Flags      uint32
+}
+
+type CuStreamWriteValue32_v2 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint32
+	Flags  uint32
+}
+
+type CuStreamWaitValue32_v2 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint32
+	Flags  uint32
+}
+
+type CuStreamWriteValue64_v2 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint64
+	Flags  uint32
+}
+
+type CuStreamWaitValue64_v2 struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Addr   uint64
+	Value  uint64
+	Flags  uint32
+}
+
+type CuStreamBatchMemOp_v2 struct {
+	_ structs.HostLayout
+
+	Stream     uint64
+	Count      uint32
+	ParamArray uint64
+	Flags      uint32
+}
+
+type CuStreamBeginCapture struct {
+	_ structs.HostLayout
+
+	HStream uint64
+}
+
+type CuStreamBeginCapture_v2 struct {
+	_ structs.HostLayout
+
+	HStream uint64
+	Mode    uint32
+}
+
+type CuStreamBeginCaptureToGraph struct {
+	_ structs.HostLayout
+
+	HStream         uint64
+	HGraph          uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	Mode            uint32
+}
+
+type CuStreamEndCapture struct {
+	_ structs.HostLayout
+
+	HStream uint64
+	PhGraph uint64
+}
+
 type CuStreamIsCapturing struct {
 	_ structs.HostLayout
 
@@ -1247,6 +1390,37 @@ type CuStreamGetCaptureInfo_v2 struct {
 	Graph_out           uint64
 	Dependencies_out    uint64
 	NumDependencies_out uint64
+}
+
+type CuStreamGetCaptureInfo_v3 struct {
+	_ structs.HostLayout
+
+	HStream             uint64
+	CaptureStatus_out   uint64
+	Id_out              uint64
+	Graph_out           uint64
+	Dependencies_out    uint64
+	EdgeData_out        uint64
+	NumDependencies_out uint64
+}
+
+type CuStreamUpdateCaptureDependencies struct {
+	_ structs.HostLayout
+
+	HStream         uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	Flags           uint32
+}
+
+type CuStreamUpdateCaptureDependencies_v2 struct {
+	_ structs.HostLayout
+
+	HStream         uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	Flags           uint32
 }
 
 type CuEventCreate struct {
@@ -1481,6 +1655,735 @@ type CuLaunchCooperativeKernel struct {
 	SharedMemBytes uint32
 	HStream        uint64
 	KernelParams   uint64
+}
+
+type CuGraphCreate struct {
+	_ structs.HostLayout
+
+	PhGraph uint64
+	Flags   uint32
+}
+
+type CuGraphAddKernelNode_v2 struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphKernelNodeGetParams_v2 struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphKernelNodeSetParams_v2 struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddMemcpyNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	CopyParams      uint64
+	Ctx             uint64
+}
+
+type CuGraphMemcpyNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphMemcpyNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddMemsetNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	MemsetParams    uint64
+	Ctx             uint64
+}
+
+type CuGraphMemsetNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphMemsetNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddHostNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphHostNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphHostNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddChildGraphNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	ChildGraph      uint64
+}
+
+type CuGraphChildGraphNodeGetGraph struct {
+	_ structs.HostLayout
+
+	HNode   uint64
+	PhGraph uint64
+}
+
+type CuGraphAddEmptyNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+}
+
+type CuGraphAddEventRecordNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	Event           uint64
+}
+
+type CuGraphEventRecordNodeGetEvent struct {
+	_ structs.HostLayout
+
+	HNode     uint64
+	Event_out uint64
+}
+
+type CuGraphEventRecordNodeSetEvent struct {
+	_ structs.HostLayout
+
+	HNode uint64
+	Event uint64
+}
+
+type CuGraphAddEventWaitNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	Event           uint64
+}
+
+type CuGraphEventWaitNodeGetEvent struct {
+	_ structs.HostLayout
+
+	HNode     uint64
+	Event_out uint64
+}
+
+type CuGraphEventWaitNodeSetEvent struct {
+	_ structs.HostLayout
+
+	HNode uint64
+	Event uint64
+}
+
+type CuGraphAddBatchMemOpNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphBatchMemOpNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode          uint64
+	NodeParams_out uint64
+}
+
+type CuGraphBatchMemOpNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphExecBatchMemOpNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddMemAllocNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphMemAllocNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	Params_out uint64
+}
+
+type CuGraphAddMemFreeNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	Dptr            uint64
+}
+
+type CuGraphMemFreeNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode    uint64
+	Dptr_out uint64
+}
+
+type CuGraphClone struct {
+	_ structs.HostLayout
+
+	PhGraphClone  uint64
+	OriginalGraph uint64
+}
+
+type CuGraphNodeFindInClone struct {
+	_ structs.HostLayout
+
+	PhNode        uint64
+	HOriginalNode uint64
+	HClonedGraph  uint64
+}
+
+type CuGraphNodeGetType struct {
+	_ structs.HostLayout
+
+	HNode uint64
+	Type  uint64
+}
+
+type CuGraphNodeGetContainingGraph struct {
+	_ structs.HostLayout
+
+	HNode   uint64
+	PhGraph uint64
+}
+
+type CuGraphNodeGetLocalId struct {
+	_ structs.HostLayout
+
+	HNode  uint64
+	NodeId uint64
+}
+
+type CuGraphNodeGetToolsId struct {
+	_ structs.HostLayout
+
+	HNode       uint64
+	ToolsNodeId uint64
+}
+
+type CuGraphGetId struct {
+	_ structs.HostLayout
+
+	HGraph  uint64
+	GraphId uint64
+}
+
+type CuGraphExecGetId struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	GraphId    uint64
+}
+
+type CuGraphGetNodes struct {
+	_ structs.HostLayout
+
+	HGraph   uint64
+	Nodes    uint64
+	NumNodes uint64
+}
+
+type CuGraphGetRootNodes struct {
+	_ structs.HostLayout
+
+	HGraph       uint64
+	RootNodes    uint64
+	NumRootNodes uint64
+}
+
+type CuGraphGetEdges_v2 struct {
+	_ structs.HostLayout
+
+	HGraph   uint64
+	From     uint64
+	To       uint64
+	EdgeData uint64
+	NumEdges uint64
+}
+
+type CuGraphNodeGetDependencies_v2 struct {
+	_ structs.HostLayout
+
+	HNode           uint64
+	Dependencies    uint64
+	EdgeData        uint64
+	NumDependencies uint64
+}
+
+type CuGraphNodeGetDependentNodes_v2 struct {
+	_ structs.HostLayout
+
+	HNode             uint64
+	DependentNodes    uint64
+	EdgeData          uint64
+	NumDependentNodes uint64
+}
+
+type CuGraphAddDependencies_v2 struct {
+	_ structs.HostLayout
+
+	HGraph          uint64
+	From            uint64
+	To              uint64
+	EdgeData        uint64
+	NumDependencies uint64
+}
+
+type CuGraphRemoveDependencies_v2 struct {
+	_ structs.HostLayout
+
+	HGraph          uint64
+	From            uint64
+	To              uint64
+	EdgeData        uint64
+	NumDependencies uint64
+}
+
+type CuGraphDestroyNode struct {
+	_ structs.HostLayout
+
+	HNode uint64
+}
+
+type CuGraphInstantiateWithFlags struct {
+	_ structs.HostLayout
+
+	PhGraphExec uint64
+	HGraph      uint64
+	Flags       uint64
+}
+
+type CuGraphExecGetFlags struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	Flags      uint64
+}
+
+type CuGraphExecKernelNodeSetParams_v2 struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphExecMemcpyNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	CopyParams uint64
+	Ctx        uint64
+}
+
+type CuGraphExecMemsetNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec   uint64
+	HNode        uint64
+	MemsetParams uint64
+	Ctx          uint64
+}
+
+type CuGraphExecHostNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphExecChildGraphNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	ChildGraph uint64
+}
+
+type CuGraphExecEventRecordNodeSetEvent struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	Event      uint64
+}
+
+type CuGraphExecEventWaitNodeSetEvent struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	Event      uint64
+}
+
+type CuGraphNodeSetEnabled struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	IsEnabled  uint32
+}
+
+type CuGraphNodeGetEnabled struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	IsEnabled  uint64
+}
+
+type CuGraphExecDestroy struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+}
+
+type CuGraphDestroy struct {
+	_ structs.HostLayout
+
+	HGraph uint64
+}
+
+type CuGraphExecUpdate_v2 struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HGraph     uint64
+	ResultInfo uint64
+}
+
+type CuGraphKernelNodeCopyAttributes struct {
+	_ structs.HostLayout
+
+	Dst uint64
+	Src uint64
+}
+
+type CuGraphKernelNodeGetAttribute struct {
+	_ structs.HostLayout
+
+	HNode     uint64
+	Attr      uint32
+	Value_out uint64
+}
+
+type CuGraphKernelNodeSetAttribute struct {
+	_ structs.HostLayout
+
+	HNode uint64
+	Attr  uint32
+	Value uint64
+}
+
+type CuGraphDebugDotPrint struct {
+	_ structs.HostLayout
+
+	HGraph uint64
+	Path   uint64
+	Flags  uint32
+}
+
+type CuUserObjectCreate struct {
+	_ structs.HostLayout
+
+	Object_out      uint64
+	Ptr             uint64
+	Destroy         uint64
+	InitialRefcount uint32
+	Flags           uint32
+}
+
+type CuUserObjectRetain struct {
+	_ structs.HostLayout
+
+	Object uint64
+	Count  uint32
+}
+
+type CuUserObjectRelease struct {
+	_ structs.HostLayout
+
+	Object uint64
+	Count  uint32
+}
+
+type CuGraphRetainUserObject struct {
+	_ structs.HostLayout
+
+	Graph  uint64
+	Object uint64
+	Count  uint32
+	Flags  uint32
+}
+
+type CuGraphReleaseUserObject struct {
+	_ structs.HostLayout
+
+	Graph  uint64
+	Object uint64
+	Count  uint32
+}
+
+type CuGraphAddNode_v2 struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphNodeSetParams_v2 struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphExecNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddKernelNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphKernelNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphKernelNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphExecKernelNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphInstantiateWithParams struct {
+	_ structs.HostLayout
+
+	PhGraphExec       uint64
+	HGraph            uint64
+	InstantiateParams uint64
+}
+
+type CuGraphExecUpdate struct {
+	_ structs.HostLayout
+
+	HGraphExec       uint64
+	HGraph           uint64
+	HErrorNode_out   uint64
+	UpdateResult_out uint64
+}
+
+type CuGraphUpload struct {
+	_ structs.HostLayout
+
+	HGraph  uint64
+	HStream uint64
+}
+
+type CuGraphLaunch struct {
+	_ structs.HostLayout
+
+	HGraph  uint64
+	HStream uint64
+}
+
+type CuGraphGetEdges struct {
+	_ structs.HostLayout
+
+	HGraph   uint64
+	From     uint64
+	To       uint64
+	NumEdges uint64
+}
+
+type CuGraphNodeGetDependencies struct {
+	_ structs.HostLayout
+
+	HNode           uint64
+	Dependencies    uint64
+	NumDependencies uint64
+}
+
+type CuGraphNodeGetDependentNodes struct {
+	_ structs.HostLayout
+
+	HNode             uint64
+	DependentNodes    uint64
+	NumDependentNodes uint64
+}
+
+type CuGraphAddDependencies struct {
+	_ structs.HostLayout
+
+	HGraph          uint64
+	From            uint64
+	To              uint64
+	NumDependencies uint64
+}
+
+type CuGraphRemoveDependencies struct {
+	_ structs.HostLayout
+
+	HGraph          uint64
+	From            uint64
+	To              uint64
+	NumDependencies uint64
+}
+
+type CuGraphAddNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphInstantiate struct {
+	_ structs.HostLayout
+
+	PhGraphExec uint64
+	HGraph      uint64
+	PhErrorNode uint64
+	LogBuffer   uint64
+	BufferSize  uint64
+}
+
+type CuGraphInstantiate_v2 struct {
+	_ structs.HostLayout
+
+	PhGraphExec uint64
+	HGraph      uint64
+	PhErrorNode uint64
+	LogBuffer   uint64
+	BufferSize  uint64
 }
 
 type CuProfilerStart struct {

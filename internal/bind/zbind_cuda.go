@@ -279,6 +279,33 @@ func bind_cuDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGraphMemTrim)(args)
+	err := (*driver.Thread)(thread).DeviceGraphMemTrim(cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetGraphMemAttribute)(args)
+	err := (*driver.Thread)(thread).DeviceGetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceSetGraphMemAttribute)(args)
+	err := (*driver.Thread)(thread).DeviceSetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceCanAccessPeer)(args)
 	if a.CanAccessPeer == 0 {
@@ -1839,6 +1866,132 @@ func bind_cuStreamSynchronize(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuStreamWriteValue32(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWriteValue32)(args)
+	err := (*driver.Thread)(thread).StreamWriteValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWaitValue32(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWaitValue32)(args)
+	err := (*driver.Thread)(thread).StreamWaitValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWriteValue64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWriteValue64)(args)
+	err := (*driver.Thread)(thread).StreamWriteValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWaitValue64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWaitValue64)(args)
+	err := (*driver.Thread)(thread).StreamWaitValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamBatchMemOp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamBatchMemOp)(args)
+	err := (*driver.Thread)(thread).StreamBatchMemOp(cu.CUstream(a.Stream), uint32(a.Count), hostmem.Ptr(a.ParamArray), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWriteValue32_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWriteValue32_v2)(args)
+	err := (*driver.Thread)(thread).StreamWriteValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWaitValue32_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWaitValue32_v2)(args)
+	err := (*driver.Thread)(thread).StreamWaitValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWriteValue64_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWriteValue64_v2)(args)
+	err := (*driver.Thread)(thread).StreamWriteValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamWaitValue64_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamWaitValue64_v2)(args)
+	err := (*driver.Thread)(thread).StreamWaitValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamBatchMemOp_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamBatchMemOp_v2)(args)
+	err := (*driver.Thread)(thread).StreamBatchMemOp(cu.CUstream(a.Stream), uint32(a.Count), hostmem.Ptr(a.ParamArray), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamBeginCapture(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamBeginCapture)(args)
+	err := (*driver.Thread)(thread).StreamBeginCaptureV1(cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamBeginCapture_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamBeginCapture_v2)(args)
+	err := (*driver.Thread)(thread).StreamBeginCapture(cu.CUstream(a.HStream), cu.CUstreamCaptureMode(a.Mode))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamBeginCaptureToGraph)(args)
+	err := (*driver.Thread)(thread).StreamBeginCaptureToGraph(cu.CUstream(a.HStream), cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), cu.CUstreamCaptureMode(a.Mode))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamEndCapture(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamEndCapture)(args)
+	err := (*driver.Thread)(thread).StreamEndCapture(cu.CUstream(a.HStream), hostmem.Ptr(a.PhGraph))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamIsCapturing)(args)
 	if a.CaptureStatus == 0 {
@@ -1886,6 +2039,46 @@ func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 	}
 	if a.NumDependencies_out != 0 {
 		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r5))
+	}
+	return 0
+}
+
+func bind_cuStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetCaptureInfo_v3)(args)
+	if a.CaptureStatus_out == 0 {
+		return refuse(thread)
+	}
+	r1, r2, r3, r6, err := (*driver.Thread)(thread).StreamGetCaptureInfoV3(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	if a.Graph_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Graph_out), uint64(r3))
+	}
+	if a.NumDependencies_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r6))
+	}
+	return 0
+}
+
+func bind_cuStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamUpdateCaptureDependencies)(args)
+	err := (*driver.Thread)(thread).StreamUpdateCaptureDependencies(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamUpdateCaptureDependencies_v2)(args)
+	err := (*driver.Thread)(thread).StreamUpdateCaptureDependenciesV2(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
+	if err != nil {
+		return code(err)
 	}
 	return 0
 }
@@ -2205,6 +2398,1073 @@ func bind_cuLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).LaunchCooperativeKernel(cu.CUfunction(a.F), uint32(a.GridDimX), uint32(a.GridDimY), uint32(a.GridDimZ), uint32(a.BlockDimX), uint32(a.BlockDimY), uint32(a.BlockDimZ), uint32(a.SharedMemBytes), cu.CUstream(a.HStream), hostmem.Ptr(a.KernelParams))
 	if err != nil {
 		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphCreate)(args)
+	if a.PhGraph == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphCreate(uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphAddKernelNode_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddKernelNode_v2)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v2](hostmem.Ptr(a.NodeParams))
+	r0, err := (*driver.Thread)(thread).GraphAddKernelNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphKernelNodeGetParams_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeGetParams_v2)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphKernelNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
+	return 0
+}
+
+func bind_cuGraphKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeSetParams_v2)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v2](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphKernelNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddMemcpyNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.CopyParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.CopyParams))
+	r0, err := (*driver.Thread)(thread).GraphAddMemcpyNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4, cu.CUcontext(a.Ctx))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphMemcpyNodeGetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphMemcpyNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
+	return 0
+}
+
+func bind_cuGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphMemcpyNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphMemcpyNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddMemsetNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.MemsetParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_MEMSET_NODE_PARAMS_v1](hostmem.Ptr(a.MemsetParams))
+	r0, err := (*driver.Thread)(thread).GraphAddMemsetNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4, cu.CUcontext(a.Ctx))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphMemsetNodeGetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphMemsetNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
+	return 0
+}
+
+func bind_cuGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphMemsetNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_MEMSET_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphMemsetNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddHostNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddHostNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_HOST_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	r0, err := (*driver.Thread)(thread).GraphAddHostNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphHostNodeGetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphHostNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
+	return 0
+}
+
+func bind_cuGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphHostNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_HOST_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphHostNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddChildGraphNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddChildGraphNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), cu.CUgraph(a.ChildGraph))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphChildGraphNodeGetGraph)(args)
+	if a.PhGraph == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphChildGraphNodeGetGraph(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddEmptyNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddEmptyNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddEventRecordNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddEventRecordNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphEventRecordNodeGetEvent)(args)
+	if a.Event_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphEventRecordNodeGetEvent(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphEventRecordNodeSetEvent)(args)
+	err := (*driver.Thread)(thread).GraphEventRecordNodeSetEvent(cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddEventWaitNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddEventWaitNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphEventWaitNodeGetEvent)(args)
+	if a.Event_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphEventWaitNodeGetEvent(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphEventWaitNodeSetEvent)(args)
+	err := (*driver.Thread)(thread).GraphEventWaitNodeSetEvent(cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddBatchMemOpNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddBatchMemOpNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_BATCH_MEM_OP_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	r0, err := (*driver.Thread)(thread).GraphAddBatchMemOpNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphBatchMemOpNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphBatchMemOpNodeGetParams)(args)
+	if a.NodeParams_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphBatchMemOpNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams_out), r1)
+	return 0
+}
+
+func bind_cuGraphBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphBatchMemOpNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_BATCH_MEM_OP_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphBatchMemOpNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecBatchMemOpNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_BATCH_MEM_OP_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExecBatchMemOpNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddMemAllocNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddMemAllocNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphMemAllocNodeGetParams)(args)
+	if a.Params_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphMemAllocNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
+	return 0
+}
+
+func bind_cuGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddMemFreeNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddMemFreeNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), driver.DevPtr(a.Dptr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphMemFreeNodeGetParams)(args)
+	if a.Dptr_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphMemFreeNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr_out), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphClone(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphClone)(args)
+	if a.PhGraphClone == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphClone(cu.CUgraph(a.OriginalGraph))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphClone), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeFindInClone)(args)
+	if a.PhNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphNodeFindInClone(cu.CUgraphNode(a.HOriginalNode), cu.CUgraph(a.HClonedGraph))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphNodeGetType(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetType)(args)
+	if a.Type == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphNodeGetType(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Type), uint32(r1))
+	return 0
+}
+
+func bind_cuGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetContainingGraph)(args)
+	if a.PhGraph == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphNodeGetContainingGraph(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetLocalId)(args)
+	if a.NodeId == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphNodeGetLocalId(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeId), uint32(r1))
+	return 0
+}
+
+func bind_cuGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetToolsId)(args)
+	if a.ToolsNodeId == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphNodeGetToolsId(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ToolsNodeId), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphGetId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphGetId)(args)
+	if a.GraphId == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphGetId(cu.CUgraph(a.HGraph))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GraphId), uint32(r1))
+	return 0
+}
+
+func bind_cuGraphExecGetId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecGetId)(args)
+	if a.GraphId == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphExecGetId(cu.CUgraphExec(a.HGraphExec))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GraphId), uint32(r1))
+	return 0
+}
+
+func bind_cuGraphGetNodes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphGetNodes)(args)
+	err := (*driver.Thread)(thread).GraphGetNodes(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphGetRootNodes)(args)
+	err := (*driver.Thread)(thread).GraphGetRootNodes(cu.CUgraph(a.HGraph), hostmem.Ptr(a.RootNodes), hostmem.Ptr(a.NumRootNodes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphGetEdges_v2)(args)
+	err := (*driver.Thread)(thread).GraphGetEdgesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetDependencies_v2)(args)
+	err := (*driver.Thread)(thread).GraphNodeGetDependenciesV2(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetDependentNodes_v2)(args)
+	err := (*driver.Thread)(thread).GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.DependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumDependentNodes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddDependencies_v2)(args)
+	err := (*driver.Thread)(thread).GraphAddDependenciesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphRemoveDependencies_v2)(args)
+	err := (*driver.Thread)(thread).GraphRemoveDependenciesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphDestroyNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphDestroyNode)(args)
+	err := (*driver.Thread)(thread).GraphDestroyNode(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphInstantiateWithFlags)(args)
+	if a.PhGraphExec == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphInstantiateWithFlags(cu.CUgraph(a.HGraph), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecGetFlags)(args)
+	if a.Flags == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphExecGetFlags(cu.CUgraphExec(a.HGraphExec))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Flags), uint64(r1))
+	return 0
+}
+
+func bind_cuGraphExecKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecKernelNodeSetParams_v2)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v2](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExecKernelNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecMemcpyNodeSetParams)(args)
+	if a.CopyParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.CopyParams))
+	err := (*driver.Thread)(thread).GraphExecMemcpyNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2, cu.CUcontext(a.Ctx))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecMemsetNodeSetParams)(args)
+	if a.MemsetParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_MEMSET_NODE_PARAMS_v1](hostmem.Ptr(a.MemsetParams))
+	err := (*driver.Thread)(thread).GraphExecMemsetNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2, cu.CUcontext(a.Ctx))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecHostNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_HOST_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExecHostNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecChildGraphNodeSetParams)(args)
+	err := (*driver.Thread)(thread).GraphExecChildGraphNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUgraph(a.ChildGraph))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecEventRecordNodeSetEvent)(args)
+	err := (*driver.Thread)(thread).GraphExecEventRecordNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecEventWaitNodeSetEvent)(args)
+	err := (*driver.Thread)(thread).GraphExecEventWaitNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeSetEnabled)(args)
+	err := (*driver.Thread)(thread).GraphNodeSetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), uint32(a.IsEnabled))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetEnabled)(args)
+	if a.IsEnabled == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).GraphNodeGetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.IsEnabled), uint32(r2))
+	return 0
+}
+
+func bind_cuGraphExecDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecDestroy)(args)
+	err := (*driver.Thread)(thread).GraphExecDestroy(cu.CUgraphExec(a.HGraphExec))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphDestroy)(args)
+	err := (*driver.Thread)(thread).GraphDestroy(cu.CUgraph(a.HGraph))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecUpdate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecUpdate_v2)(args)
+	err := (*driver.Thread)(thread).GraphExecUpdate(cu.CUgraphExec(a.HGraphExec), cu.CUgraph(a.HGraph), hostmem.Ptr(a.ResultInfo))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeCopyAttributes)(args)
+	err := (*driver.Thread)(thread).GraphKernelNodeCopyAttributes(cu.CUgraphNode(a.Dst), cu.CUgraphNode(a.Src))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeGetAttribute)(args)
+	if a.Value_out == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).GraphKernelNodeGetAttribute(cu.CUgraphNode(a.HNode), cu.CUkernelNodeAttrID(a.Attr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Value_out), r2)
+	return 0
+}
+
+func bind_cuGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeSetAttribute)(args)
+	if a.Value == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUlaunchAttributeValue](hostmem.Ptr(a.Value))
+	err := (*driver.Thread)(thread).GraphKernelNodeSetAttribute(cu.CUgraphNode(a.HNode), cu.CUkernelNodeAttrID(a.Attr), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphDebugDotPrint)(args)
+	if a.Path == 0 {
+		return refuse(thread)
+	}
+	err := (*driver.Thread)(thread).GraphDebugDotPrint(cu.CUgraph(a.HGraph), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuUserObjectCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuUserObjectCreate)(args)
+	if a.Object_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).UserObjectCreate(hostmem.Ptr(a.Ptr), cu.CUhostFn(a.Destroy), uint32(a.InitialRefcount), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Object_out), uint64(r0))
+	return 0
+}
+
+func bind_cuUserObjectRetain(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuUserObjectRetain)(args)
+	err := (*driver.Thread)(thread).UserObjectRetain(cu.CUuserObject(a.Object), uint32(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuUserObjectRelease(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuUserObjectRelease)(args)
+	err := (*driver.Thread)(thread).UserObjectRelease(cu.CUuserObject(a.Object), uint32(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphRetainUserObject)(args)
+	err := (*driver.Thread)(thread).GraphRetainUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphReleaseUserObject)(args)
+	err := (*driver.Thread)(thread).GraphReleaseUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddNode_v2)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddNodeV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeSetParams)(args)
+	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeSetParams_v2)(args)
+	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
+	return 0
+}
+
+func bind_cuGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecNodeSetParams)(args)
+	err := (*driver.Thread)(thread).GraphExecNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddKernelNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	r0, err := (*driver.Thread)(thread).GraphAddKernelNodeV1(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeGetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphKernelNodeGetParamsV1(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
+	return 0
+}
+
+func bind_cuGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphKernelNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphKernelNodeSetParamsV1(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecKernelNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExecKernelNodeSetParamsV1(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphInstantiateWithParams)(args)
+	if a.PhGraphExec == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphInstantiateWithParams(cu.CUgraph(a.HGraph), hostmem.Ptr(a.InstantiateParams))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphExecUpdate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecUpdate)(args)
+	err := (*driver.Thread)(thread).GraphExecUpdateV1(cu.CUgraphExec(a.HGraphExec), cu.CUgraph(a.HGraph), hostmem.Ptr(a.HErrorNode_out), hostmem.Ptr(a.UpdateResult_out))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphUpload(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphUpload)(args)
+	err := (*driver.Thread)(thread).GraphUpload(cu.CUgraphExec(a.HGraph), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphLaunch(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphLaunch)(args)
+	err := (*driver.Thread)(thread).GraphLaunch(cu.CUgraphExec(a.HGraph), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphGetEdges(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphGetEdges)(args)
+	err := (*driver.Thread)(thread).GraphGetEdges(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetDependencies)(args)
+	err := (*driver.Thread)(thread).GraphNodeGetDependencies(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphNodeGetDependentNodes)(args)
+	err := (*driver.Thread)(thread).GraphNodeGetDependentNodes(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.DependentNodes), hostmem.Ptr(a.NumDependentNodes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddDependencies)(args)
+	err := (*driver.Thread)(thread).GraphAddDependencies(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphRemoveDependencies)(args)
+	err := (*driver.Thread)(thread).GraphRemoveDependencies(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphInstantiate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphInstantiate)(args)
+	if a.PhGraphExec == 0 {
+		return refuse(thread)
+	}
+	r0, r2, err := (*driver.Thread)(thread).GraphInstantiate(cu.CUgraph(a.HGraph), hostmem.Ptr(a.LogBuffer), uint64(a.BufferSize))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
+	if a.PhErrorNode != 0 {
+		hostmem.Store(hostmem.Ptr(a.PhErrorNode), uint64(r2))
+	}
+	return 0
+}
+
+func bind_cuGraphInstantiate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphInstantiate_v2)(args)
+	if a.PhGraphExec == 0 {
+		return refuse(thread)
+	}
+	r0, r2, err := (*driver.Thread)(thread).GraphInstantiate(cu.CUgraph(a.HGraph), hostmem.Ptr(a.LogBuffer), uint64(a.BufferSize))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
+	if a.PhErrorNode != 0 {
+		hostmem.Store(hostmem.Ptr(a.PhErrorNode), uint64(r2))
 	}
 	return 0
 }

@@ -119,9 +119,9 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:                     num(1),
 	cu.CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:                  num(1),
 	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:       num(1),
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:                     num(0), // stream memory operations are not there yet
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:              num(0),
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:              num(0),
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:                     func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:              func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:              func(i *backend.Info) int { return truth(i.HostPointers) },
 	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:                            func(i *backend.Info) int { return truth(i.Cooperative) },
 	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:               num(0), // cuLaunchCooperativeKernelMultiDevice is not there yet
 	cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:             func(i *backend.Info) int { return i.SharedOptin },
@@ -149,8 +149,8 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:                num(0),
 	cu.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:                                num(0), // clusters are not there yet
 	cu.CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED:         num(0),
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:                 num(0), // stream memory operations are not there yet
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:                 num(0),
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:                 func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:                 func(i *backend.Info) int { return truth(i.HostPointers) },
 	cu.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:                             num(0),
 	cu.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:                           num(0),
 	cu.CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:                         num(4),

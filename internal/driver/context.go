@@ -48,6 +48,9 @@ type Context struct {
 	peers     map[cu.CUcontext]bool // CtxEnablePeerAccess
 	loaded    map[*Library]*Module  // libraries used here
 	staging   []stagedCopy          // buffers of copies in flight
+
+	lanes      []backend.Queue // queues of graphs that no executable has
+	laneQueues []backend.Queue // all queues of graphs
 }
 
 const (
@@ -127,11 +130,13 @@ func (c *Context) put() {
 		return
 	}
 	all := c.allStreams()
-	streams, events, modules := c.streams, c.events, c.modules
+	streams, events, modules, lanes := c.streams, c.events, c.modules, c.laneQueues
+	c.lanes, c.laneQueues = nil, nil
 	c.streams, c.events, c.modules, c.perThread, c.zombies, c.loaded = nil, nil, nil, nil, nil, nil
 	c.blocking = nil
 	c.mu.Unlock()
 
+	c.state.dropCaptures(func(st *Stream) bool { return st.ctx == c })
 	for st := range streams {
 		c.state.streams.Delete(handle.Value(st.handle))
 	}
@@ -140,6 +145,9 @@ func (c *Context) put() {
 	}
 	for _, st := range all {
 		_ = st.q.Close() // waits; a fault was said when it was seen
+	}
+	for _, q := range lanes {
+		_ = q.Close()
 	}
 	for m := range modules {
 		m.drop()
@@ -395,6 +403,9 @@ func (t *Thread) CtxSynchronize() error { return t.CtxSynchronizeV2(0) }
 func (t *Thread) CtxSynchronizeV2(h cu.CUcontext) error {
 	c, err := t.contextOf(h)
 	if err != nil {
+		return err
+	}
+	if err := t.syncing(c); err != nil {
 		return err
 	}
 	return c.sync()

@@ -56,6 +56,11 @@ func (t *Thread) memcpy(dst, src, n uint64, to, from side, h cu.CUstream, async 
 	if err != nil {
 		return err
 	}
+	if !async {
+		if err := t.waits(st); err != nil {
+			return err
+		}
+	}
 	if n == 0 {
 		return nil
 	}
@@ -66,6 +71,10 @@ func (t *Thread) memcpy(dst, src, n uint64, to, from side, h cu.CUstream, async 
 	}
 	f, err := s.resolve(src, n, from)
 	if err != nil {
+		return err
+	}
+	if c := st.capture.Load(); c != nil {
+		_, err := t.record(st, c, flatCopy(st.ctx, d, f, n))
 		return err
 	}
 	if async && f.pageable && !d.pageable {
@@ -255,6 +264,11 @@ func (t *Thread) memcpy2D(p *cu.CUDA_MEMCPY2D, h cu.CUstream, async bool) error 
 	if p.WidthInBytes == 0 || p.Height == 0 {
 		return nil
 	}
+	if !async {
+		if err := t.waits(st); err != nil {
+			return err
+		}
+	}
 	s := st.ctx.state
 	d, err := s.plane(p.DstMemoryType, p.DstHost, uint64(p.DstDevice), p.DstXInBytes, p.DstY, p.DstPitch, p.WidthInBytes, p.Height)
 	if err != nil {
@@ -262,6 +276,10 @@ func (t *Thread) memcpy2D(p *cu.CUDA_MEMCPY2D, h cu.CUstream, async bool) error 
 	}
 	f, err := s.plane(p.SrcMemoryType, p.SrcHost, uint64(p.SrcDevice), p.SrcXInBytes, p.SrcY, p.SrcPitch, p.WidthInBytes, p.Height)
 	if err != nil {
+		return err
+	}
+	if c := st.capture.Load(); c != nil {
+		_, err := t.record(st, c, &copyTask{params: box(p), ctx: st.ctx, dst: volume{d, 0}, src: volume{f, 0}})
 		return err
 	}
 	if err := st.begin(); err != nil {
@@ -277,6 +295,15 @@ func (t *Thread) memcpy2D(p *cu.CUDA_MEMCPY2D, h cu.CUstream, async bool) error 
 		return st.wait()
 	}
 	return nil
+}
+
+// box is a rectangle as a box.
+func box(p *cu.CUDA_MEMCPY2D) cu.CUDA_MEMCPY3D {
+	return cu.CUDA_MEMCPY3D{
+		SrcXInBytes: p.SrcXInBytes, SrcY: p.SrcY, SrcMemoryType: p.SrcMemoryType, SrcHost: p.SrcHost, SrcDevice: p.SrcDevice, SrcArray: p.SrcArray, SrcPitch: p.SrcPitch,
+		DstXInBytes: p.DstXInBytes, DstY: p.DstY, DstMemoryType: p.DstMemoryType, DstHost: p.DstHost, DstDevice: p.DstDevice, DstArray: p.DstArray, DstPitch: p.DstPitch,
+		WidthInBytes: p.WidthInBytes, Height: p.Height, Depth: 1,
+	}
 }
 
 // Memcpy2D copies a rectangle.

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
 
@@ -53,33 +52,21 @@ func (t *Thread) memcpy3D(p *cu.CUDA_MEMCPY3D, h cu.CUstream, async bool) error 
 	if err != nil {
 		return err
 	}
-	if p.WidthInBytes == 0 || p.Height == 0 || p.Depth == 0 {
-		return nil
+	if !async {
+		if err := t.waits(st); err != nil {
+			return err
+		}
 	}
-	if p.SrcLOD != 0 || p.DstLOD != 0 || p.Reserved0 != 0 || p.Reserved1 != 0 {
-		return errInvalidValue
-	}
-	s := st.ctx.state
-	d, err := s.volume(p.DstMemoryType, p.DstHost, uint64(p.DstDevice), p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight, p)
-	if err != nil {
+	k, err := st.ctx.state.copyBox(st.ctx, p)
+	if err != nil || k == nil {
 		return err
 	}
-	f, err := s.volume(p.SrcMemoryType, p.SrcHost, uint64(p.SrcDevice), p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch, p.SrcHeight, p)
-	if err != nil {
+	captured := st.capture.Load() != nil
+	if err := t.submit(st, k); err != nil || captured {
 		return err
-	}
-	if err := st.begin(); err != nil {
-		return err
-	}
-	for z := uint64(0); z < p.Depth && err == nil; z++ {
-		err = st.q.Copy2D(backend.Addr(d.addr+z*d.slice), d.pitch, backend.Addr(f.addr+z*f.slice), f.pitch, p.WidthInBytes, p.Height)
-	}
-	st.end()
-	if err != nil {
-		return st.ctx.fail(err)
 	}
 	onDevice := p.DstMemoryType == cu.CU_MEMORYTYPE_DEVICE && p.SrcMemoryType == cu.CU_MEMORYTYPE_DEVICE
-	if d.pageable || f.pageable || !async && !onDevice {
+	if k.dst.pageable || k.src.pageable || !async && !onDevice {
 		return st.wait()
 	}
 	return nil

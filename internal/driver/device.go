@@ -22,7 +22,8 @@ type Device struct {
 	refs    int        // guarded by mu: retains
 	flags   uint32     // guarded by mu: of the primary context
 
-	pools devicePools
+	pools    devicePools
+	graphMem graphCounters
 }
 
 func newDevice(ordinal int, d backend.Device) *Device {

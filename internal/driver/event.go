@@ -14,7 +14,33 @@ type Event struct {
 	flags  uint32
 
 	mu    sync.Mutex
-	fence backend.Fence // guarded by mu: the last record, nil before the first
+	fence backend.Fence  // guarded by mu: the last record, nil before the first
+	inCap *capturedEvent // guarded by mu: the last record, if a captured stream's
+}
+
+// moveTo is a record: of a stream, or of a captured one.
+func (e *Event) moveTo(f backend.Fence, c *capturedEvent) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fence, e.inCap = f, c
+}
+
+// capturedAt is where the last record is, if a captured stream's.
+func (e *Event) capturedAt() *capturedEvent {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inCap
+}
+
+// asked refuses to tell about an event whose record has not run because it is captured.
+func (t *Thread) asked(e *Event) error {
+	if at := e.capturedAt(); at != nil {
+		if at.c.origin.capture.Load() == at.c {
+			t.invalidate(at.c)
+		}
+		return errCapturedEvent
+	}
+	return t.risky(e.ctx.state)
 }
 
 const (
@@ -105,16 +131,18 @@ func (t *Thread) EventRecordWithFlags(h cu.CUevent, stream cu.CUstream, flags ui
 		return errInvalidHandle
 	case flags&^recordFlagsKnown != 0:
 		return errInvalidValue
-	case flags&recordExternal != 0:
+	}
+	if c := st.capture.Load(); c != nil {
+		return t.recordEvent(st, c, e, flags&recordExternal != 0)
+	}
+	if flags&recordExternal != 0 {
 		return errIllegalState
 	}
 	f, err := st.mark()
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	e.fence = f
-	e.mu.Unlock()
+	e.moveTo(f, nil)
 	return nil
 }
 
@@ -122,6 +150,9 @@ func (t *Thread) EventRecordWithFlags(h cu.CUevent, stream cu.CUstream, flags ui
 func (t *Thread) EventQuery(h cu.CUevent) error {
 	e, err := t.event(h)
 	if err != nil {
+		return err
+	}
+	if err := t.asked(e); err != nil {
 		return err
 	}
 	f := e.last()
@@ -139,6 +170,9 @@ func (t *Thread) EventQuery(h cu.CUevent) error {
 func (t *Thread) EventSynchronize(h cu.CUevent) error {
 	e, err := t.event(h)
 	if err != nil {
+		return err
+	}
+	if err := t.asked(e); err != nil {
 		return err
 	}
 	f := e.last()

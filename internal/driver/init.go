@@ -62,6 +62,16 @@ type state struct {
 	events    *handle.Table[Event]
 	pools     *handle.Table[Pool]
 
+	graphs      *handle.Table[Graph]
+	nodes       *handle.Table[GraphNode]
+	execs       *handle.Table[GraphExec]
+	userObjects *handle.Table[UserObject]
+	graphMu     sync.Mutex    // see Graph
+	captures    []*capture    // guarded by graphMu
+	captureIDs  uint64        // guarded by graphMu
+	captureN    atomic.Int32  // length of captures
+	graphN      atomic.Uint32 // last graph id
+
 	allocs       rangeMap
 	names        nameTable
 	graves       graveyard
@@ -87,6 +97,11 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		streams:   handle.NewTable[Stream](kindStream, "streams"),
 		events:    handle.NewTable[Event](kindEvent, "events"),
 		pools:     handle.NewTable[Pool](kindPool, "memory pools"),
+
+		graphs:      handle.NewTable[Graph](kindGraph, "graphs"),
+		nodes:       handle.NewTable[GraphNode](kindNode, "graph nodes"),
+		execs:       handle.NewTable[GraphExec](kindExec, "executable graphs"),
+		userObjects: handle.NewTable[UserObject](kindUserObject, "user objects"),
 	}
 	if len(out) > 0 {
 		s.callOut = out[0]
@@ -247,6 +262,6 @@ func Leaks() string {
 		return ""
 	}
 	var b strings.Builder
-	handle.Leaks(&b, s.contexts, s.modules, s.libraries, s.streams, s.events)
+	handle.Leaks(&b, s.contexts, s.modules, s.libraries, s.streams, s.events, s.graphs, s.execs, s.userObjects)
 	return b.String()
 }

@@ -66,23 +66,30 @@ func (sc *scratch) attributes(p hostmem.Ptr, n uint32) error {
 	}
 	list := hostmem.Slice[cu.CUlaunchAttribute](p, int(n))
 	for i := range list {
-		a := &list[i]
-		switch a.Id {
-		case cu.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-			sc.launch.Cooperative = *a.Value.Cooperative() != 0
-		case cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-			d := a.Value.ClusterDim()
-			sc.launch.Cluster = [3]uint32{d.X, d.Y, d.Z}
-		case cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
-			cu.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-			return errNotSupported
-		case cu.CU_LAUNCH_ATTRIBUTE_IGNORE, cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-			cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-			cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-			cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		default:
-			return errInvalidValue
+		if err := sc.attribute(&list[i]); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// attribute takes one.
+func (sc *scratch) attribute(a *cu.CUlaunchAttribute) error {
+	switch a.Id {
+	case cu.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		sc.launch.Cooperative = *a.Value.Cooperative() != 0
+	case cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+		d := a.Value.ClusterDim()
+		sc.launch.Cluster = [3]uint32{d.X, d.Y, d.Z}
+	case cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+		cu.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+		return errNotSupported
+	case cu.CU_LAUNCH_ATTRIBUTE_IGNORE, cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+		cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+		cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+		cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+	default:
+		return errInvalidValue
 	}
 	return nil
 }
@@ -102,6 +109,13 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	}
 	if st.ctx != f.mod.ctx {
 		return errInvalidHandle
+	}
+	if c := st.capture.Load(); c != nil {
+		k, err := t.newKernelTask(sc, f, h, params, extra)
+		if err == nil {
+			_, err = t.record(st, c, k)
+		}
+		return err
 	}
 	if err := f.admits(&sc.launch); err != nil {
 		return err

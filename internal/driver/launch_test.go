@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -174,12 +175,22 @@ func stderrOf(t *testing.T, f func()) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := os.Stderr
-	os.Stderr = w
-	defer func() { os.Stderr = old }()
-	f()
-	buf := make([]byte, 4096)
+	old, err := syscall.Dup(2) // messages go to the file descriptor, whatever os.Stderr is
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Dup3(int(w.Fd()), 2, 0); err != nil {
+		t.Fatal(err)
+	}
 	_ = w.Close()
+	func() {
+		defer func() {
+			_ = syscall.Dup3(old, 2, 0)
+			_ = syscall.Close(old)
+		}()
+		f()
+	}()
+	buf := make([]byte, 4096)
 	n, _ := r.Read(buf)
 	_ = r.Close()
 	return string(buf[:n])

@@ -44,6 +44,9 @@ func (t *Thread) MemPrefetchAsync(p DevPtr, n uint64, dev cu.CUdevice, stream cu
 			return err
 		}
 	}
+	if err := t.notCaptured(st); err != nil {
+		return err
+	}
 	return st.ctx.state.managedRange(p, n)
 }
 
@@ -57,6 +60,9 @@ func (t *Thread) StreamAttachMemAsync(stream cu.CUstream, p DevPtr, n uint64, fl
 	case cu.CU_MEM_ATTACH_GLOBAL, cu.CU_MEM_ATTACH_HOST, cu.CU_MEM_ATTACH_SINGLE:
 	default:
 		return errInvalidValue
+	}
+	if err := t.notCaptured(st); err != nil {
+		return err
 	}
 	a := st.ctx.state.allocs.find(uint64(p))
 	if a == nil || a.kind != allocManaged || a.base != uint64(p) || n != 0 && n != a.size {

@@ -31,12 +31,15 @@ func (t *Thread) MemAlloc(n uint64) (DevPtr, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.allocDevice(n, allocDevice, 0)
+	return t.allocDevice(c, n, allocDevice, 0)
 }
 
-func (c *Context) allocDevice(n uint64, kind allocKind, flags uint32) (DevPtr, error) {
+func (t *Thread) allocDevice(c *Context, n uint64, kind allocKind, flags uint32) (DevPtr, error) {
 	if n == 0 {
 		return 0, errInvalidValue
+	}
+	if err := t.risky(c.state); err != nil {
+		return 0, err
 	}
 	addr, err := c.dev.allocMemory(n, 256)
 	if err != nil {
@@ -61,7 +64,7 @@ func (t *Thread) MemAllocPitch(width, height uint64, element uint32) (p DevPtr, 
 	if height > ^uint64(0)/pitch {
 		return 0, 0, errOutOfMemory
 	}
-	p, err = c.allocDevice(pitch*height, allocDevice, 0)
+	p, err = t.allocDevice(c, pitch*height, allocDevice, 0)
 	return p, pitch, err
 }
 
@@ -76,7 +79,7 @@ func (t *Thread) MemAllocManaged(n uint64, flags uint32) (DevPtr, error) {
 		return 0, errInvalidValue
 	}
 	if c.dev.info.HostPointers || n == 0 {
-		return c.allocDevice(n, allocManaged, flags)
+		return t.allocDevice(c, n, allocManaged, flags)
 	}
 	h, ok := c.dev.dev.Memory().(backend.HostMemory)
 	if !ok {
@@ -107,8 +110,14 @@ func (t *Thread) MemFree(p DevPtr) error {
 	if a == nil || a.base != uint64(p) || a.kind != allocDevice && a.kind != allocManaged {
 		return errInvalidValue
 	}
+	if err := t.risky(s); err != nil {
+		return err
+	}
 	if err := a.ctx.sync(); err != nil {
 		return err
+	}
+	if a.graph != nil {
+		return a.graph.free()
 	}
 	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
 		return errInvalidValue // another thread was first
@@ -154,6 +163,9 @@ func (t *Thread) MemHostAlloc(pp hostmem.Ptr, n uint64, flags uint32) error {
 		hostmem.Store(pp, uint64(0))
 		return nil
 	}
+	if err := t.risky(c.state); err != nil {
+		return err
+	}
 	a := &alloc{size: n, kind: allocHost, flags: flags}
 	if h, ok := c.dev.dev.Memory().(backend.HostMemory); ok {
 		addr, err := h.AllocHost(n)
@@ -195,6 +207,9 @@ func (t *Thread) dropHost(p hostmem.Ptr, kind allocKind, missing Result) error {
 	}
 	if a.base != uint64(p) || a.kind != kind {
 		return errInvalidValue
+	}
+	if err := t.risky(s); err != nil {
+		return err
 	}
 	if err := a.ctx.sync(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
 
@@ -14,28 +13,17 @@ func (t *Thread) memset(dst DevPtr, pitch uint64, value uint32, size, width, hei
 	if width == 0 || height == 0 {
 		return nil
 	}
-	if width > ^uint64(0)/size || uint64(dst)%size != 0 {
-		return errInvalidValue
-	}
-	bytes := width * size
-	span := bytes
-	if height > 1 {
-		if pitch < bytes || pitch%size != 0 || height-1 > (^uint64(0)-bytes)/pitch {
-			return errInvalidValue
+	if !async {
+		if err := t.waits(st); err != nil {
+			return err
 		}
-		span = (height-1)*pitch + bytes
 	}
-	a := st.ctx.state.allocs.find(uint64(dst))
-	if a == nil || span > a.size-(uint64(dst)-a.base) {
-		return errInvalidValue
-	}
-	if err := st.begin(); err != nil {
+	k, a, err := st.ctx.state.newSet(st.ctx, cu.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Pitch: pitch, Value: value, ElementSize: uint32(size), Width: width, Height: height})
+	if err != nil {
 		return err
 	}
-	err = st.q.Fill(backend.Addr(dst), value, int(size), width, pitch, height)
-	st.end()
-	if err != nil {
-		return st.ctx.fail(err)
+	if err := t.submit(st, k); err != nil {
+		return err
 	}
 	if !async && a.host() {
 		return st.wait()

@@ -17,7 +17,7 @@ func (t *Thread) MemAllocAsync(n uint64, stream cu.CUstream) (DevPtr, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.alloc(st, n)
+	return t.allocAsync(p, st, n)
 }
 
 // MemAllocFromPoolAsync allocates from a pool, in the stream's order.
@@ -30,7 +30,25 @@ func (t *Thread) MemAllocFromPoolAsync(n uint64, pool cu.CUmemoryPool, stream cu
 	if err != nil {
 		return 0, err
 	}
-	return p.alloc(st, n)
+	return t.allocAsync(p, st, n)
+}
+
+// allocAsync allocates now, or makes an allocation node of a captured stream's.
+func (t *Thread) allocAsync(p *Pool, st *Stream, n uint64) (DevPtr, error) {
+	c := st.capture.Load()
+	if c == nil {
+		return p.alloc(st, n)
+	}
+	m, err := st.ctx.newGraphMemory(n)
+	if err != nil {
+		return 0, err
+	}
+	m.params.PoolProps = p.props
+	if _, err = t.record(st, c, &allocTask{m}); err != nil {
+		m.end()
+		return 0, err
+	}
+	return m.params.Dptr, nil
 }
 
 // MemFreeAsync gives memory back when the stream gets there.
@@ -42,6 +60,17 @@ func (t *Thread) MemFreeAsync(p DevPtr, stream cu.CUstream) error {
 	a := st.ctx.state.allocs.find(uint64(p))
 	if a == nil || a.base != uint64(p) || a.kind != allocDevice {
 		return errInvalidValue
+	}
+	if c := st.capture.Load(); c != nil {
+		if a.graph == nil {
+			t.invalidate(c)
+			return errInvalidValue // only what a graph allocated
+		}
+		_, err := t.record(st, c, &freeTask{a.graph, p})
+		return err
+	}
+	if a.graph != nil {
+		return a.graph.free()
 	}
 	return st.ctx.state.freeAsync(a, st)
 }

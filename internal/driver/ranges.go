@@ -26,10 +26,11 @@ type alloc struct {
 	flags      uint32
 	ctx        *Context
 	id         uint64
-	mapped     uint64 // host memory that we mapped ourselves: its length
-	pinned     bool   // from the backend's AllocHost
-	pool       *Pool  // where it goes when it is freed; nil: back to the device
-	class      uint64 // with a pool: the size of the block
+	mapped     uint64       // host memory that we mapped ourselves: its length
+	pinned     bool         // from the backend's AllocHost
+	pool       *Pool        // where it goes when it is freed; nil: back to the device
+	class      uint64       // with a pool: the size of the block
+	graph      *graphMemory // of an allocation node
 }
 
 // device is whose memory it is, or whose context made host memory known.
@@ -54,6 +55,9 @@ func (a *alloc) memoryType() cu.CUmemorytype {
 // release gives the memory back to where it came from. A fault of the backend here is not the program's.
 func (a *alloc) release() {
 	mem := a.ctx.dev.dev.Memory()
+	if a.graph != nil {
+		a.ctx.dev.graphMem.reserve(-int64(a.size))
+	}
 	h, _ := mem.(backend.HostMemory)
 	switch {
 	case a.pool != nil:

@@ -40,6 +40,8 @@ type Stream struct {
 
 	put    atomic.Uint64 // pieces of work put in
 	synced atomic.Uint64 // a value of put that was waited for to the end
+
+	capture atomic.Pointer[capture] // where work goes instead of q
 }
 
 func handleValue[H ~uint64](h H) handle.Value { return handle.Value(h) }
@@ -113,6 +115,9 @@ func (s *Stream) begin() error {
 		}
 		s.dirty.Store(true)
 	case legacyStream:
+		if err := c.implicit(true); err != nil {
+			return err
+		}
 		c.order.Lock()
 		if _, err := s.afterBlocking(); err != nil {
 			s.end()
@@ -307,6 +312,7 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 	if s.streams.Delete(handleValue(h)) == nil {
 		return errInvalidHandle
 	}
+	s.dropCaptures(func(x *Stream) bool { return x == st })
 	c.mu.Lock()
 	delete(c.streams, st)
 	if c.streams != nil {
@@ -346,6 +352,9 @@ func (t *Thread) StreamSynchronize(h cu.CUstream) error {
 	if err != nil {
 		return err
 	}
+	if err := t.waits(st); err != nil {
+		return err
+	}
 	return st.sync()
 }
 
@@ -353,6 +362,9 @@ func (t *Thread) StreamSynchronize(h cu.CUstream) error {
 func (t *Thread) StreamQuery(h cu.CUstream) error {
 	st, err := t.stream(h)
 	if err != nil {
+		return err
+	}
+	if err := t.waits(st); err != nil {
 		return err
 	}
 	done, err := st.idle()
@@ -372,12 +384,11 @@ func (t *Thread) StreamWaitEvent(h cu.CUstream, event cu.CUevent, flags uint32) 
 	if err != nil {
 		return err
 	}
-	switch flags {
-	case 0:
-	case uint32(cu.CU_EVENT_WAIT_EXTERNAL): // for captures only
-		return errIllegalState
-	default:
+	if flags&^uint32(cu.CU_EVENT_WAIT_EXTERNAL) != 0 {
 		return errInvalidValue
+	}
+	if flags != 0 || st.capture.Load() != nil || e.capturedAt() != nil {
+		return t.waitCaptured(st, e, flags != 0)
 	}
 	f := e.last()
 	if f == nil {
@@ -399,18 +410,11 @@ func (t *Thread) LaunchHostFunc(h cu.CUstream, fn cu.CUhostFn, user hostmem.Ptr)
 	if err != nil {
 		return err
 	}
-	call := st.ctx.state.callOut
-	switch {
-	case fn == 0:
-		return errInvalidValue
-	case call == nil:
-		return errNotSupported
-	}
-	if err := st.begin(); err != nil {
+	k, err := newHostTask(st.ctx.state, fn, uint64(user))
+	if err != nil {
 		return err
 	}
-	defer st.end()
-	return st.ctx.fail(st.q.Host(func() { call(uint64(fn), uint64(user), 0, 0) }))
+	return t.submit(st, k)
 }
 
 // StreamAddCallback calls fn(stream, status, user) when the stream gets there, after a fault too where the device can.
@@ -425,6 +429,9 @@ func (t *Thread) StreamAddCallback(h cu.CUstream, fn cu.CUstreamCallback, user h
 		return errInvalidValue
 	case call == nil:
 		return errNotSupported
+	}
+	if err := t.notCaptured(st); err != nil {
+		return err
 	}
 	if err := st.begin(); err != nil {
 		return err

@@ -1,0 +1,524 @@
+package driver
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+)
+
+// GraphExec is a graph made ready to launch: its tasks in an order that respects all edges, cut into lanes. A lane is a
+// queue; the first lane is the stream the graph is launched in, so a graph without branches costs nothing but its tasks.
+type GraphExec struct {
+	state  *state
+	handle cu.CUgraphExec
+	id     uint32
+	flags  uint64
+
+	mu      sync.Mutex // held while a launch is put in
+	steps   []step     // guarded by mu
+	where   map[*GraphNode]int
+	lanes   int
+	queues  []backend.Queue // guarded by mu: of the lanes but the first, of ctx
+	fences  []backend.Fence // guarded by mu: scratch of a launch
+	ctx     *Context        // guarded by mu: of the last launch
+	last    *Stream         // guarded by mu: of the last launch; launches of one executable do not overlap
+	objects map[*UserObject]uint32
+	memory  bool // has memory nodes
+	dead    bool
+}
+
+// step is one node of a ready graph.
+type step struct {
+	node  *GraphNode
+	task  task
+	on    bool // cuGraphNodeSetEnabled
+	lane  int
+	waits []int // steps of other lanes that must be done
+	mark  bool  // others wait for this one
+	deps  []int // all edges, for updates
+}
+
+// maxLanes bounds how many queues a graph uses. More branches share lanes, which orders more than was asked for.
+const maxLanes = 8
+
+func (t *Thread) exec(h cu.CUgraphExec) (*GraphExec, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if x := s.execs.Get(handleValue(h)); x != nil {
+		return x, nil
+	}
+	return nil, errInvalidValue
+}
+
+// sorted lists a graph's nodes so that each comes after what it depends on; false if they go in a circle.
+//
+// Preconditions: graphMu is held.
+func (g *Graph) sorted() ([]*GraphNode, bool) {
+	missing := make(map[*GraphNode]int, len(g.nodes))
+	order := make([]*GraphNode, 0, len(g.nodes))
+	for _, n := range g.nodes {
+		if missing[n] = len(n.deps); len(n.deps) == 0 {
+			order = append(order, n)
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, o := range order[i].outs {
+			if missing[o]--; missing[o] == 0 {
+				order = append(order, o)
+			}
+		}
+	}
+	return order, len(order) == len(g.nodes)
+}
+
+// flatten appends a graph's steps; its roots depend on before. What comes after it depends on what is returned.
+//
+// Preconditions: graphMu is held.
+func (x *GraphExec) flatten(g *Graph, before []int) (ends []int, bad *GraphNode) {
+	order, ok := g.sorted()
+	if !ok {
+		return nil, g.nodes[0]
+	}
+	for _, n := range order {
+		var deps []int
+		for _, d := range n.deps {
+			deps = append(deps, x.where[d.from])
+		}
+		if len(n.deps) == 0 {
+			deps = slices.Clone(before)
+		}
+		k := n.task
+		if c, ok := k.(*childTask); ok {
+			// The child's steps come first; the node itself is where they meet.
+			inner, bad := x.flatten(c.graph, deps)
+			if bad != nil {
+				return nil, bad
+			}
+			if len(inner) > 0 {
+				deps = inner
+			}
+		}
+		x.where[n] = len(x.steps)
+		x.memory = x.memory || memoryOf(k) != nil
+		x.steps = append(x.steps, step{node: n, task: k, on: true, deps: deps})
+		if len(n.outs) == 0 {
+			ends = append(ends, x.where[n])
+		}
+	}
+	return ends, nil
+}
+
+// assign gives each step a lane and finds which steps must wait for another lane.
+func (x *GraphExec) assign() {
+	var tail []int // of each lane, its last step
+	for i := range x.steps {
+		s := &x.steps[i]
+		s.lane = -1
+		for _, d := range s.deps {
+			if l := x.steps[d].lane; tail[l] == d {
+				s.lane = l
+				break
+			}
+		}
+		if s.lane < 0 {
+			if s.lane = len(tail); s.lane >= maxLanes {
+				s.lane = i % maxLanes
+			} else {
+				tail = append(tail, 0)
+			}
+		}
+		newest := map[int]int{} // of each other lane the newest step: the ones before it are done with it
+		for _, d := range s.deps {
+			if l := x.steps[d].lane; l != s.lane {
+				newest[l] = max(d, newest[l])
+			}
+		}
+		for _, d := range newest {
+			s.waits = append(s.waits, d)
+			x.steps[d].mark = true
+		}
+		tail[s.lane] = i
+	}
+	x.lanes = max(1, len(tail))
+	x.fences = make([]backend.Fence, len(x.steps))
+}
+
+const instantiateFlags = uint64(cu.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | cu.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+	cu.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | cu.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+
+// instantiate makes a graph ready. On failure it tells which node was the trouble, and why.
+func (t *Thread) instantiate(h cu.CUgraph, flags uint64) (x *GraphExec, bad *GraphNode, why cu.CUgraphInstantiateResult, err error) {
+	why = cu.CUDA_GRAPH_INSTANTIATE_ERROR
+	g, err := t.graph(h)
+	if err != nil {
+		return nil, nil, why, err
+	}
+	switch {
+	case flags&^instantiateFlags != 0:
+		return nil, nil, why, errInvalidValue
+	case flags&uint64(cu.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0:
+		return nil, nil, why, errNotSupported // kernels cannot launch graphs yet
+	}
+	x = &GraphExec{state: g.state, flags: flags, where: map[*GraphNode]int{}, id: g.state.graphN.Add(1)}
+	err = g.state.locked(func(*cleanup) error {
+		if g.dead || g.capturing() {
+			return errInvalidValue
+		}
+		if _, bad = x.flatten(g, nil); bad != nil {
+			why = cu.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
+			return errInvalidValue
+		}
+		x.assign()
+		hx := g.state.execs.New(x)
+		if hx == 0 {
+			return errOutOfMemory
+		}
+		x.handle = cu.CUgraphExec(hx)
+		x.keep(g)
+		return nil
+	})
+	if err != nil {
+		return nil, bad, why, err
+	}
+	return x, nil, cu.CUDA_GRAPH_INSTANTIATE_SUCCESS, nil
+}
+
+// keep counts what the executable needs to live: memory, and the objects that the graph holds.
+//
+// Preconditions: graphMu is held.
+func (x *GraphExec) keep(g *Graph) {
+	for i := range x.steps {
+		if m := memoryOf(x.steps[i].task); m != nil {
+			m.refs++
+		}
+	}
+	x.objects = map[*UserObject]uint32{}
+	var take func(*Graph)
+	take = func(g *Graph) {
+		for o, n := range g.objects {
+			o.refs += uint64(n)
+			x.objects[o] += n
+		}
+		for _, n := range g.nodes {
+			if c, ok := n.task.(*childTask); ok {
+				take(c.graph)
+			}
+		}
+	}
+	take(g)
+}
+
+// GraphInstantiateWithFlags makes a graph ready to launch.
+func (t *Thread) GraphInstantiateWithFlags(h cu.CUgraph, flags uint64) (cu.CUgraphExec, error) {
+	x, _, _, err := t.instantiate(h, flags)
+	if err != nil {
+		return 0, err
+	}
+	return x.handle, nil
+}
+
+// GraphInstantiate is the old form: the log gets a line on failure.
+func (t *Thread) GraphInstantiate(h cu.CUgraph, log hostmem.Ptr, size uint64) (cu.CUgraphExec, cu.CUgraphNode, error) {
+	if log != hostmem.Nil && size > 0 {
+		hostmem.PutString(log, int(min(size, 1<<20)), "")
+	}
+	x, bad, _, err := t.instantiate(h, 0)
+	if err != nil {
+		if bad != nil && log != hostmem.Nil && size > 0 {
+			hostmem.PutString(log, int(min(size, 1<<20)), "the graph's edges form a cycle")
+		}
+		return 0, 0, err
+	}
+	return x.handle, 0, nil
+}
+
+// GraphInstantiateWithParams answers in the parameters what went wrong.
+func (t *Thread) GraphInstantiateWithParams(h cu.CUgraph, params hostmem.Ptr) (cu.CUgraphExec, error) {
+	if params == hostmem.Nil {
+		return 0, errInvalidValue
+	}
+	p := hostmem.Load[cu.CUDA_GRAPH_INSTANTIATE_PARAMS](params)
+	x, bad, why, err := t.instantiate(h, uint64(p.Flags))
+	p.HErrNode_out, p.Result_out = 0, why
+	if bad != nil {
+		p.HErrNode_out = bad.handle
+	}
+	hostmem.Store(params, p)
+	if err != nil {
+		return 0, err
+	}
+	return x.handle, nil
+}
+
+// GraphExecGetFlags is the flags an executable was made with.
+func (t *Thread) GraphExecGetFlags(h cu.CUgraphExec) (uint64, error) {
+	x, err := t.exec(h)
+	if err != nil {
+		return 0, err
+	}
+	return x.flags, nil
+}
+
+// GraphExecGetId is an executable's number in the process.
+func (t *Thread) GraphExecGetId(h cu.CUgraphExec) (uint32, error) {
+	x, err := t.exec(h)
+	if err != nil {
+		return 0, err
+	}
+	return x.id, nil
+}
+
+// GraphExecDestroy gives an executable back. A launch under way goes on.
+func (t *Thread) GraphExecDestroy(h cu.CUgraphExec) error {
+	x, err := t.exec(h)
+	if err != nil {
+		return err
+	}
+	if x.state.execs.Delete(handleValue(h)) == nil {
+		return errInvalidValue
+	}
+	x.mu.Lock()
+	x.dead = true
+	c, queues := x.ctx, x.queues
+	x.queues = nil
+	x.mu.Unlock()
+	if c != nil {
+		c.giveLanes(queues)
+	}
+	return x.state.locked(func(after *cleanup) error {
+		for i := range x.steps {
+			if m := memoryOf(x.steps[i].task); m != nil {
+				m.unref(after)
+			}
+		}
+		for o, n := range x.objects {
+			o.release(n, after)
+		}
+		return nil
+	})
+}
+
+// takeLanes gives n queues of the context, old ones first.
+func (c *Context) takeLanes(n int) ([]backend.Queue, error) {
+	c.mu.Lock()
+	k := min(n, len(c.lanes))
+	list := slices.Clone(c.lanes[len(c.lanes)-k:])
+	c.lanes = c.lanes[:len(c.lanes)-k]
+	c.mu.Unlock()
+	for len(list) < n {
+		q, err := c.newQueue(leastPriority)
+		if err != nil {
+			c.giveLanes(list)
+			return nil, c.fail(err)
+		}
+		c.mu.Lock()
+		c.laneQueues = append(c.laneQueues, q)
+		c.mu.Unlock()
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// giveLanes takes queues back for other executables. They may have work.
+func (c *Context) giveLanes(list []backend.Queue) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lanes = append(c.lanes, list...)
+}
+
+// launch puts all steps in, in order.
+//
+// Preconditions: x.mu is held, st.begin was called.
+func (x *GraphExec) launch(st *Stream) error {
+	if x.lanes == 1 {
+		for i := range x.steps {
+			if s := &x.steps[i]; s.on {
+				if _, ok := s.task.(*childTask); ok {
+					continue
+				}
+				if err := s.task.run(st.q); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	start, err := st.q.Mark()
+	if err != nil {
+		return err
+	}
+	for _, q := range x.queues {
+		if err := q.Wait(start); err != nil {
+			return err
+		}
+	}
+	for i := range x.steps {
+		if err := x.put(i, st); err != nil {
+			return err
+		}
+	}
+	clear(x.fences)
+	for _, q := range x.queues {
+		f, err := q.Mark()
+		if err == nil {
+			err = st.q.Wait(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put puts one step of a graph with branches in.
+func (x *GraphExec) put(i int, st *Stream) error {
+	s := &x.steps[i]
+	q := st.q
+	if s.lane > 0 {
+		q = x.queues[s.lane-1]
+	}
+	for _, w := range s.waits {
+		if err := q.Wait(x.fences[w]); err != nil {
+			return err
+		}
+	}
+	if _, child := s.task.(*childTask); s.on && !child {
+		if err := s.task.run(q); err != nil {
+			return err
+		}
+	}
+	if s.mark {
+		f, err := q.Mark()
+		if err != nil {
+			return err
+		}
+		x.fences[i] = f
+	}
+	return nil
+}
+
+// GraphLaunch runs a ready graph in a stream. In a captured stream it becomes a child graph.
+func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
+	x, err := t.exec(h)
+	if err != nil {
+		return err
+	}
+	st, err := t.stream(stream)
+	if err != nil {
+		return err
+	}
+	if c := st.capture.Load(); c != nil {
+		return t.recordExec(st, c, x)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.dead {
+		return errInvalidValue
+	}
+	if err := x.ready(st); err != nil {
+		return err
+	}
+	if err := st.begin(); err != nil {
+		return err
+	}
+	if x.last != nil && x.last != st {
+		err = after(st.q, x.last.q)
+	}
+	if err == nil {
+		err = x.launch(st)
+	}
+	st.end()
+	x.last = st
+	if err != nil {
+		return st.ctx.fail(err)
+	}
+	if launchBlocking() {
+		return st.wait()
+	}
+	return nil
+}
+
+// after makes q wait for what other has; a queue that is closed has nothing.
+func after(q, other backend.Queue) error {
+	f, err := other.Mark()
+	if err == nil {
+		err = q.Wait(f)
+	}
+	if errors.Is(err, backend.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// ready has the lanes of the stream's context, and memory that may be allocated.
+//
+// Preconditions: x.mu is held.
+func (x *GraphExec) ready(st *Stream) error {
+	if x.ctx != st.ctx || x.lanes > 1 && len(x.queues) != x.lanes-1 {
+		if x.ctx != nil {
+			x.ctx.giveLanes(x.queues)
+		}
+		var err error
+		if x.queues, err = st.ctx.takeLanes(x.lanes - 1); err != nil {
+			return err
+		}
+		x.ctx = st.ctx
+	}
+	if !x.memory {
+		return nil
+	}
+	return x.state.locked(func(*cleanup) error { return x.takeMemory() })
+}
+
+// takeMemory does what the memory nodes do to the books. Memory that is still allocated from the last launch is an
+// error, unless the executable was made to free it.
+//
+// Preconditions: graphMu is held.
+func (x *GraphExec) takeMemory() error {
+	free := x.flags&uint64(cu.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0
+	for i := range x.steps {
+		if k, ok := x.steps[i].task.(*allocTask); ok && k.mem.live && !free {
+			return errInvalidValue
+		}
+	}
+	for i := range x.steps {
+		switch k := x.steps[i].task.(type) {
+		case *allocTask:
+			k.mem.set(true)
+		case *freeTask:
+			k.mem.set(false)
+		}
+	}
+	return nil
+}
+
+// GraphUpload does ahead what the first launch would have to do.
+func (t *Thread) GraphUpload(h cu.CUgraphExec, stream cu.CUstream) error {
+	x, err := t.exec(h)
+	if err != nil {
+		return err
+	}
+	st, err := t.stream(stream)
+	if err != nil {
+		return err
+	}
+	if err := t.notCaptured(st); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range x.steps {
+		if k, ok := x.steps[i].task.(*kernelTask); ok {
+			if err := k.f.prepare(k.launch.Block); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
