@@ -234,6 +234,7 @@ func (a *analysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fact {
 	}
 	r.kind = ir.Varying
 	p, ok, exact := a.patternOf(in, x, y)
+	p = p.wrapped(bitsOf)
 	if ok && exact {
 		r.kind, r.pat = ir.Affine, p.norm(a.width)
 		if r.pat.zero() {
@@ -317,7 +318,7 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 		if in.Op == ir.ZExt {
 			no = u
 		}
-		return x.pat, x.kind == ir.Affine && in.Args[0].Type != ir.I1, no
+		return x.pat, x.kind == ir.Affine && in.Args[0].Type != ir.I1 && (no || a.guessable(x, in.Args[0].Type)), no
 	case ir.Select:
 		t, f := a.fact(in.Args[1]), a.fact(in.Args[2])
 		if x.kind >= ir.WarpUniform && known(t) && known(f) && t.pat == f.pat {
@@ -329,6 +330,21 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 		}
 	}
 	return pattern{}, false, false
+}
+
+// guessable reports that a wrap between two lanes may be left to a guess: an index of 32 bits that wraps names places
+// gigabytes apart, which no program means, while narrower ones go round in arrays, and so does any in steps as wide as its type.
+func (a *analysis) guessable(x fact, t ir.Type) bool {
+	lo, hi := x.pat.bounds(a.width)
+	return t.Bits() >= 32 && hi-lo < 1<<31
+}
+
+// wrapped is a pattern of values of w bits, which differ by its steps modulo 2^w.
+func (p pattern) wrapped(w int) pattern {
+	if w < 64 {
+		p.s, p.ss = p.s<<(64-w)>>(64-w), p.ss<<(64-w)>>(64-w)
+	}
+	return p
 }
 
 // below reports that every lane of small is at least 0 and less than what all lanes of big are multiples of.
@@ -448,7 +464,7 @@ func (a *analysis) segments(in *ir.Inst, r *fact, x, y fact) {
 		}
 	case ir.SExt, ir.ZExt:
 		// A wrap inside a segment is as unlikely as for a whole warp and treated alike: addresses may rely on it.
-		set(px, okx)
+		set(px, okx && in.Args[0].Type.Bits() >= 32 && px > -1<<26 && px < 1<<26)
 	case ir.Trunc, ir.Bitcast, ir.Copy:
 		set(px, okx)
 	default:

@@ -222,7 +222,19 @@ func (e *emitter) segPointer(a *access, seg int) ll.Val {
 		p := e.pointer(a.in.Space, e.scalar(addr))
 		return e.at(p, seg*int(a.shape.SegStride))
 	}
-	x := e.o.Op("i64", "extractelement %s, i64 %d", e.vector(addr), seg*a.shape.Seg)
+	v := e.vector(addr)
+	if a.all {
+		return e.pointer(a.in.Space, e.o.Op("i64", "extractelement %s, i64 %d", v, seg*a.shape.Seg))
+	}
+	// A lane that does not act may have an index that wrapped, and with it an address far away: the first that acts counts.
+	it := fmt.Sprintf("i%d", a.shape.Seg)
+	m := e.slice(a.mask, seg*a.shape.Seg, a.shape.Seg)
+	first := e.o.Call(it, "llvm.cttz."+it, e.o.Op(it, "bitcast %s to %s", m, it), ll.Int("i1", 0))
+	lane := e.op2("and", e.conv("zext", first, "i64"), ll.Int("i64", int64(a.shape.Seg-1)))
+	x := e.o.Op("i64", "extractelement %s, %s", v, e.op2("add", lane, ll.Int("i64", int64(seg*a.shape.Seg))))
+	if a.shape.Stride != 0 {
+		x = e.op2("sub", x, e.op2("mul", lane, ll.Int("i64", a.shape.Stride)))
+	}
 	return e.pointer(a.in.Space, x)
 }
 
