@@ -71,14 +71,17 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestConstructor: a call from a static constructor starts the Go image without a deadlock.
+// TestConstructor: a call from a static constructor starts the Go image without a deadlock, also while another thread is
+// starting it.
 func TestConstructor(t *testing.T) {
 	libs := dist(t)
-	exe := compile(t, "abi_constructor", "-ldl")
-	lib := compile(t, "abi_constructor", "-DLIBRARY", "-shared", "-fPIC", "-L"+libs, "-lcuda")
-	stdout, stderr, err := run(t, libs, nil, exe, lib)
-	if err != nil || stdout != "ok\n" || stderr != "" {
-		t.Errorf("%v\n%s%s", err, stdout, stderr)
+	exe := compile(t, "abi_constructor", "-ldl", "-lpthread")
+	lib := compile(t, "abi_constructor", "-DLIBRARY", "-shared", "-fPIC", "-L"+libs, "-lcuda", "-lpthread")
+	for _, env := range [][]string{nil, {"KUDZU_TEST_RACE=1"}} {
+		stdout, stderr, err := run(t, libs, env, exe, lib)
+		if err != nil || stdout != "ok\n" || stderr != "" {
+			t.Errorf("%v: %v\n%s%s", env, err, stdout, stderr)
+		}
 	}
 }
 

@@ -14,7 +14,8 @@
 
 _Atomic int kz_now = KZ_UNLOADED;
 
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards loading and swaps
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards the start and swaps
+static _Atomic int opening; // the loader has been asked for the Go image: a child may have a dead one
 
 static int answer_failed(void) { return KZ_SHARED_OBJECT_INIT_FAILED; }
 
@@ -55,22 +56,28 @@ static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_en
 
 static void shut(void);
 
-// load brings the Go image in. Preconditions: load_lock is held, the state is KZ_UNLOADED.
-static void load(void) {
+// open_image has the loader bring the Go image in; NULL and why it could not. It is called without our lock: a thread
+// may hold the loader's lock and wait for ours, in a constructor that uses CUDA. Twice does no harm.
+static kz_attach_fn *open_image(const char **why) {
 	char path[PATH_MAX];
-	struct kz_image image = {0};
-	const char *why = NULL;
-	int code = 0;
 	if (!beside(path, sizeof path, "libkudzu.so")) {
-		why = "its place is unknown";
-	} else {
-		void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		kz_attach_fn *attach = handle ? (kz_attach_fn *)dlsym(handle, "kz_attach") : NULL;
-		if (!attach)
-			why = dlerror();
-		else if ((code = attach(&host, &image)))
-			why = code == KZ_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
+		*why = "its place is unknown";
+		return NULL;
 	}
+	atomic_store(&opening, 1);
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	kz_attach_fn *attach = handle ? (kz_attach_fn *)dlsym(handle, "kz_attach") : NULL;
+	if (!attach)
+		*why = dlerror(); // this thread's own text
+	return attach;
+}
+
+// load starts the Go image. Preconditions: load_lock is held, the state is KZ_UNLOADED.
+static void load(kz_attach_fn *attach, const char *why) {
+	struct kz_image image = {0};
+	int code = attach ? attach(&host, &image) : 0;
+	if (code)
+		why = code == KZ_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
 	if (why) {
 		fprintf(stderr, "kudzu: libkudzu.so cannot be used: %s\n", why);
 		swap(KZ_FAILED);
@@ -89,12 +96,16 @@ static void load(void) {
 // kz_resolve is what entry.S calls for an entry that still waits for the Go image.
 void *kz_resolve(uint32_t library, uint32_t symbol);
 void *kz_resolve(uint32_t library, uint32_t symbol) {
-	int saved = errno;
-	pthread_mutex_lock(&load_lock);
-	if (atomic_load(&kz_now) == KZ_UNLOADED)
-		load();
-	pthread_mutex_unlock(&load_lock);
-	errno = saved;
+	if (atomic_load(&kz_now) == KZ_UNLOADED) {
+		int saved = errno;
+		const char *why = NULL;
+		kz_attach_fn *attach = open_image(&why);
+		pthread_mutex_lock(&load_lock);
+		if (atomic_load(&kz_now) == KZ_UNLOADED)
+			load(attach, why);
+		pthread_mutex_unlock(&load_lock);
+		errno = saved;
+	}
 	return __atomic_load_n(&kz_libraries[library].table[symbol], __ATOMIC_ACQUIRE);
 }
 
@@ -172,7 +183,8 @@ static void after_fork_parent(void) { fork_locks(0); }
 // A child of a process that never loaded it starts fresh.
 static void after_fork_child(void) {
 	fork_locks(1);
-	if (atomic_load(&kz_now) == KZ_LOADED)
+	int now = atomic_load(&kz_now);
+	if (now == KZ_LOADED || (now == KZ_UNLOADED && atomic_load(&opening)))
 		swap(KZ_CHILD);
 }
 

@@ -3,11 +3,24 @@
 #ifdef LIBRARY
 
 #include <cuda.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 int constructed = -1;
+pthread_t other;
+
+static void *use(void *arg) {
+	cuInit(0);
+	return arg;
+}
 
 __attribute__((constructor)) static void begin(void) {
 	int n = 0;
+	if (getenv("KUDZU_TEST_RACE")) { // a thread that is first, and needs the loader while we are in it
+		pthread_create(&other, NULL, use, NULL);
+		usleep(300000);
+	}
 	constructed = cuInit(0);
 	if (!constructed)
 		constructed = cuDeviceGetCount(&n);
@@ -16,6 +29,7 @@ __attribute__((constructor)) static void begin(void) {
 #else
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "abi_check.h"
@@ -28,6 +42,9 @@ int main(int argc, char **argv) {
 		return 1;
 	}
 	EXPECT(*(int *)dlsym(lib, "constructed"), 0);
+	pthread_t other = *(pthread_t *)dlsym(lib, "other");
+	if (other)
+		pthread_join(other, NULL);
 	return finish();
 }
 
