@@ -1,4 +1,5 @@
 // The image as libkudzu-base.so sees it: kz_attach, and the way of every call into Go.
+#include <errno.h>
 #include <stddef.h>
 
 #include "_cgo_export.h"
@@ -11,10 +12,12 @@ extern void *const *const kz_stubs[KZ_LIBRARIES];
 
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
+	int saved = errno; // the program may still want to look at that of a call before ours
 	uint32_t outer = t->flags; // a callback may call us again inside a call
 	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);
 	int32_t rc = kzDoor(t, id, args);
 	t->flags = outer;
+	errno = saved;
 	if (rc && (flag & KZ_DOOR_RUNTIME))
 		t->last_error = rc;
 	return rc;

@@ -399,11 +399,15 @@ static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
 	sigdelset(&all, SIGILL);
 	pthread_attr_t a;
 	pthread_attr_init(&a);
-	pthread_attr_setstacksize(&a, 256 << 10); // kernels run on their context's stack
 	if (extra) pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_t id;
-	int rc = pthread_create(&id, &a, worker_main, t);
+	int rc = EINVAL;
+	// Kernels run on their context's stack. But the host's thread-local variables live on ours, and may take megabytes.
+	for (size_t bytes = 256 << 10; rc == EINVAL && bytes <= 256 << 20; bytes *= 4) {
+		pthread_attr_setstacksize(&a, bytes);
+		rc = pthread_create(&id, &a, worker_main, t);
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&a);
 	if (rc != 0) {
