@@ -7,13 +7,18 @@ time=${1:-30s}
 only=${2:-}
 workers=${FUZZ_PARALLEL:-1}
 failed=""
+mkdir -p .build/fuzz
 targets=$(git grep -n '^func Fuzz' -- '*_test.go' | sed 's/:[0-9]*:func \(Fuzz[A-Za-z0-9_]*\).*/ \1/')
 # The list is read from a here-document so that the loop may set variables of this shell.
 while read -r file name; do
     package=./$(dirname "$file")
     case "$package $name" in *"$only"*) ;; *) continue ;; esac
-    echo "== $package $name ($time)"
-    if ! go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -parallel "$workers" 2>&1 | tail -n 25 | tee /dev/stderr | grep -q '^ok'; then
+    log=.build/fuzz/$(echo "${package#./}.$name" | tr -c 'A-Za-z0-9.\n' _).log
+    if go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -parallel "$workers" >"$log" 2>&1; then
+        echo "$package $name: $(grep -a '^fuzz: elapsed' "$log" | tail -1 | cut -d, -f2-)"
+    else
+        echo "$package $name: FAILED, $log:"
+        tail -n 25 "$log"
         failed="$failed $package:$name"
     fi
 done <<LIST
