@@ -19,9 +19,11 @@ for name in linux-x64-cuda linux-x64-cuda-ext; do
 done
 go build -o "$apps/kudzu" ./cmd/kudzu
 find "$apps" -name '*cuda*.so' -size +1M | sort | while read -r lib; do
-    if "$apps/kudzu" check --quiet "$lib"; then :; else
+    if "$apps/kudzu" check --quiet --fast "$lib"; then :; else
         status=$?
         [ "$status" = 3 ] && continue # no device code in it
         exit "$status"
     fi
 done
+# One library as far as LLVM's text: the modules a device of compute capability 9.0 gets.
+"$apps/kudzu" check --quiet --sm=90 "$(find "$apps/linux-x64-cuda" -name 'libggml-cuda.so')"

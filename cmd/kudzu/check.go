@@ -10,12 +10,15 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
+	"kudzu/internal/emit/warp"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/ir"
 	"kudzu/internal/lower"
+	"kudzu/internal/pass"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
 )
@@ -25,22 +28,35 @@ const exitNoCode exitCode = 3
 
 // checkReport is what a file's PTX comes to.
 type checkReport struct {
-	modules, kernels, bytes int
-	index, parse, lowering  time.Duration
-	errors                  []string
-	cannot                  map[string][]string // reason: kernels
-	compiled                int
-	targets                 map[string]int
-	binaries                int
+	out         io.Writer
+	quiet, fast bool
+	sm          int // only entries for this target; 0: all
+
+	modules, kernels, bytes, compiled int
+	binaries                          int // pieces of machine code
+	index, parse, compiling           time.Duration
+	errors                            []string
+	cannot                            map[string][]string // reason: kernels
+	targets                           map[string]int
 }
 
 // runCheck looks into a program, library, fat binary or PTX file: its kernels, and what of them does not work here.
 func runCheck(args []string, out io.Writer) error {
-	quiet, file := false, ""
+	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}, out: out}
+	file := ""
 	for _, a := range args {
+		sm, isSM := strings.CutPrefix(a, "--sm=")
 		switch {
 		case a == "--quiet":
-			quiet = true
+			r.quiet = true
+		case a == "--fast":
+			r.fast = true
+		case isSM:
+			n, err := strconv.Atoi(sm)
+			if err != nil {
+				return errUsage{"--sm needs a number, as in --sm=80"}
+			}
+			r.sm = n
 		case strings.HasPrefix(a, "-"):
 			return errUsage{"unknown option " + a}
 		case file != "":
@@ -56,11 +72,10 @@ func runCheck(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}}
 	if start := data[:min(len(data), 4096)]; bytes.Contains(start, []byte(".version")) && bytes.IndexByte(start, 0) < 0 {
-		r.module(string(data), quiet, out)
+		r.module(string(data))
 	} else {
-		r.containers(data, quiet, out)
+		r.containers(data)
 	}
 	if r.modules == 0 {
 		fmt.Fprintf(out, "%s: no PTX", file)
@@ -70,7 +85,7 @@ func runCheck(args []string, out io.Writer) error {
 		fmt.Fprintln(out)
 		return exitNoCode
 	}
-	r.print(file, out)
+	r.print(file)
 	if len(r.errors) > 0 {
 		return fmt.Errorf("%d modules are not valid PTX", len(r.errors))
 	}
@@ -78,7 +93,7 @@ func runCheck(args []string, out io.Writer) error {
 }
 
 // containers walks the fat binaries of a file: of the sections that hold them in a program, else the file itself.
-func (r *checkReport) containers(data []byte, quiet bool, out io.Writer) {
+func (r *checkReport) containers(data []byte) {
 	for _, part := range fatbinParts(data) {
 		for len(part) >= fatbin.HeaderSize {
 			i := bytes.Index(part, binary.LittleEndian.AppendUint32(nil, fatbin.HeaderMagic))
@@ -94,7 +109,7 @@ func (r *checkReport) containers(data []byte, quiet bool, out io.Writer) {
 			}
 			part = part[min(size, uint64(len(part))):]
 			for k := range c.Entries {
-				r.entry(&c.Entries[k], quiet, out)
+				r.entry(&c.Entries[k])
 			}
 		}
 	}
@@ -115,7 +130,10 @@ func fatbinParts(data []byte) [][]byte {
 	return parts
 }
 
-func (r *checkReport) entry(e *fatbin.Entry, quiet bool, out io.Writer) {
+func (r *checkReport) entry(e *fatbin.Entry) {
+	if r.sm != 0 && e.SM != r.sm {
+		return
+	}
 	if e.Kind != fatbin.PTX {
 		r.binaries++
 		return
@@ -125,11 +143,11 @@ func (r *checkReport) entry(e *fatbin.Entry, quiet bool, out io.Writer) {
 		r.errors = append(r.errors, err.Error())
 		return
 	}
-	r.module(strings.TrimRight(string(text), "\x00"), quiet, out)
+	r.module(strings.TrimRight(string(text), "\x00"))
 }
 
-// module indexes, parses and checks a module, and lowers each of its kernels.
-func (r *checkReport) module(text string, quiet bool, out io.Writer) {
+// module indexes, parses and checks a module, and compiles each of its kernels.
+func (r *checkReport) module(text string) {
 	r.modules++
 	r.bytes += len(text)
 	start := time.Now()
@@ -150,8 +168,8 @@ func (r *checkReport) module(text string, quiet bool, out io.Writer) {
 	for _, k := range x.Kernels() {
 		r.kernels++
 		start := time.Now()
-		_, err := lower.Kernel(m, k.Name, lower.Options{})
-		r.lowering += time.Since(start)
+		err := r.compile(m, k.Name)
+		r.compiling += time.Since(start)
 		verdict := "compiled"
 		if err != nil {
 			verdict = "interpreted: " + err.Error()
@@ -163,13 +181,30 @@ func (r *checkReport) module(text string, quiet bool, out io.Writer) {
 		} else {
 			r.compiled++
 		}
-		if !quiet {
-			fmt.Fprintf(out, "%s\t%s\n", k.Name, verdict)
+		if !r.quiet {
+			fmt.Fprintf(r.out, "%s\t%s\n", k.Name, verdict)
 		}
 	}
 }
 
-func (r *checkReport) print(file string, out io.Writer) {
+// compile takes a kernel as far as LLVM's text, or only through lowering.
+func (r *checkReport) compile(m *ptx.Module, kernel string) error {
+	k, err := lower.Kernel(m, kernel, lower.Options{})
+	if err != nil || r.fast {
+		return err
+	}
+	if err := pass.Run(k, pass.Config{}); err != nil {
+		return err
+	}
+	_, err = warp.Emit(k, warp.Config{CPU: "x86-64-v3"})
+	return err
+}
+
+func (r *checkReport) print(file string) {
+	out, stage := r.out, "compile to LLVM's text"
+	if r.fast {
+		stage = "lower"
+	}
 	mb := float64(r.bytes) / 1e6
 	var targets []string
 	for t, n := range r.targets {
@@ -177,7 +212,7 @@ func (r *checkReport) print(file string, out io.Writer) {
 	}
 	sort.Strings(targets)
 	fmt.Fprintf(out, "%s: %d modules (%s), %d kernels, %.1f MB of PTX\n", file, r.modules, strings.Join(targets, ", "), r.kernels, mb)
-	fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, lower %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), rate(mb, r.lowering))
+	fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, %s %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), stage, rate(mb, r.compiling))
 	fmt.Fprintf(out, "  %d modules with errors, %d kernels compile, %d are interpreted\n", len(r.errors), r.compiled, r.kernels-r.compiled)
 	for _, e := range r.errors[:min(len(r.errors), 20)] {
 		fmt.Fprintf(out, "  error: %.500s\n", e)
