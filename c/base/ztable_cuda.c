@@ -169,19 +169,19 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 154 cuArrayGetMemoryRequirements
 	kz_none_cuda, // 155 cuArrayGetPlane
 	kz_none_cuda, // 156 cuMemGetHandleForAddressRange
-	kz_none_cuda, // 157 cuMemAddressReserve
-	kz_none_cuda, // 158 cuMemAddressFree
-	kz_none_cuda, // 159 cuMemCreate
-	kz_none_cuda, // 160 cuMemRelease
-	kz_none_cuda, // 161 cuMemMap
-	kz_none_cuda, // 162 cuMemUnmap
-	kz_none_cuda, // 163 cuMemSetAccess
-	kz_none_cuda, // 164 cuMemGetAccess
-	kz_none_cuda, // 165 cuMemExportToShareableHandle
-	kz_none_cuda, // 166 cuMemImportFromShareableHandle
-	kz_none_cuda, // 167 cuMemGetAllocationGranularity
-	kz_none_cuda, // 168 cuMemGetAllocationPropertiesFromHandle
-	kz_none_cuda, // 169 cuMemRetainAllocationHandle
+	kz_lazy_cuda, // 157 cuMemAddressReserve
+	kz_lazy_cuda, // 158 cuMemAddressFree
+	kz_lazy_cuda, // 159 cuMemCreate
+	kz_lazy_cuda, // 160 cuMemRelease
+	kz_lazy_cuda, // 161 cuMemMap
+	kz_lazy_cuda, // 162 cuMemUnmap
+	kz_lazy_cuda, // 163 cuMemSetAccess
+	kz_lazy_cuda, // 164 cuMemGetAccess
+	kz_lazy_cuda, // 165 cuMemExportToShareableHandle
+	kz_lazy_cuda, // 166 cuMemImportFromShareableHandle
+	kz_lazy_cuda, // 167 cuMemGetAllocationGranularity
+	kz_lazy_cuda, // 168 cuMemGetAllocationPropertiesFromHandle
+	kz_lazy_cuda, // 169 cuMemRetainAllocationHandle
 	kz_lazy_cuda, // 170 cuMemPoolTrimTo
 	kz_lazy_cuda, // 171 cuMemPoolSetAttribute
 	kz_lazy_cuda, // 172 cuMemPoolGetAttribute
@@ -752,8 +752,8 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,0,0,0,0,0,2,2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
 	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,

@@ -753,6 +753,111 @@ type CuMemHostUnregister struct {
 	P uint64
 }
 
+type CuMemAddressReserve struct {
+	_ structs.HostLayout
+
+	Ptr       uint64
+	Size      uint64
+	Alignment uint64
+	Addr      uint64
+	Flags     uint64
+}
+
+type CuMemAddressFree struct {
+	_ structs.HostLayout
+
+	Ptr  uint64
+	Size uint64
+}
+
+type CuMemCreate struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Size   uint64
+	Prop   uint64
+	Flags  uint64
+}
+
+type CuMemRelease struct {
+	_ structs.HostLayout
+
+	Handle uint64
+}
+
+type CuMemMap struct {
+	_ structs.HostLayout
+
+	Ptr    uint64
+	Size   uint64
+	Offset uint64
+	Handle uint64
+	Flags  uint64
+}
+
+type CuMemUnmap struct {
+	_ structs.HostLayout
+
+	Ptr  uint64
+	Size uint64
+}
+
+type CuMemSetAccess struct {
+	_ structs.HostLayout
+
+	Ptr   uint64
+	Size  uint64
+	Desc  uint64
+	Count uint64
+}
+
+type CuMemGetAccess struct {
+	_ structs.HostLayout
+
+	Flags    uint64
+	Location uint64
+	Ptr      uint64
+}
+
+type CuMemExportToShareableHandle struct {
+	_ structs.HostLayout
+
+	ShareableHandle uint64
+	Handle          uint64
+	HandleType      uint32
+	Flags           uint64
+}
+
+type CuMemImportFromShareableHandle struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	OsHandle     uint64
+	ShHandleType uint32
+}
+
+type CuMemGetAllocationGranularity struct {
+	_ structs.HostLayout
+
+	Granularity uint64
+	Prop        uint64
+	Option      uint32
+}
+
+type CuMemGetAllocationPropertiesFromHandle struct {
+	_ structs.HostLayout
+
+	Prop   uint64
+	Handle uint64
+}
+
+type CuMemRetainAllocationHandle struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Addr   uint64
+}
+
 type CuMemPoolTrimTo struct {
 	_ structs.HostLayout
 

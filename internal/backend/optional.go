@@ -28,3 +28,19 @@ type Finder interface {
 	// Lookup finds the allocation of this process that holds a, for any value of a.
 	Lookup(a Addr) (base Addr, size uint64, ok bool)
 }
+
+// Virtual is a Memory whose addresses and memory come apart. All numbers are multiples of Unit. The caller keeps the books:
+// it maps only where it reserved and nothing is, and names whole mappings afterwards.
+type Virtual interface {
+	Unit() uint64
+	Reserve(n, align uint64) (Addr, error)
+	Unreserve(a Addr, n uint64) error
+	// NewFile makes memory as a file descriptor, counted against the device's limit; CloseFile ends it, with 0 for a
+	// file that was not counted.
+	NewFile(n uint64) (fd int, err error)
+	CloseFile(fd int, counted uint64)
+	Map(a Addr, n uint64, fd int, off uint64) error
+	// SetAccess lets device and host touch a mapping; before, it faults and is unknown to Finder.
+	SetAccess(a Addr, n uint64, on bool) error
+	Unmap(a Addr, n uint64) error
+}

@@ -1241,6 +1241,163 @@ func bind_cuMemHostUnregister(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemAddressReserve(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAddressReserve)(args)
+	if a.Ptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemAddressReserve(uint64(a.Size), uint64(a.Alignment), driver.DevPtr(a.Addr), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Ptr), uint64(r0))
+	return 0
+}
+
+func bind_cuMemAddressFree(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAddressFree)(args)
+	err := (*driver.Thread)(thread).MemAddressFree(driver.DevPtr(a.Ptr), uint64(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemCreate)(args)
+	if a.Handle == 0 {
+		return refuse(thread)
+	}
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUmemAllocationProp_v1](hostmem.Ptr(a.Prop))
+	r0, err := (*driver.Thread)(thread).MemCreate(uint64(a.Size), s2, uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
+	return 0
+}
+
+func bind_cuMemRelease(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemRelease)(args)
+	err := (*driver.Thread)(thread).MemRelease(cu.CUmemGenericAllocationHandle(a.Handle))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemMap(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemMap)(args)
+	err := (*driver.Thread)(thread).MemMap(driver.DevPtr(a.Ptr), uint64(a.Size), uint64(a.Offset), cu.CUmemGenericAllocationHandle(a.Handle), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemUnmap(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemUnmap)(args)
+	err := (*driver.Thread)(thread).MemUnmap(driver.DevPtr(a.Ptr), uint64(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemSetAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemSetAccess)(args)
+	err := (*driver.Thread)(thread).MemSetAccess(driver.DevPtr(a.Ptr), uint64(a.Size), hostmem.Ptr(a.Desc), uint64(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemGetAccess(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetAccess)(args)
+	if a.Flags == 0 {
+		return refuse(thread)
+	}
+	if a.Location == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUmemLocation_v1](hostmem.Ptr(a.Location))
+	r0, err := (*driver.Thread)(thread).MemGetAccess(s1, driver.DevPtr(a.Ptr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Flags), uint64(r0))
+	return 0
+}
+
+func bind_cuMemExportToShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemExportToShareableHandle)(args)
+	err := (*driver.Thread)(thread).MemExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), cu.CUmemGenericAllocationHandle(a.Handle), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemImportFromShareableHandle)(args)
+	if a.Handle == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemImportFromShareableHandle(hostmem.Ptr(a.OsHandle), cu.CUmemAllocationHandleType(a.ShHandleType))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
+	return 0
+}
+
+func bind_cuMemGetAllocationGranularity(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetAllocationGranularity)(args)
+	if a.Granularity == 0 {
+		return refuse(thread)
+	}
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUmemAllocationProp_v1](hostmem.Ptr(a.Prop))
+	r0, err := (*driver.Thread)(thread).MemGetAllocationGranularity(s1, cu.CUmemAllocationGranularity_flags(a.Option))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Granularity), uint64(r0))
+	return 0
+}
+
+func bind_cuMemGetAllocationPropertiesFromHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetAllocationPropertiesFromHandle)(args)
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemGetAllocationPropertiesFromHandle(cu.CUmemGenericAllocationHandle(a.Handle))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Prop), r0)
+	return 0
+}
+
+func bind_cuMemRetainAllocationHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemRetainAllocationHandle)(args)
+	if a.Handle == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemRetainAllocationHandle(hostmem.Ptr(a.Addr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
+	return 0
+}
+
 func bind_cuMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemPoolTrimTo)(args)
 	err := (*driver.Thread)(thread).MemPoolTrimTo(cu.CUmemoryPool(a.Pool), uint64(a.MinBytesToKeep))

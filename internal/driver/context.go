@@ -152,7 +152,7 @@ func (c *Context) put() {
 	for m := range modules {
 		m.drop()
 	}
-	for _, a := range c.state.allocs.takeAll(func(a *alloc) bool { return a.ctx == c }) {
+	for _, a := range c.state.allocs.takeAll(func(a *alloc) bool { return a.ctx == c && a.kind != allocMapped }) {
 		a.release()
 	}
 	c.state.forgetPools(c)

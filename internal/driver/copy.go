@@ -15,7 +15,7 @@ type place struct {
 // known1D is memory that was allocated or registered here and holds all n bytes.
 func (s *state) known1D(addr, n uint64) (place, error) {
 	a := s.allocs.find(addr)
-	if a == nil || n > a.size-(addr-a.base) {
+	if a == nil || !s.allocs.holds(a, addr, n) {
 		return place{}, errInvalidValue
 	}
 	return place{addr: addr}, nil
@@ -25,7 +25,7 @@ func (s *state) known1D(addr, n uint64) (place, error) {
 func (s *state) any1D(addr, n uint64) (place, error) {
 	a := s.allocs.find(addr)
 	switch {
-	case a != nil && n > a.size-(addr-a.base), addr == 0, addr+n < addr:
+	case a != nil && !s.allocs.holds(a, addr, n), addr == 0, addr+n < addr:
 		return place{}, errInvalidValue
 	case a == nil:
 		return place{addr: addr, pageable: true}, nil

@@ -66,6 +66,8 @@ type state struct {
 	nodes       *handle.Table[GraphNode]
 	execs       *handle.Table[GraphExec]
 	userObjects *handle.Table[UserObject]
+	physicals   *handle.Table[physical]
+	virtual     virtualSpace
 	graphMu     sync.Mutex    // see Graph
 	captures    []*capture    // guarded by graphMu
 	captureIDs  uint64        // guarded by graphMu
@@ -102,6 +104,7 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		nodes:       handle.NewTable[GraphNode](kindNode, "graph nodes"),
 		execs:       handle.NewTable[GraphExec](kindExec, "executable graphs"),
 		userObjects: handle.NewTable[UserObject](kindUserObject, "user objects"),
+		physicals:   handle.NewTable[physical](kindPhysical, "memory handles"),
 	}
 	if len(out) > 0 {
 		s.callOut = out[0]

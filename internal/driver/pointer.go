@@ -25,7 +25,7 @@ func ptrTruth(size int, f func(*alloc) bool) pointerRow {
 // pointerAttrs is indexed by CUpointer_attribute. Sizes and values are those of the real driver.
 var pointerAttrs = [...]pointerRow{
 	cu.CU_POINTER_ATTRIBUTE_CONTEXT: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
+		if a == nil || a.kind == allocMapped {
 			return 0
 		}
 		return uint64(a.ctx.handle)

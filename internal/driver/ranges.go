@@ -17,6 +17,7 @@ const (
 	allocHost                        // cuMemHostAlloc
 	allocRegistered                  // cuMemHostRegister
 	allocVar                         // a module's variable
+	allocMapped                      // cuMemMap; it belongs to no context
 )
 
 // alloc is one range of addresses that programs may name in calls. It does not change once it is in the map.
@@ -108,6 +109,23 @@ func (m *rangeMap) find(addr uint64) *alloc {
 		return a
 	}
 	return nil
+}
+
+// holds reports whether n bytes at addr are memory: of a, or of mappings that follow each other without a gap.
+func (m *rangeMap) holds(a *alloc, addr, n uint64) bool {
+	for {
+		left := a.size - (addr - a.base)
+		if n <= left {
+			return true
+		}
+		if a.kind != allocMapped {
+			return false
+		}
+		addr, n = addr+left, n-left
+		if a = m.find(addr); a == nil || a.kind != allocMapped {
+			return false
+		}
+	}
 }
 
 // add puts a range in; false if it overlaps one that is there.

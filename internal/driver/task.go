@@ -192,7 +192,7 @@ func (s *state) newSet(c *Context, p cu.CUDA_MEMSET_NODE_PARAMS) (*setTask, *all
 		span += (p.Height - 1) * p.Pitch
 	}
 	a := s.allocs.find(uint64(p.Dst))
-	if a == nil || span > a.size-(uint64(p.Dst)-a.base) {
+	if a == nil || !s.allocs.holds(a, uint64(p.Dst), span) {
 		return nil, nil, errInvalidValue
 	}
 	return &setTask{p, c}, a, nil

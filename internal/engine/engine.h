@@ -107,7 +107,9 @@ struct kz_slab {
 	uint64_t sum[2]; // summary of the bitmap: bit i says word i has a free slot
 };
 
-enum { KZ_SLAB_FREE = 0, KZ_SLAB_SMALL = 1, KZ_SLAB_LARGE = 2, KZ_SLAB_BODY = 3, KZ_SLAB_GUARD = 4, KZ_SLAB_CACHED = 5 };
+enum { KZ_SLAB_FREE = 0, KZ_SLAB_SMALL = 1, KZ_SLAB_LARGE = 2, KZ_SLAB_BODY = 3, KZ_SLAB_GUARD = 4, KZ_SLAB_CACHED = 5,
+	KZ_SLAB_RESERVED = 6, // addresses without memory that can be touched
+	KZ_SLAB_MAPPED = 7 }; // head of memory mapped there, as LARGE for lookups
 
 struct kz_arena_view { // what a lookup needs; fixed once the arena exists
 	uint64_t base, size;
@@ -124,6 +126,17 @@ int kz_mem_free(struct kz_mem *m, uint64_t addr);
 void kz_mem_usage(struct kz_mem *m, uint64_t *free_bytes, uint64_t *total);
 int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner);
 void kz_mem_trim(struct kz_mem *m); // gives cached pages back to the system
+
+// Addresses and memory apart. Sizes, offsets and addresses are multiples of KZ_VM_UNIT; the caller keeps the books of what
+// is reserved and mapped where, and passes whole mappings. Memory is a file without a name, so it can be passed on.
+#define KZ_VM_UNIT (UINT64_C(1) << 21)
+int kz_vm_reserve(uint64_t n, uint64_t align, uint64_t *out);
+int kz_vm_release(uint64_t addr, uint64_t n);
+int kz_vm_map(struct kz_mem *m, uint64_t addr, uint64_t n, int fd, uint64_t off); // nothing may touch it before kz_vm_access
+int kz_vm_access(uint64_t addr, uint64_t n, int on);
+int kz_vm_unmap(uint64_t addr, uint64_t n);
+int kz_vm_new(struct kz_mem *m, uint64_t n, int *fd); // counts against m's limit
+void kz_vm_free(struct kz_mem *m, uint64_t n, int fd); // n 0: was never counted
 
 // --- engine, domains ---
 

@@ -453,7 +453,7 @@ int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner
 		if (i >= A.nslabs) return KZ_INVALID;
 		s = &A.v.slabs[i];
 		kind = __atomic_load_n(&s->kind, __ATOMIC_ACQUIRE);
-		if (kind != KZ_SLAB_LARGE) return KZ_INVALID;
+		if (kind != KZ_SLAB_LARGE && kind != KZ_SLAB_MAPPED) return KZ_INVALID;
 	}
 	uint64_t b = slab_addr(i), n;
 	if (kind == KZ_SLAB_SMALL) {
@@ -461,7 +461,7 @@ int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner
 		if (!slot) return KZ_INVALID;
 		b += (addr - b) / slot * slot;
 		n = __atomic_load_n(&A.v.sizes[(b - A.v.base) / UNIT], __ATOMIC_ACQUIRE);
-	} else if (kind == KZ_SLAB_LARGE) {
+	} else if (kind == KZ_SLAB_LARGE || kind == KZ_SLAB_MAPPED) {
 		n = __atomic_load_n(&s->bytes, __ATOMIC_RELAXED);
 	} else return KZ_INVALID;
 	if (addr - b >= n) return KZ_INVALID;
@@ -505,4 +505,137 @@ int kz_mem_close(struct kz_mem *m) {
 	kz_release(&A.lock);
 	free(m);
 	return KZ_OK;
+}
+
+// --- addresses and memory apart ---
+
+// The slabs of a range that was reserved, or NULL.
+static struct kz_slab *vm_range(uint64_t addr, uint64_t n, uint32_t *count) {
+	uint64_t off = addr - A.v.base;
+	if (off >= A.v.size || n == 0 || n > A.v.size - off || addr % SLAB || n % SLAB) return NULL;
+	*count = (uint32_t)(n >> SLAB_BITS);
+	return &A.v.slabs[off >> SLAB_BITS];
+}
+
+static bool vm_untouchable(struct kz_slab *s, uint32_t count) {
+	for (uint32_t k = 0; k < count; k++)
+		if (s[k].kind != KZ_SLAB_RESERVED) return false;
+	return true;
+}
+
+int kz_vm_reserve(uint64_t n, uint64_t align, uint64_t *out) {
+	if (n == 0 || n % SLAB || (align & (align - 1))) return KZ_INVALID;
+	uint64_t slabs = n >> SLAB_BITS, extra = align > SLAB ? (align >> SLAB_BITS) - 1 : 0;
+	if (slabs >= A.nslabs || extra >= A.nslabs - slabs) return KZ_NOMEM;
+	kz_acquire(&A.lock);
+	uint32_t i = span_alloc((uint32_t)(slabs + extra));
+	if (i) {
+		for (uint32_t k = i; k < i + slabs + extra; k++) A.v.slabs[k].kind = KZ_SLAB_RESERVED;
+		uint32_t skip = extra ? (uint32_t)(((align - slab_addr(i) % align) % align) >> SLAB_BITS) : 0;
+		if (skip) span_free(i, skip);
+		i += skip;
+		if (extra > skip) span_free(i + (uint32_t)slabs, (uint32_t)extra - skip);
+	}
+	kz_release(&A.lock);
+	if (!i) return KZ_NOMEM;
+	*out = slab_addr(i);
+	return KZ_OK;
+}
+
+int kz_vm_release(uint64_t addr, uint64_t n) {
+	uint32_t count;
+	struct kz_slab *s = vm_range(addr, n, &count);
+	int rc = KZ_INVALID;
+	if (!s) return rc;
+	kz_acquire(&A.lock);
+	if (vm_untouchable(s, count)) {
+		span_free((uint32_t)(s - A.v.slabs), count);
+		rc = KZ_OK;
+	}
+	kz_release(&A.lock);
+	return rc;
+}
+
+int kz_vm_map(struct kz_mem *m, uint64_t addr, uint64_t n, int fd, uint64_t off) {
+	uint32_t count;
+	struct kz_slab *s = vm_range(addr, n, &count);
+	int rc = KZ_INVALID;
+	if (!s || off % SLAB) return rc;
+	kz_acquire(&A.lock);
+	if (vm_untouchable(s, count)) {
+		void *p = mmap((void *)addr, n, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)off);
+		if (p == MAP_FAILED) rc = KZ_NOMEM;
+		else {
+			madvise(p, n, MADV_DONTFORK);
+			s->owner = m->owner;
+			rc = KZ_OK;
+		}
+	}
+	kz_release(&A.lock);
+	return rc;
+}
+
+// Preconditions: the lock is held.
+static void vm_hide(struct kz_slab *s, uint32_t count) {
+	for (uint32_t k = 0; k < count; k++) set_kind(&s[k], KZ_SLAB_RESERVED);
+}
+
+int kz_vm_access(uint64_t addr, uint64_t n, int on) {
+	uint32_t count;
+	struct kz_slab *s = vm_range(addr, n, &count);
+	if (!s) return KZ_INVALID;
+	kz_acquire(&A.lock);
+	int rc = mprotect((void *)addr, n, on ? PROT_READ | PROT_WRITE : PROT_NONE) == 0 ? KZ_OK : KZ_NOMEM;
+	if (rc == KZ_OK && !on) vm_hide(s, count);
+	if (rc == KZ_OK && on) {
+		s->bytes = n;
+		for (uint32_t k = 1; k < count; k++) {
+			s[k].head = (uint32_t)(s - A.v.slabs);
+			set_kind(&s[k], KZ_SLAB_BODY);
+		}
+		set_kind(s, KZ_SLAB_MAPPED);
+	}
+	kz_release(&A.lock);
+	return rc;
+}
+
+int kz_vm_unmap(uint64_t addr, uint64_t n) {
+	uint32_t count;
+	struct kz_slab *s = vm_range(addr, n, &count);
+	if (!s) return KZ_INVALID;
+	kz_acquire(&A.lock);
+	vm_hide(s, count);
+	void *p = mmap((void *)addr, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	if (p != MAP_FAILED) {
+		madvise(p, n, MADV_HUGEPAGE);
+		madvise(p, n, MADV_DONTFORK);
+	}
+	kz_release(&A.lock);
+	return p == MAP_FAILED ? KZ_NOMEM : KZ_OK;
+}
+
+int kz_vm_new(struct kz_mem *m, uint64_t n, int *fd) {
+	if (n == 0 || n % SLAB) return KZ_INVALID;
+	kz_acquire(&A.lock);
+	bool ok = room(m, n);
+	if (ok) m->used += n;
+	kz_release(&A.lock);
+	if (!ok) return KZ_NOMEM;
+	int f = memfd_create("kudzu", MFD_CLOEXEC);
+	if (f >= 0 && ftruncate(f, (off_t)n) == 0) {
+		*fd = f;
+		return KZ_OK;
+	}
+	if (f >= 0) close(f);
+	kz_acquire(&A.lock);
+	m->used -= n;
+	kz_release(&A.lock);
+	return KZ_NOMEM;
+}
+
+void kz_vm_free(struct kz_mem *m, uint64_t n, int fd) {
+	close(fd);
+	kz_acquire(&A.lock);
+	m->used -= n;
+	kz_release(&A.lock);
 }

@@ -140,7 +140,7 @@ func (v *arenaView) lookup(addr uint64) (base, size uint64, owner uint32, ok boo
 			return 0, 0, 0, false
 		}
 		s = v.slab(i)
-		if kind = load(&s.kind); kind != C.KZ_SLAB_LARGE {
+		if kind = load(&s.kind); kind != C.KZ_SLAB_LARGE && kind != C.KZ_SLAB_MAPPED {
 			return 0, 0, 0, false
 		}
 	}
@@ -153,7 +153,7 @@ func (v *arenaView) lookup(addr uint64) (base, size uint64, owner uint32, ok boo
 		}
 		base += (addr - base) / slot * slot
 		size = uint64(load((*C.uint32_t)(unsafe.Add(v.sizes, (base-v.base)/unit*4))))
-	case C.KZ_SLAB_LARGE:
+	case C.KZ_SLAB_LARGE, C.KZ_SLAB_MAPPED:
 		size = atomic.LoadUint64((*uint64)(&s.bytes))
 	default:
 		return 0, 0, 0, false

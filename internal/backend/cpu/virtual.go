@@ -1,0 +1,42 @@
+package cpu
+
+import (
+	"kudzu/internal/backend"
+	"kudzu/internal/engine"
+)
+
+var _ backend.Virtual = memory{}
+
+// Unit is the granularity of reservations and mappings.
+func (m memory) Unit() uint64 { return engine.VirtualUnit }
+
+// Reserve takes addresses without memory.
+func (m memory) Reserve(n, align uint64) (backend.Addr, error) {
+	a, err := m.m.Reserve(n, align)
+	return backend.Addr(a), plain(err)
+}
+
+// Unreserve gives addresses back.
+func (m memory) Unreserve(a backend.Addr, n uint64) error { return plain(m.m.Unreserve(uint64(a), n)) }
+
+// NewFile makes memory without an address.
+func (m memory) NewFile(n uint64) (int, error) {
+	fd, err := m.m.NewFile(n)
+	return fd, plain(err)
+}
+
+// CloseFile ends it.
+func (m memory) CloseFile(fd int, counted uint64) { m.m.CloseFile(fd, counted) }
+
+// Map puts memory at reserved addresses.
+func (m memory) Map(a backend.Addr, n uint64, fd int, off uint64) error {
+	return plain(m.m.Map(uint64(a), n, fd, off))
+}
+
+// SetAccess lets a mapping be touched.
+func (m memory) SetAccess(a backend.Addr, n uint64, on bool) error {
+	return plain(m.m.SetAccess(uint64(a), n, on))
+}
+
+// Unmap takes a mapping away.
+func (m memory) Unmap(a backend.Addr, n uint64) error { return plain(m.m.Unmap(uint64(a), n)) }
