@@ -187,8 +187,14 @@ func (r *checkReport) module(text string) {
 	}
 }
 
-// compile takes a kernel as far as LLVM's text, or only through lowering.
-func (r *checkReport) compile(m *ptx.Module, kernel string) error {
+// compile takes a kernel as far as LLVM's text, or only through lowering. A fault of the compiler's own is an answer too, as
+// it is in the compiler process: the kernel is interpreted.
+func (r *checkReport) compile(m *ptx.Module, kernel string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("fault of the compiler: %v", p)
+		}
+	}()
 	k, err := lower.Kernel(m, kernel, lower.Options{})
 	if err != nil || r.fast {
 		return err
