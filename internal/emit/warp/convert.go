@@ -168,7 +168,7 @@ func emitFTrunc(e *emitter, in *ir.Inst) {
 		}
 		r := e.narrow(in, x, from, to)
 		if to == ir.F32 && in.FTZ && !e.flush {
-			r = e.flushBits(r, to)
+			r = e.flushTrunc(in, r, x, from)
 		}
 		if in.Flag {
 			b := e.bits(r, to)
@@ -182,6 +182,21 @@ func emitFTrunc(e *emitter, in *ir.Inst) {
 		}
 		return r
 	})
+}
+
+// flushTrunc flushes an f32 made of x by what x is when rounded as if exponents had no end (see flushTiny).
+func (e *emitter) flushTrunc(in *ir.Inst, r, x ll.Val, from ir.Type) ll.Val {
+	r = e.flushBits(r, ir.F32)
+	if from != ir.F64 {
+		return r
+	}
+	bound, less := uint64(0x380ffffff0000000), "olt" // 2^-126 - 2^-151
+	if in.Rnd != ir.RN {
+		bound, less = 0x380fffffe0000000, "ole" // 2^-126 - 2^-150
+	}
+	tiny := e.fcmp(less, e.intr("fabs", x), fconst(x, ir.F64, bound))
+	b := e.bits(r, ir.F32)
+	return e.sel(tiny, e.fromBits(e.op2("and", b, k(b, -1<<31)), ir.F32), r)
 }
 
 func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {

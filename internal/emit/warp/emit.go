@@ -185,12 +185,16 @@ func (e *emitter) phiArgs(b *ir.Block) {
 					continue
 				}
 				if p.scalar != nil {
-					p.addLater(e, p.scalar, e.scalar(phi.Args[i]))
+					v := e.scalar(phi.Args[i])
+					if !e.dirty[phi.Results[0]] {
+						v = e.cleaned(phi.Args[i], v, 1)
+					}
+					p.addLater(e, p.scalar, v)
 				}
 				if p.vec != nil {
 					v := e.vector(phi.Args[i])
-					if e.dirty[phi.Args[i]] && !e.dirty[phi.Results[0]] {
-						v = e.canonical(v, phi.Args[i].Type, e.w)
+					if !e.dirty[phi.Results[0]] {
+						v = e.cleaned(phi.Args[i], v, e.w)
 					}
 					p.addLater(e, p.vec, v)
 				}

@@ -86,6 +86,35 @@ func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
 	return e.sel(tiny, zero, x)
 }
 
+// flushTiny flushes the result r of an f32 operation on args as the hardware and x86's flush mode do: by the result rounded
+// as if exponents had no end. What only rounds up to the least normal number because subnormals are coarser is flushed too.
+// Sums are exact there, and a reciprocal or a root never comes near.
+func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
+	f := formats[ir.F32]
+	b := e.bits(r, ir.F32)
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
+	const up, bound, step = 0x5f800000, 0x20800000, 0x14000000 // 2^64, 2^-62 = least × 2^64, 2^-87
+	scale := func(x ll.Val) ll.Val { return e.op2("fmul", x, fconst(x, ir.F32, up)) }
+	below := func(x ll.Val) { // x is the result times 2^64, or overflows and says nothing
+		tiny = e.op2("or", tiny, e.fcmp("olt", e.intr("fabs", x), fconst(x, ir.F32, bound)))
+	}
+	switch {
+	case in.Op == ir.FMul:
+		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1]}))
+	case in.Op == ir.FFma:
+		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1], scale(args[2])}))
+	case (in.Op == ir.FDiv || in.Op == ir.FRcp) && in.Rnd != ir.RN:
+		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1]}))
+	case in.Op == ir.FDiv:
+		// |a/b| is below least - 2^-151, half a step: |a|×2^64 - |b|×2^-62 + |b|×2^-87 is negative.
+		x, y := e.intr("fabs", args[0]), e.intr("fabs", args[1])
+		d := e.intr("fma", y, fconst(y, ir.F32, bound|1<<31), scale(x))
+		d = e.intr("fma", y, fconst(y, ir.F32, step), d)
+		tiny = e.op2("or", tiny, e.fcmp("olt", d, fconst(d, ir.F32, 0)))
+	}
+	return e.sel(tiny, e.fromBits(e.op2("and", b, k(b, int64(f.sign))), ir.F32), r)
+}
+
 // allFlushed reports a kernel that may run with the processor's flush mode: every f32 operation asks for flushing or does
 // not mind, some asks, and there is no f64 arithmetic.
 func allFlushed(f *ir.Func) bool {
@@ -113,7 +142,8 @@ func allFlushed(f *ir.Func) bool {
 func floatSensitive(in *ir.Inst) bool {
 	wide := func(vs []*ir.Value) bool {
 		for _, v := range vs {
-			if v.Type == ir.F32 || v.Type == ir.F64 {
+			switch v.Type {
+			case ir.F32, ir.F64, ir.BF16, ir.BF16x2: // bf16 is computed in f32, and its subnormals are f32's
 				return true
 			}
 		}
@@ -182,7 +212,7 @@ func (e *emitter) nanSources() {
 					args = args[1:]
 				}
 				for _, a := range args {
-					if !a.Const && !e.dirty[a] && a.Def.Op != ir.Undef {
+					if !e.dirty[a] && !tame(a) {
 						e.dirty[in.Results[0]], changed = false, true
 						break
 					}
@@ -190,6 +220,22 @@ func (e *emitter) nanSources() {
 			}
 		}
 	}
+}
+
+// tame reports a value that is no NaN, or one that may as well be canonical.
+func tame(v *ir.Value) bool {
+	if !v.Const {
+		return v.Def.Op == ir.Undef
+	}
+	nan := func(t ir.Type, b uint64) bool {
+		f := formats[t]
+		return b&(f.sign-1) > f.inf && b != f.nan
+	}
+	el, packed := element(v.Type)
+	if packed {
+		return !nan(el, v.Bits&0xffff) && !nan(el, v.Bits>>16&0xffff)
+	}
+	return !nan(el, v.Bits&(2*formats[el].sign-1))
 }
 
 // canonical gives NaNs the bits that the hardware gives them.
@@ -225,8 +271,11 @@ func emitArith(e *emitter, in *ir.Inst) {
 		if el == ir.F64 && (in.Op == ir.FFma || in.Op == ir.FSub) && !e.computed[in.Results[0]] {
 			r = e.pickNaN(in, r, a)
 		}
-		if el == ir.F16 && in.FTZ || el == ir.F32 && e.needsFlush(in) {
+		if el == ir.F16 && in.FTZ {
 			r = e.flushBits(r, el)
+		}
+		if el == ir.F32 && e.needsFlush(in) {
+			r = e.flushTiny(in, r, args)
 		}
 		if in.Sat {
 			r = e.saturate(r, el)
