@@ -42,6 +42,9 @@ extern _Atomic int kz_now; // enum kz_state
 
 struct kz_thread *kz_thread(void);
 
+// kz_thread_ended lets the driver drop what it keeps for a thread that is ending.
+void kz_thread_ended(struct kz_thread *t);
+
 // kz_entry returns the implementation of a symbol, loading the Go image if it lives
 // there, or NULL when there is none (unimplemented, after fork, at exit).
 void *kz_entry(int library, uint32_t symbol);

@@ -18,6 +18,7 @@ struct kz_host {
 // kz_image is what the Go image offers: one array of entry points a library, holes NULL.
 struct kz_image {
 	void *const *stubs[KZ_LIBRARIES];
+	void (*thread_ended)(struct kz_thread *t); // on that thread, which has KZ_THREAD_KEPT
 };
 
 // kz_attach is the one symbol libkudzu.so exports. It returns 0, or an error code of the

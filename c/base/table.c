@@ -56,6 +56,13 @@ static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_en
 
 static void shut(void);
 
+static void (*thread_ended)(struct kz_thread *t); // written before the state is KZ_LOADED
+
+void kz_thread_ended(struct kz_thread *t) {
+	if (atomic_load(&kz_now) == KZ_LOADED)
+		thread_ended(t);
+}
+
 // open_image has the loader bring the Go image in; NULL and why it could not. It is called without our lock: a thread
 // may hold the loader's lock and wait for ours, in a constructor that uses CUDA. Twice does no harm.
 static kz_attach_fn *open_image(const char **why) {
@@ -89,6 +96,7 @@ static void load(kz_attach_fn *attach, const char *why) {
 			if (lib->kind[i] == KZ_GO)
 				__atomic_store_n(&lib->table[i], image.stubs[l][i], __ATOMIC_RELEASE);
 	}
+	thread_ended = image.thread_ended;
 	atomic_store(&kz_now, KZ_LOADED);
 	atexit(shut);
 }

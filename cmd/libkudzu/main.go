@@ -17,7 +17,8 @@ import (
 
 // A c-shared library has no main, so this is the only place that can hand the door its handlers.
 func init() {
-	abi.Serve(abi.House{Start: start, Handlers: bind.Handlers[:], Report: bind.Report})
+	ended := func(t unsafe.Pointer) { driver.ThreadEnded((*driver.Thread)(t).ID) }
+	abi.Serve(abi.House{Start: start, Handlers: bind.Handlers[:], ThreadEnded: ended, Report: bind.Report})
 }
 
 // start runs at the first call, on its thread: no work is done while the loader holds its lock.

@@ -16,7 +16,7 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	uint32_t outer = t->flags; // a callback may call us again inside a call
 	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);
 	int32_t rc = kzDoor(t, id, args);
-	t->flags = outer;
+	t->flags = (t->flags & ~KZ_THREAD_PER_THREAD) | (outer & KZ_THREAD_PER_THREAD);
 	errno = saved;
 	if (rc && (flag & KZ_DOOR_RUNTIME))
 		t->last_error = rc;
@@ -29,6 +29,8 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
+static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); }
+
 int kz_attach(const struct kz_host *base, struct kz_image *image);
 int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	enum { SHARED_OBJECT_INIT_FAILED = 303 };
@@ -38,6 +40,7 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	int32_t rc = kz_door(KZ_START, 0, NULL);
 	for (int l = 0; l < KZ_LIBRARIES; l++)
 		image->stubs[l] = kz_stubs[l];
+	image->thread_ended = thread_ended;
 	return rc;
 }
 

@@ -38,6 +38,8 @@ const (
 type House struct {
 	Start    func() error // runs at the first call, on its thread
 	Handlers []Handler
+	// ThreadEnded is told of the end of a thread for which something is kept, on it.
+	ThreadEnded func(thread unsafe.Pointer)
 	// Report is told of a call that could not be served; stack is nil where the program
 	// gave us a bad address.
 	Report func(call string, cause any, stack []byte)
@@ -61,8 +63,12 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 	}()
 	// A bad pointer from the program becomes a panic here instead of the end of it.
 	debug.SetPanicOnFault(true)
-	if id == C.KZ_START {
+	switch id {
+	case C.KZ_START:
 		return C.int32_t(begin())
+	case C.KZ_THREAD_END:
+		house.ThreadEnded(thread)
+		return 0
 	}
 	if int(id) >= len(house.Handlers) {
 		return notSupported

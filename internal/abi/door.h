@@ -6,7 +6,9 @@
 
 #include "thread.h"
 
-#define KZ_START 0xffffffffu // the number that begins, instead of a row's
+// Numbers that are no row's.
+#define KZ_START 0xffffffffu      // begins
+#define KZ_THREAD_END 0xfffffffeu // the thread is ending
 
 #define KZ_DOOR_RUNTIME 2u // a call of the runtime API: a failure is the thread's last error
 

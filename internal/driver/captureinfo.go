@@ -164,6 +164,7 @@ func (t *Thread) ThreadExchangeStreamCaptureMode(mode hostmem.Ptr) error {
 		return errInvalidValue
 	}
 	last := cu.CU_STREAM_CAPTURE_MODE_GLOBAL
+	t.Flags |= ThreadKept
 	if v, ok := s.captureModes.Swap(t.ID, next); ok {
 		last = v.(cu.CUstreamCaptureMode)
 	}

@@ -64,6 +64,7 @@ func (t *Thread) stream(h cu.CUstream) (*Stream, error) {
 		return nil, err
 	}
 	if h == cu.CU_STREAM_PER_THREAD || h == 0 && t.Flags&ThreadPerThread != 0 {
+		t.Flags |= ThreadKept
 		return c.threadStream(t.ID)
 	}
 	return c.legacy.Load(), nil

@@ -13,7 +13,7 @@ type Thread struct {
 	_ structs.HostLayout
 
 	ID        uint64                  // unique in the process, never reused
-	Flags     uint32                  // ThreadPerThread while a _ptsz/_ptds entry point is running
+	Flags     uint32                  // ThreadPerThread while a _ptsz/_ptds entry point is running, ThreadKept
 	LastError int32                   // the runtime API's last error
 	Depth     uint32                  // contexts on Stack
 	Device    int32                   // the runtime API's device, plus one; 0 before a choice
@@ -22,3 +22,6 @@ type Thread struct {
 
 // ThreadPerThread says the call came in through a per-thread-default-stream entry point.
 const ThreadPerThread = 1 << 0
+
+// ThreadKept asks for a call of ThreadEnded when the thread ends.
+const ThreadKept = 1 << 1
