@@ -460,7 +460,6 @@ func ThreadEnded(id uint64) {
 		c.mu.Lock()
 		if st := c.perThread[id]; st != nil {
 			delete(c.perThread, id)
-			c.forget(st)
 			c.zombies = append(c.zombies, st)
 		}
 		c.mu.Unlock()

@@ -164,6 +164,17 @@ func TestLegacyOrder(t *testing.T) {
 		t.Errorf("order %d", n)
 	}
 
+	// What a thread that has ended had in its own stream still comes before later legacy work.
+	open = spin(t, th, m, 2)
+	put(2, 1)
+	ThreadEnded(th.ID)
+	put(0, 2)
+	want(t, "legacy waits for a thread's last work", th.StreamQuery(0), 600)
+	open()
+	if n := number(); n != 12 {
+		t.Errorf("order %d", n)
+	}
+
 	// An event carries the order to a non-blocking stream.
 	e, _ := th.EventCreate(0)
 	open = spin(t, th, m, a)
