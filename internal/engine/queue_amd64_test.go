@@ -170,6 +170,14 @@ func TestCooperative(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", r.e.Stats())
+	// The threads that stood in go after a while, and what they used with them.
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if s := r.e.Stats(); s.Threads == 2 && s.Contexts <= 3 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("left behind: %+v", s)
+		}
+	}
 }
 
 func TestFences(t *testing.T) {

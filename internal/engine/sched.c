@@ -55,6 +55,17 @@ struct kz_ctx *kz_ctx_take(struct kz_engine *e) {
 	return c;
 }
 
+// A thread that stood in takes its context with it: thousands of them, each with memory that its kernels touched, are
+// too many to keep.
+static void ctx_drop(struct kz_ctx *c) {
+	struct kz_engine *e = c->e;
+	kz_ctx_bind(NULL);
+	kz_ctx_free(c);
+	kz_acquire(&e->ctx_lock);
+	e->ncontexts--;
+	kz_release(&e->ctx_lock);
+}
+
 void kz_ctx_give(struct kz_ctx *c) {
 	kz_ctx_bind(NULL);
 	kz_acquire(&c->e->ctx_lock);
@@ -374,7 +385,8 @@ static void *worker_main(void *arg) {
 		kz_release(&e->lock);
 		if (quit) break;
 	}
-	if (c) kz_ctx_give(c);
+	if (c && t->extra) ctx_drop(c);
+	else if (c) kz_ctx_give(c);
 	kz_altstack_free(alt);
 	if (t->extra) {
 		kz_acquire(&e->lock);
