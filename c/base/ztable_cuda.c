@@ -81,8 +81,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 66 cuCtxGetStreamPriorityRange
 	kz_lazy_cuda, // 67 cuCtxResetPersistingL2Cache
 	kz_none_cuda, // 68 cuCtxGetExecAffinity
-	kz_none_cuda, // 69 cuCtxRecordEvent
-	kz_none_cuda, // 70 cuCtxWaitEvent
+	kz_lazy_cuda, // 69 cuCtxRecordEvent
+	kz_lazy_cuda, // 70 cuCtxWaitEvent
 	kz_lazy_cuda, // 71 cuCtxAttach
 	kz_lazy_cuda, // 72 cuCtxDetach
 	kz_lazy_cuda, // 73 cuCtxGetSharedMemConfig
@@ -117,16 +117,16 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 102 cuModuleGetFunctionCount
 	kz_lazy_cuda, // 103 cuModuleEnumerateFunctions
 	kz_lazy_cuda, // 104 cuModuleGetGlobal_v2
-	kz_none_cuda, // 105 cuLinkCreate_v2
-	kz_none_cuda, // 106 cuLinkAddData_v2
-	kz_none_cuda, // 107 cuLinkAddFile_v2
-	kz_none_cuda, // 108 cuLinkComplete
-	kz_none_cuda, // 109 cuLinkDestroy
+	kz_lazy_cuda, // 105 cuLinkCreate_v2
+	kz_lazy_cuda, // 106 cuLinkAddData_v2
+	kz_lazy_cuda, // 107 cuLinkAddFile_v2
+	kz_lazy_cuda, // 108 cuLinkComplete
+	kz_lazy_cuda, // 109 cuLinkDestroy
 	kz_none_cuda, // 110 cuModuleGetTexRef
 	kz_none_cuda, // 111 cuModuleGetSurfRef
-	kz_none_cuda, // 112 cuLinkCreate
-	kz_none_cuda, // 113 cuLinkAddData
-	kz_none_cuda, // 114 cuLinkAddFile
+	kz_lazy_cuda, // 112 cuLinkCreate
+	kz_lazy_cuda, // 113 cuLinkAddData
+	kz_lazy_cuda, // 114 cuLinkAddFile
 	kz_none_cuda, // 115 cuModuleGetGlobal
 	kz_lazy_cuda, // 116 cuLibraryLoadData
 	kz_lazy_cuda, // 117 cuLibraryLoadFromFile
@@ -432,12 +432,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 417 cuStreamGetCaptureInfo_v2_ptsz
 	kz_lazy_cuda, // 418 cuStreamGetCaptureInfo_v3
 	kz_lazy_cuda, // 419 cuStreamGetCaptureInfo_v3_ptsz
-	kz_none_cuda, // 420 cuStreamCopyAttributes
-	kz_none_cuda, // 421 cuStreamCopyAttributes_ptsz
-	kz_none_cuda, // 422 cuStreamGetAttribute
-	kz_none_cuda, // 423 cuStreamGetAttribute_ptsz
-	kz_none_cuda, // 424 cuStreamSetAttribute
-	kz_none_cuda, // 425 cuStreamSetAttribute_ptsz
+	kz_lazy_cuda, // 420 cuStreamCopyAttributes
+	kz_lazy_cuda, // 421 cuStreamCopyAttributes_ptsz
+	kz_lazy_cuda, // 422 cuStreamGetAttribute
+	kz_lazy_cuda, // 423 cuStreamGetAttribute_ptsz
+	kz_lazy_cuda, // 424 cuStreamSetAttribute
+	kz_lazy_cuda, // 425 cuStreamSetAttribute_ptsz
 	kz_lazy_cuda, // 426 cuStreamUpdateCaptureDependencies
 	kz_lazy_cuda, // 427 cuStreamUpdateCaptureDependencies_ptsz
 	kz_lazy_cuda, // 428 cuStreamUpdateCaptureDependencies_v2
@@ -748,9 +748,9 @@ KZ_EXPORT void *kz_table_cuda[] = {
 const uint8_t kz_kind_cuda[] = {
 	1,1,2,1,0,1,1,1,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,0,0,2,2,0,0,0,2,2,2,2,2,0,0,0,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
 	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
-	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,0,2,2,2,2,
 	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
@@ -763,7 +763,7 @@ const uint8_t kz_kind_cuda[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	0,0,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,

@@ -357,6 +357,20 @@ type CuCtxResetPersistingL2Cache struct {
 	_ structs.HostLayout
 }
 
+type CuCtxRecordEvent struct {
+	_ structs.HostLayout
+
+	HCtx   uint64
+	HEvent uint64
+}
+
+type CuCtxWaitEvent struct {
+	_ structs.HostLayout
+
+	HCtx   uint64
+	HEvent uint64
+}
+
 type CuCtxAttach struct {
 	_ structs.HostLayout
 
@@ -512,6 +526,86 @@ type CuModuleGetGlobal_v2 struct {
 	Bytes uint64
 	Hmod  uint64
 	Name  uint64
+}
+
+type CuLinkCreate_v2 struct {
+	_ structs.HostLayout
+
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
+	StateOut     uint64
+}
+
+type CuLinkAddData_v2 struct {
+	_ structs.HostLayout
+
+	State        uint64
+	Type         uint32
+	Data         uint64
+	Size         uint64
+	Name         uint64
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
+}
+
+type CuLinkAddFile_v2 struct {
+	_ structs.HostLayout
+
+	State        uint64
+	Type         uint32
+	Path         uint64
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
+}
+
+type CuLinkComplete struct {
+	_ structs.HostLayout
+
+	State    uint64
+	CubinOut uint64
+	SizeOut  uint64
+}
+
+type CuLinkDestroy struct {
+	_ structs.HostLayout
+
+	State uint64
+}
+
+type CuLinkCreate struct {
+	_ structs.HostLayout
+
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
+	StateOut     uint64
+}
+
+type CuLinkAddData struct {
+	_ structs.HostLayout
+
+	State        uint64
+	Type         uint32
+	Data         uint64
+	Size         uint64
+	Name         uint64
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
+}
+
+type CuLinkAddFile struct {
+	_ structs.HostLayout
+
+	State        uint64
+	Type         uint32
+	Path         uint64
+	NumOptions   uint32
+	Options      uint64
+	OptionValues uint64
 }
 
 type CuLibraryLoadData struct {
@@ -1507,6 +1601,29 @@ type CuStreamGetCaptureInfo_v3 struct {
 	Dependencies_out    uint64
 	EdgeData_out        uint64
 	NumDependencies_out uint64
+}
+
+type CuStreamCopyAttributes struct {
+	_ structs.HostLayout
+
+	DstStream uint64
+	SrcStream uint64
+}
+
+type CuStreamGetAttribute struct {
+	_ structs.HostLayout
+
+	HStream uint64
+	Attr    uint32
+	Value   uint64
+}
+
+type CuStreamSetAttribute struct {
+	_ structs.HostLayout
+
+	HStream uint64
+	Attr    uint32
+	Param   uint64
 }
 
 type CuStreamUpdateCaptureDependencies struct {

@@ -595,6 +595,24 @@ func bind_cuCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuCtxRecordEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCtxRecordEvent)(args)
+	err := (*driver.Thread)(thread).CtxRecordEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCtxWaitEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCtxWaitEvent)(args)
+	err := (*driver.Thread)(thread).CtxWaitEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuCtxAttach(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxAttach)(args)
 	if a.Pctx == 0 {
@@ -858,6 +876,95 @@ func bind_cuModuleGetGlobal_v2(thread, args unsafe.Pointer) int32 {
 	}
 	if a.Bytes != 0 {
 		hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r1))
+	}
+	return 0
+}
+
+func bind_cuLinkCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkCreate_v2)(args)
+	if a.StateOut == 0 {
+		return refuse(thread)
+	}
+	r3, err := (*driver.Thread)(thread).LinkCreate(uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.StateOut), uint64(r3))
+	return 0
+}
+
+func bind_cuLinkAddData_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkAddData_v2)(args)
+	err := (*driver.Thread)(thread).LinkAddData(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), hostmem.Ptr(a.Data), uint64(a.Size), hostmem.Ptr(a.Name), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLinkAddFile_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkAddFile_v2)(args)
+	if a.Path == 0 {
+		return refuse(thread)
+	}
+	err := (*driver.Thread)(thread).LinkAddFile(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLinkComplete(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkComplete)(args)
+	r2, err := (*driver.Thread)(thread).LinkComplete(cu.CUlinkState(a.State), hostmem.Ptr(a.CubinOut))
+	if err != nil {
+		return code(err)
+	}
+	if a.SizeOut != 0 {
+		hostmem.Store(hostmem.Ptr(a.SizeOut), uint64(r2))
+	}
+	return 0
+}
+
+func bind_cuLinkDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkDestroy)(args)
+	err := (*driver.Thread)(thread).LinkDestroy(cu.CUlinkState(a.State))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLinkCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkCreate)(args)
+	if a.StateOut == 0 {
+		return refuse(thread)
+	}
+	r3, err := (*driver.Thread)(thread).LinkCreate(uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.StateOut), uint64(r3))
+	return 0
+}
+
+func bind_cuLinkAddData(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkAddData)(args)
+	err := (*driver.Thread)(thread).LinkAddData(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), hostmem.Ptr(a.Data), uint64(a.Size), hostmem.Ptr(a.Name), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLinkAddFile(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLinkAddFile)(args)
+	if a.Path == 0 {
+		return refuse(thread)
+	}
+	err := (*driver.Thread)(thread).LinkAddFile(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
+	if err != nil {
+		return code(err)
 	}
 	return 0
 }
@@ -2218,6 +2325,41 @@ func bind_cuStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
 	}
 	if a.NumDependencies_out != 0 {
 		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r6))
+	}
+	return 0
+}
+
+func bind_cuStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamCopyAttributes)(args)
+	err := (*driver.Thread)(thread).StreamCopyAttributes(cu.CUstream(a.DstStream), cu.CUstream(a.SrcStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetAttribute)(args)
+	if a.Value == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).StreamGetAttribute(cu.CUstream(a.HStream), cu.CUstreamAttrID(a.Attr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Value), r2)
+	return 0
+}
+
+func bind_cuStreamSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamSetAttribute)(args)
+	if a.Param == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUlaunchAttributeValue](hostmem.Ptr(a.Param))
+	err := (*driver.Thread)(thread).StreamSetAttribute(cu.CUstream(a.HStream), cu.CUstreamAttrID(a.Attr), s2)
+	if err != nil {
+		return code(err)
 	}
 	return 0
 }

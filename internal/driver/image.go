@@ -162,18 +162,5 @@ func readFile(name string, sm int) (string, error) {
 	if len(b) > fatbin.MaxText {
 		return "", notAnImage("file too large")
 	}
-	switch fatbin.Sniff(b) {
-	case fatbin.FormatFatbin:
-		cs, err := fatbin.FromBytes(b)
-		if err != nil {
-			return "", notAnImage(err.Error())
-		}
-		return choose(cs, sm)
-	case fatbin.FormatELF, fatbin.FormatArchive:
-		return "", machineCodeOnly()
-	case fatbin.FormatWrapper: // its pointers mean nothing in a file
-		return "", notAnImage("a wrapper in a file")
-	}
-	text, _, _ := bytes.Cut(b, []byte{0})
-	return plausible(string(text))
+	return textOf(b, sm) // a wrapper's pointers mean nothing in a file
 }

@@ -67,6 +67,7 @@ type state struct {
 	execs       *handle.Table[GraphExec]
 	userObjects *handle.Table[UserObject]
 	physicals   *handle.Table[physical]
+	linkers     *handle.Table[Linker]
 	virtual     virtualSpace
 	graphMu     sync.Mutex    // see Graph
 	captures    []*capture    // guarded by graphMu
@@ -105,6 +106,7 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		execs:       handle.NewTable[GraphExec](kindExec, "executable graphs"),
 		userObjects: handle.NewTable[UserObject](kindUserObject, "user objects"),
 		physicals:   handle.NewTable[physical](kindPhysical, "memory handles"),
+		linkers:     handle.NewTable[Linker](kindLink, "linkers"),
 	}
 	if len(out) > 0 {
 		s.callOut = out[0]

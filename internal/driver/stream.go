@@ -42,6 +42,9 @@ type Stream struct {
 	synced atomic.Uint64 // a value of put that was waited for to the end
 
 	capture atomic.Pointer[capture] // where work goes instead of q
+
+	attrMu sync.Mutex
+	attrs  map[cu.CUstreamAttrID]cu.CUstreamAttrValue // guarded by attrMu
 }
 
 func handleValue[H ~uint64](h H) handle.Value { return handle.Value(h) }

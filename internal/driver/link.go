@@ -1,0 +1,205 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"kudzu/internal/fatbin"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/ptx"
+	"kudzu/internal/spec/cu"
+)
+
+// Linker makes one image of several. The image is PTX again, ended by a NUL, which every call that loads an image takes;
+// what a vendor's linker would have made is machine code for a machine that is not here.
+type Linker struct {
+	state *state
+	sm    int
+	jit   *jit
+
+	mu     sync.Mutex
+	parts  []ptx.Part // guarded by mu, as the rest
+	image  uint64
+	length uint64
+}
+
+func (t *Thread) linker(h cu.CUlinkState) (*Linker, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if l := s.linkers.Get(handleValue(h)); l != nil {
+		return l, nil
+	}
+	return nil, errInvalidHandle
+}
+
+// LinkCreate begins a link. Its log buffers are written when it completes.
+func (t *Thread) LinkCreate(n uint32, options, values hostmem.Ptr) (cu.CUlinkState, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	j, err := newJIT(n, options, values)
+	if err != nil {
+		return 0, err
+	}
+	h := c.state.linkers.New(&Linker{state: c.state, sm: c.dev.sm(), jit: j})
+	if h == 0 {
+		return 0, errOutOfMemory
+	}
+	return cu.CUlinkState(h), nil
+}
+
+// LinkAddData adds an image. Options of single inputs change nothing here, but must be well-formed.
+func (t *Thread) LinkAddData(h cu.CUlinkState, kind cu.CUjitInputType, data hostmem.Ptr, size uint64, name hostmem.Ptr, n uint32, options, values hostmem.Ptr) error {
+	l, err := t.linker(h)
+	if err != nil {
+		return err
+	}
+	if _, err := newJIT(n, options, values); err != nil {
+		return err
+	}
+	if data == hostmem.Nil || size == 0 || size > fatbin.MaxText {
+		return errInvalidValue
+	}
+	label := ""
+	if name != hostmem.Nil {
+		label = hostmem.String(name)
+	}
+	return l.add(kind, bytes.Clone(hostmem.Bytes(data, size)), label)
+}
+
+// LinkAddFile adds an image from a file.
+func (t *Thread) LinkAddFile(h cu.CUlinkState, kind cu.CUjitInputType, path string, n uint32, options, values hostmem.Ptr) error {
+	l, err := t.linker(h)
+	if err != nil {
+		return err
+	}
+	if _, err := newJIT(n, options, values); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return errFileNotFound
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, fatbin.MaxText+1))
+	switch {
+	case err != nil:
+		return errFileNotFound
+	case len(b) > fatbin.MaxText:
+		return errInvalidImage
+	}
+	return l.add(kind, b, path)
+}
+
+// add takes one input. What it is shows in its bytes; the kind only rules out what cannot be.
+func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
+	if kind < cu.CU_JIT_INPUT_CUBIN || kind > cu.CU_JIT_INPUT_NVVM {
+		return errInvalidValue
+	}
+	text, err := textOf(b, l.sm)
+	if kind == cu.CU_JIT_INPUT_NVVM {
+		err = errNotSupported
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.image != 0 {
+		return errInvalidValue // complete
+	}
+	if err != nil {
+		return l.jit.finish(err)
+	}
+	if name == "" {
+		name = fmt.Sprintf("input %d", len(l.parts)+1)
+	}
+	l.parts = append(l.parts, ptx.Part{Name: name, Text: text})
+	return nil
+}
+
+// textOf finds the PTX in an image of known length.
+func textOf(b []byte, sm int) (string, error) {
+	switch fatbin.Sniff(b) {
+	case fatbin.FormatFatbin:
+		cs, err := fatbin.FromBytes(b)
+		if err != nil {
+			return "", notAnImage(err.Error())
+		}
+		return choose(cs, sm)
+	case fatbin.FormatELF, fatbin.FormatArchive:
+		return "", machineCodeOnly()
+	case fatbin.FormatWrapper:
+		return "", notAnImage("a wrapper")
+	}
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return plausible(string(text))
+}
+
+// LinkComplete makes the image and writes its address. It is the linker's, until LinkDestroy.
+func (t *Thread) LinkComplete(h cu.CUlinkState, out hostmem.Ptr) (uint64, error) {
+	l, err := t.linker(h)
+	if err != nil {
+		return 0, err
+	}
+	if out == hostmem.Nil {
+		return 0, errInvalidValue
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.image == 0 {
+		if err := l.link(); err != nil {
+			return 0, err
+		}
+	}
+	hostmem.Store(out, l.image)
+	return l.length, nil
+}
+
+// Preconditions: l.mu is held.
+func (l *Linker) link() error {
+	if len(l.parts) == 0 {
+		return errInvalidValue
+	}
+	text, err := ptx.Link(l.parts)
+	var clash *ptx.LinkError
+	if errors.As(err, &clash) {
+		err = &badImage{errInvalidPTX, "error   : " + clash.Error()}
+	}
+	if err == nil {
+		_, err = describe("linked", text, l.sm, l.jit)
+	}
+	if err := l.jit.finish(err); err != nil {
+		return err
+	}
+	addr, _, err := mapHost(uint64(len(text)) + 1)
+	if err != nil {
+		return err
+	}
+	copy(hostmem.Bytes(hostmem.Ptr(addr), uint64(len(text))), text) // the mapping is zero behind it
+	l.image, l.length, l.parts = addr, uint64(len(text))+1, nil
+	return nil
+}
+
+// LinkDestroy ends a link and its image.
+func (t *Thread) LinkDestroy(h cu.CUlinkState) error {
+	l, err := t.linker(h)
+	if err != nil {
+		return err
+	}
+	if l.state.linkers.Delete(handleValue(h)) == nil {
+		return errInvalidHandle
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.image != 0 {
+		page := uint64(os.Getpagesize())
+		unmapHost(l.image, (l.length+page-1)&^(page-1))
+		l.image = 0
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package driver
+
+import (
+	"testing"
+
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+)
+
+const linkA = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) twice (.param .b32 x);
+.global .align 4 .u32 step = 3;
+.visible .entry run(.param .u64 out) {
+	.reg .u64 %rd1; .reg .u32 %r<3>; .param .b32 a; .param .b32 b;
+	ld.param.u64 %rd1, [out];
+	ld.global.u32 %r1, [step];
+	st.param.b32 [a], %r1;
+	call (b), twice, (a);
+	ld.param.b32 %r2, [b];
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+`
+const linkB = `.version 7.0
+.target sm_70
+.address_size 64
+.global .align 4 .u32 step = 4;
+.visible .func (.param .b32 r) twice (.param .b32 x) {
+	.reg .u32 %r<4>;
+	ld.param.b32 %r1, [x];
+	ld.global.u32 %r2, [step];
+	mad.lo.u32 %r3, %r1, 2, %r2;
+	st.param.b32 [r], %r3;
+	ret;
+}
+`
+
+func TestLink(t *testing.T) {
+	th, c, _ := onInterp(t)
+	l, err := th.LinkCreate(0, 0, 0)
+	want(t, "create", err, 0)
+	add := func(text string) error {
+		return th.LinkAddData(l, cu.CU_JIT_INPUT_PTX, c.str(text), uint64(len(text)), c.str("part"), 0, 0, 0)
+	}
+	want(t, "add", add(linkA), 0)
+	want(t, "add", add(linkB), 0)
+	want(t, "no PTX", add("what"), 200)
+	want(t, "no file", th.LinkAddFile(l, cu.CU_JIT_INPUT_PTX, "/no/such/file", 0, 0, 0), 301)
+	at := c.words(0)
+	n, err := th.LinkComplete(l, at)
+	want(t, "complete", err, 0)
+	image := hostmem.Load[hostmem.Ptr](at)
+	if b := hostmem.Bytes(image, n); b[n-1] != 0 {
+		t.Error("the image does not end with a NUL")
+	}
+	m, err := th.ModuleLoadData(image)
+	want(t, "load", err, 0)
+	want(t, "destroy", th.LinkDestroy(l), 0)
+	want(t, "destroy twice", th.LinkDestroy(l), 400)
+	out, _ := th.MemAlloc(4)
+	want(t, "launch", th.LaunchKernel(mustFn(t, th, m, "run"), 1, 1, 1, 1, 1, 1, 0, 0, c.params(uint64(out)), 0), 0)
+	want(t, "sync", th.CtxSynchronize(), 0)
+	if v := hostmem.Load[uint32](hostmem.Ptr(out)); v != 10 {
+		t.Errorf("linked code gives %d", v)
+	}
+	l, _ = th.LinkCreate(0, 0, 0)
+	want(t, "add", add(linkB), 0)
+	want(t, "add", add(linkB), 0)
+	_, err = th.LinkComplete(l, at)
+	want(t, "defined twice", err, 218)
+}
+
+func TestStreamAttributesAndContextEvents(t *testing.T) {
+	th, c, m, _ := withPrimary(t)
+	d := newDigits(t, th, c, m)
+	s1, _ := th.StreamCreate(1)
+	s2, _ := th.StreamCreate(1)
+	var v cu.CUstreamAttrValue
+	*v.SyncPolicy() = cu.CU_SYNC_POLICY_SPIN
+	want(t, "set", th.StreamSetAttribute(s1, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &v), 0)
+	want(t, "not of streams", th.StreamSetAttribute(s1, cu.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &v), 1)
+	want(t, "copy", th.StreamCopyAttributes(s2, s1), 0)
+	if got, err := th.StreamGetAttribute(s2, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY); err != nil || *got.SyncPolicy() != cu.CU_SYNC_POLICY_SPIN {
+		t.Errorf("policy %d %v", *got.SyncPolicy(), err)
+	}
+	spin := mustFn(t, th, m, "spin")
+	e, _ := th.EventCreate(0)
+	want(t, "spin", th.LaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, s1, 0, 0), 0)
+	want(t, "launch", d.launch(1, s1), 0)
+	ctx, _ := th.CtxGetCurrent()
+	want(t, "record", th.CtxRecordEvent(ctx, e), 0)
+	want(t, "not reached", th.EventQuery(e), 600)
+	want(t, "wait", th.CtxWaitEvent(ctx, e), 0)
+	want(t, "launch", d.launch(2, s2), 0)
+	close(*gate.Load())
+	if v := d.take(); v != 12 {
+		t.Errorf("order %d", v)
+	}
+}
