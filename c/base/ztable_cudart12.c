@@ -71,9 +71,9 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 40 cudaDeviceCanAccessPeer
 	kz_lazy_cudart12, // 41 cudaDeviceEnablePeerAccess
 	kz_lazy_cudart12, // 42 cudaDeviceDisablePeerAccess
-	kz_none_cudart12, // 43 cudaDeviceGraphMemTrim
-	kz_none_cudart12, // 44 cudaDeviceGetGraphMemAttribute
-	kz_none_cudart12, // 45 cudaDeviceSetGraphMemAttribute
+	kz_lazy_cudart12, // 43 cudaDeviceGraphMemTrim
+	kz_lazy_cudart12, // 44 cudaDeviceGetGraphMemAttribute
+	kz_lazy_cudart12, // 45 cudaDeviceSetGraphMemAttribute
 	kz_lazy_cudart12, // 46 cudaThreadExit
 	kz_lazy_cudart12, // 47 cudaThreadSynchronize
 	kz_lazy_cudart12, // 48 cudaThreadSetLimit
@@ -238,12 +238,12 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 207 cudaStreamAttachMemAsync_ptsz
 	kz_lazy_cudart12, // 208 cudaStreamSynchronize
 	kz_lazy_cudart12, // 209 cudaStreamSynchronize_ptsz
-	kz_none_cudart12, // 210 cudaStreamBeginCapture
-	kz_none_cudart12, // 211 cudaStreamBeginCapture_ptsz
-	kz_none_cudart12, // 212 cudaStreamBeginCaptureToGraph
-	kz_none_cudart12, // 213 cudaStreamBeginCaptureToGraph_ptsz
-	kz_none_cudart12, // 214 cudaStreamEndCapture
-	kz_none_cudart12, // 215 cudaStreamEndCapture_ptsz
+	kz_lazy_cudart12, // 210 cudaStreamBeginCapture
+	kz_lazy_cudart12, // 211 cudaStreamBeginCapture_ptsz
+	kz_lazy_cudart12, // 212 cudaStreamBeginCaptureToGraph
+	kz_lazy_cudart12, // 213 cudaStreamBeginCaptureToGraph_ptsz
+	kz_lazy_cudart12, // 214 cudaStreamEndCapture
+	kz_lazy_cudart12, // 215 cudaStreamEndCapture_ptsz
 	kz_lazy_cudart12, // 216 cudaStreamIsCapturing
 	kz_lazy_cudart12, // 217 cudaStreamIsCapturing_ptsz
 	kz_none_cudart12, // 218 cudaStreamCopyAttributes
@@ -252,16 +252,16 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 221 cudaStreamGetAttribute_ptsz
 	kz_none_cudart12, // 222 cudaStreamSetAttribute
 	kz_none_cudart12, // 223 cudaStreamSetAttribute_ptsz
-	kz_none_cudart12, // 224 cudaStreamGetCaptureInfo
-	kz_none_cudart12, // 225 cudaStreamGetCaptureInfo_ptsz
-	kz_none_cudart12, // 226 cudaStreamGetCaptureInfo_v2
-	kz_none_cudart12, // 227 cudaStreamGetCaptureInfo_v2_ptsz
-	kz_none_cudart12, // 228 cudaStreamGetCaptureInfo_v3
-	kz_none_cudart12, // 229 cudaStreamGetCaptureInfo_v3_ptsz
-	kz_none_cudart12, // 230 cudaStreamUpdateCaptureDependencies
-	kz_none_cudart12, // 231 cudaStreamUpdateCaptureDependencies_ptsz
-	kz_none_cudart12, // 232 cudaStreamUpdateCaptureDependencies_v2
-	kz_none_cudart12, // 233 cudaStreamUpdateCaptureDependencies_v2_ptsz
+	kz_lazy_cudart12, // 224 cudaStreamGetCaptureInfo
+	kz_lazy_cudart12, // 225 cudaStreamGetCaptureInfo_ptsz
+	kz_lazy_cudart12, // 226 cudaStreamGetCaptureInfo_v2
+	kz_lazy_cudart12, // 227 cudaStreamGetCaptureInfo_v2_ptsz
+	kz_lazy_cudart12, // 228 cudaStreamGetCaptureInfo_v3
+	kz_lazy_cudart12, // 229 cudaStreamGetCaptureInfo_v3_ptsz
+	kz_lazy_cudart12, // 230 cudaStreamUpdateCaptureDependencies
+	kz_lazy_cudart12, // 231 cudaStreamUpdateCaptureDependencies_ptsz
+	kz_lazy_cudart12, // 232 cudaStreamUpdateCaptureDependencies_v2
+	kz_lazy_cudart12, // 233 cudaStreamUpdateCaptureDependencies_v2_ptsz
 	kz_lazy_cudart12, // 234 cudaEventCreate
 	kz_lazy_cudart12, // 235 cudaEventCreateWithFlags
 	kz_lazy_cudart12, // 236 cudaEventQuery
@@ -310,98 +310,98 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 279 cudaLaunchCooperativeKernelMultiDevice
 	kz_none_cudart12, // 280 cudaSetDoubleForDevice
 	kz_none_cudart12, // 281 cudaSetDoubleForHost
-	kz_none_cudart12, // 282 cudaGraphCreate
-	kz_none_cudart12, // 283 cudaGraphAddKernelNode
-	kz_none_cudart12, // 284 cudaGraphKernelNodeGetParams
-	kz_none_cudart12, // 285 cudaGraphKernelNodeSetParams
-	kz_none_cudart12, // 286 cudaGraphKernelNodeCopyAttributes
+	kz_lazy_cudart12, // 282 cudaGraphCreate
+	kz_lazy_cudart12, // 283 cudaGraphAddKernelNode
+	kz_lazy_cudart12, // 284 cudaGraphKernelNodeGetParams
+	kz_lazy_cudart12, // 285 cudaGraphKernelNodeSetParams
+	kz_lazy_cudart12, // 286 cudaGraphKernelNodeCopyAttributes
 	kz_none_cudart12, // 287 cudaGraphKernelNodeGetAttribute
 	kz_none_cudart12, // 288 cudaGraphKernelNodeSetAttribute
-	kz_none_cudart12, // 289 cudaGraphAddMemcpyNode
-	kz_none_cudart12, // 290 cudaGraphAddMemcpyNodeToSymbol
-	kz_none_cudart12, // 291 cudaGraphAddMemcpyNodeFromSymbol
-	kz_none_cudart12, // 292 cudaGraphAddMemcpyNode1D
-	kz_none_cudart12, // 293 cudaGraphMemcpyNodeGetParams
-	kz_none_cudart12, // 294 cudaGraphMemcpyNodeSetParams
+	kz_lazy_cudart12, // 289 cudaGraphAddMemcpyNode
+	kz_lazy_cudart12, // 290 cudaGraphAddMemcpyNodeToSymbol
+	kz_lazy_cudart12, // 291 cudaGraphAddMemcpyNodeFromSymbol
+	kz_lazy_cudart12, // 292 cudaGraphAddMemcpyNode1D
+	kz_lazy_cudart12, // 293 cudaGraphMemcpyNodeGetParams
+	kz_lazy_cudart12, // 294 cudaGraphMemcpyNodeSetParams
 	kz_none_cudart12, // 295 cudaGraphMemcpyNodeSetParamsToSymbol
 	kz_none_cudart12, // 296 cudaGraphMemcpyNodeSetParamsFromSymbol
-	kz_none_cudart12, // 297 cudaGraphMemcpyNodeSetParams1D
-	kz_none_cudart12, // 298 cudaGraphAddMemsetNode
-	kz_none_cudart12, // 299 cudaGraphMemsetNodeGetParams
-	kz_none_cudart12, // 300 cudaGraphMemsetNodeSetParams
-	kz_none_cudart12, // 301 cudaGraphAddHostNode
-	kz_none_cudart12, // 302 cudaGraphHostNodeGetParams
-	kz_none_cudart12, // 303 cudaGraphHostNodeSetParams
-	kz_none_cudart12, // 304 cudaGraphAddChildGraphNode
-	kz_none_cudart12, // 305 cudaGraphChildGraphNodeGetGraph
-	kz_none_cudart12, // 306 cudaGraphAddEmptyNode
-	kz_none_cudart12, // 307 cudaGraphAddEventRecordNode
-	kz_none_cudart12, // 308 cudaGraphEventRecordNodeGetEvent
-	kz_none_cudart12, // 309 cudaGraphEventRecordNodeSetEvent
-	kz_none_cudart12, // 310 cudaGraphAddEventWaitNode
-	kz_none_cudart12, // 311 cudaGraphEventWaitNodeGetEvent
-	kz_none_cudart12, // 312 cudaGraphEventWaitNodeSetEvent
+	kz_lazy_cudart12, // 297 cudaGraphMemcpyNodeSetParams1D
+	kz_lazy_cudart12, // 298 cudaGraphAddMemsetNode
+	kz_lazy_cudart12, // 299 cudaGraphMemsetNodeGetParams
+	kz_lazy_cudart12, // 300 cudaGraphMemsetNodeSetParams
+	kz_lazy_cudart12, // 301 cudaGraphAddHostNode
+	kz_lazy_cudart12, // 302 cudaGraphHostNodeGetParams
+	kz_lazy_cudart12, // 303 cudaGraphHostNodeSetParams
+	kz_lazy_cudart12, // 304 cudaGraphAddChildGraphNode
+	kz_lazy_cudart12, // 305 cudaGraphChildGraphNodeGetGraph
+	kz_lazy_cudart12, // 306 cudaGraphAddEmptyNode
+	kz_lazy_cudart12, // 307 cudaGraphAddEventRecordNode
+	kz_lazy_cudart12, // 308 cudaGraphEventRecordNodeGetEvent
+	kz_lazy_cudart12, // 309 cudaGraphEventRecordNodeSetEvent
+	kz_lazy_cudart12, // 310 cudaGraphAddEventWaitNode
+	kz_lazy_cudart12, // 311 cudaGraphEventWaitNodeGetEvent
+	kz_lazy_cudart12, // 312 cudaGraphEventWaitNodeSetEvent
 	kz_none_cudart12, // 313 cudaGraphAddExternalSemaphoresSignalNode
 	kz_none_cudart12, // 314 cudaGraphExternalSemaphoresSignalNodeGetParams
 	kz_none_cudart12, // 315 cudaGraphExternalSemaphoresSignalNodeSetParams
 	kz_none_cudart12, // 316 cudaGraphAddExternalSemaphoresWaitNode
 	kz_none_cudart12, // 317 cudaGraphExternalSemaphoresWaitNodeGetParams
 	kz_none_cudart12, // 318 cudaGraphExternalSemaphoresWaitNodeSetParams
-	kz_none_cudart12, // 319 cudaGraphAddMemAllocNode
+	kz_lazy_cudart12, // 319 cudaGraphAddMemAllocNode
 	kz_none_cudart12, // 320 cudaGraphMemAllocNodeGetParams
-	kz_none_cudart12, // 321 cudaGraphAddMemFreeNode
-	kz_none_cudart12, // 322 cudaGraphMemFreeNodeGetParams
-	kz_none_cudart12, // 323 cudaGraphClone
-	kz_none_cudart12, // 324 cudaGraphNodeFindInClone
-	kz_none_cudart12, // 325 cudaGraphNodeGetType
-	kz_none_cudart12, // 326 cudaGraphGetNodes
-	kz_none_cudart12, // 327 cudaGraphGetRootNodes
-	kz_none_cudart12, // 328 cudaGraphDestroyNode
-	kz_none_cudart12, // 329 cudaGraphInstantiate
-	kz_none_cudart12, // 330 cudaGraphInstantiateWithFlags
-	kz_none_cudart12, // 331 cudaGraphExecGetFlags
-	kz_none_cudart12, // 332 cudaGraphExecKernelNodeSetParams
-	kz_none_cudart12, // 333 cudaGraphExecMemcpyNodeSetParams
+	kz_lazy_cudart12, // 321 cudaGraphAddMemFreeNode
+	kz_lazy_cudart12, // 322 cudaGraphMemFreeNodeGetParams
+	kz_lazy_cudart12, // 323 cudaGraphClone
+	kz_lazy_cudart12, // 324 cudaGraphNodeFindInClone
+	kz_lazy_cudart12, // 325 cudaGraphNodeGetType
+	kz_lazy_cudart12, // 326 cudaGraphGetNodes
+	kz_lazy_cudart12, // 327 cudaGraphGetRootNodes
+	kz_lazy_cudart12, // 328 cudaGraphDestroyNode
+	kz_lazy_cudart12, // 329 cudaGraphInstantiate
+	kz_lazy_cudart12, // 330 cudaGraphInstantiateWithFlags
+	kz_lazy_cudart12, // 331 cudaGraphExecGetFlags
+	kz_lazy_cudart12, // 332 cudaGraphExecKernelNodeSetParams
+	kz_lazy_cudart12, // 333 cudaGraphExecMemcpyNodeSetParams
 	kz_none_cudart12, // 334 cudaGraphExecMemcpyNodeSetParamsToSymbol
 	kz_none_cudart12, // 335 cudaGraphExecMemcpyNodeSetParamsFromSymbol
-	kz_none_cudart12, // 336 cudaGraphExecMemcpyNodeSetParams1D
-	kz_none_cudart12, // 337 cudaGraphExecMemsetNodeSetParams
-	kz_none_cudart12, // 338 cudaGraphExecHostNodeSetParams
-	kz_none_cudart12, // 339 cudaGraphExecChildGraphNodeSetParams
-	kz_none_cudart12, // 340 cudaGraphExecEventRecordNodeSetEvent
-	kz_none_cudart12, // 341 cudaGraphExecEventWaitNodeSetEvent
+	kz_lazy_cudart12, // 336 cudaGraphExecMemcpyNodeSetParams1D
+	kz_lazy_cudart12, // 337 cudaGraphExecMemsetNodeSetParams
+	kz_lazy_cudart12, // 338 cudaGraphExecHostNodeSetParams
+	kz_lazy_cudart12, // 339 cudaGraphExecChildGraphNodeSetParams
+	kz_lazy_cudart12, // 340 cudaGraphExecEventRecordNodeSetEvent
+	kz_lazy_cudart12, // 341 cudaGraphExecEventWaitNodeSetEvent
 	kz_none_cudart12, // 342 cudaGraphExecExternalSemaphoresSignalNodeSetParams
 	kz_none_cudart12, // 343 cudaGraphExecExternalSemaphoresWaitNodeSetParams
-	kz_none_cudart12, // 344 cudaGraphNodeSetEnabled
-	kz_none_cudart12, // 345 cudaGraphNodeGetEnabled
-	kz_none_cudart12, // 346 cudaGraphExecUpdate
-	kz_none_cudart12, // 347 cudaGraphExecDestroy
-	kz_none_cudart12, // 348 cudaGraphDestroy
-	kz_none_cudart12, // 349 cudaGraphDebugDotPrint
-	kz_none_cudart12, // 350 cudaUserObjectCreate
-	kz_none_cudart12, // 351 cudaUserObjectRetain
-	kz_none_cudart12, // 352 cudaUserObjectRelease
-	kz_none_cudart12, // 353 cudaGraphRetainUserObject
-	kz_none_cudart12, // 354 cudaGraphReleaseUserObject
+	kz_lazy_cudart12, // 344 cudaGraphNodeSetEnabled
+	kz_lazy_cudart12, // 345 cudaGraphNodeGetEnabled
+	kz_lazy_cudart12, // 346 cudaGraphExecUpdate
+	kz_lazy_cudart12, // 347 cudaGraphExecDestroy
+	kz_lazy_cudart12, // 348 cudaGraphDestroy
+	kz_lazy_cudart12, // 349 cudaGraphDebugDotPrint
+	kz_lazy_cudart12, // 350 cudaUserObjectCreate
+	kz_lazy_cudart12, // 351 cudaUserObjectRetain
+	kz_lazy_cudart12, // 352 cudaUserObjectRelease
+	kz_lazy_cudart12, // 353 cudaGraphRetainUserObject
+	kz_lazy_cudart12, // 354 cudaGraphReleaseUserObject
 	kz_none_cudart12, // 355 cudaGraphNodeSetParams
 	kz_none_cudart12, // 356 cudaGraphExecNodeSetParams
 	kz_none_cudart12, // 357 cudaGraphConditionalHandleCreate
-	kz_none_cudart12, // 358 cudaGraphInstantiateWithParams
-	kz_none_cudart12, // 359 cudaGraphInstantiateWithParams_ptsz
-	kz_none_cudart12, // 360 cudaGraphUpload
-	kz_none_cudart12, // 361 cudaGraphUpload_ptsz
-	kz_none_cudart12, // 362 cudaGraphLaunch
-	kz_none_cudart12, // 363 cudaGraphLaunch_ptsz
-	kz_none_cudart12, // 364 cudaGraphGetEdges
-	kz_none_cudart12, // 365 cudaGraphGetEdges_v2
-	kz_none_cudart12, // 366 cudaGraphNodeGetDependencies
-	kz_none_cudart12, // 367 cudaGraphNodeGetDependencies_v2
-	kz_none_cudart12, // 368 cudaGraphNodeGetDependentNodes
-	kz_none_cudart12, // 369 cudaGraphNodeGetDependentNodes_v2
-	kz_none_cudart12, // 370 cudaGraphAddDependencies
-	kz_none_cudart12, // 371 cudaGraphAddDependencies_v2
-	kz_none_cudart12, // 372 cudaGraphRemoveDependencies
-	kz_none_cudart12, // 373 cudaGraphRemoveDependencies_v2
+	kz_lazy_cudart12, // 358 cudaGraphInstantiateWithParams
+	kz_lazy_cudart12, // 359 cudaGraphInstantiateWithParams_ptsz
+	kz_lazy_cudart12, // 360 cudaGraphUpload
+	kz_lazy_cudart12, // 361 cudaGraphUpload_ptsz
+	kz_lazy_cudart12, // 362 cudaGraphLaunch
+	kz_lazy_cudart12, // 363 cudaGraphLaunch_ptsz
+	kz_lazy_cudart12, // 364 cudaGraphGetEdges
+	kz_lazy_cudart12, // 365 cudaGraphGetEdges_v2
+	kz_lazy_cudart12, // 366 cudaGraphNodeGetDependencies
+	kz_lazy_cudart12, // 367 cudaGraphNodeGetDependencies_v2
+	kz_lazy_cudart12, // 368 cudaGraphNodeGetDependentNodes
+	kz_lazy_cudart12, // 369 cudaGraphNodeGetDependentNodes_v2
+	kz_lazy_cudart12, // 370 cudaGraphAddDependencies
+	kz_lazy_cudart12, // 371 cudaGraphAddDependencies_v2
+	kz_lazy_cudart12, // 372 cudaGraphRemoveDependencies
+	kz_lazy_cudart12, // 373 cudaGraphRemoveDependencies_v2
 	kz_none_cudart12, // 374 cudaGraphAddNode
 	kz_none_cudart12, // 375 cudaGraphAddNode_v2
 	kz_none_cudart12, // 376 cudaCreateTextureObject
@@ -467,21 +467,21 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 
 const uint8_t kz_kind_cudart12[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
+	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,0,0,0,0,0,2,2,2,
 	2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,0,0,0,0,2,2,2,2,0,
 	0,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
-	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,0,
+	0,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
 	2,2,2,};

@@ -74,9 +74,9 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 43 cudaDeviceCanAccessPeer
 	kz_lazy_cudart13, // 44 cudaDeviceEnablePeerAccess
 	kz_lazy_cudart13, // 45 cudaDeviceDisablePeerAccess
-	kz_none_cudart13, // 46 cudaDeviceGraphMemTrim
-	kz_none_cudart13, // 47 cudaDeviceGetGraphMemAttribute
-	kz_none_cudart13, // 48 cudaDeviceSetGraphMemAttribute
+	kz_lazy_cudart13, // 46 cudaDeviceGraphMemTrim
+	kz_lazy_cudart13, // 47 cudaDeviceGetGraphMemAttribute
+	kz_lazy_cudart13, // 48 cudaDeviceSetGraphMemAttribute
 	kz_none_cudart13, // 49 cudaDeviceGetDevResource
 	kz_none_cudart13, // 50 cudaDeviceGetExecutionCtx
 	kz_none_cudart13, // 51 cudaDevSmResourceSplitByCount
@@ -260,20 +260,20 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 229 cudaStreamAttachMemAsync_ptsz
 	kz_lazy_cudart13, // 230 cudaStreamSynchronize
 	kz_lazy_cudart13, // 231 cudaStreamSynchronize_ptsz
-	kz_none_cudart13, // 232 cudaStreamBeginCapture
-	kz_none_cudart13, // 233 cudaStreamBeginCapture_ptsz
+	kz_lazy_cudart13, // 232 cudaStreamBeginCapture
+	kz_lazy_cudart13, // 233 cudaStreamBeginCapture_ptsz
 	kz_none_cudart13, // 234 cudaStreamBeginRecaptureToGraph
 	kz_none_cudart13, // 235 cudaStreamBeginRecaptureToGraph_ptsz
-	kz_none_cudart13, // 236 cudaStreamBeginCaptureToGraph
-	kz_none_cudart13, // 237 cudaStreamBeginCaptureToGraph_ptsz
-	kz_none_cudart13, // 238 cudaStreamEndCapture
-	kz_none_cudart13, // 239 cudaStreamEndCapture_ptsz
+	kz_lazy_cudart13, // 236 cudaStreamBeginCaptureToGraph
+	kz_lazy_cudart13, // 237 cudaStreamBeginCaptureToGraph_ptsz
+	kz_lazy_cudart13, // 238 cudaStreamEndCapture
+	kz_lazy_cudart13, // 239 cudaStreamEndCapture_ptsz
 	kz_lazy_cudart13, // 240 cudaStreamIsCapturing
 	kz_lazy_cudart13, // 241 cudaStreamIsCapturing_ptsz
-	kz_none_cudart13, // 242 cudaStreamGetCaptureInfo
-	kz_none_cudart13, // 243 cudaStreamGetCaptureInfo_ptsz
-	kz_none_cudart13, // 244 cudaStreamUpdateCaptureDependencies
-	kz_none_cudart13, // 245 cudaStreamUpdateCaptureDependencies_ptsz
+	kz_lazy_cudart13, // 242 cudaStreamGetCaptureInfo
+	kz_lazy_cudart13, // 243 cudaStreamGetCaptureInfo_ptsz
+	kz_lazy_cudart13, // 244 cudaStreamUpdateCaptureDependencies
+	kz_lazy_cudart13, // 245 cudaStreamUpdateCaptureDependencies_ptsz
 	kz_none_cudart13, // 246 cudaStreamCopyAttributes
 	kz_none_cudart13, // 247 cudaStreamCopyAttributes_ptsz
 	kz_none_cudart13, // 248 cudaStreamGetAttribute
@@ -323,101 +323,101 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 292 cudaLaunchHostFunc_ptsz
 	kz_none_cudart13, // 293 cudaLaunchHostFunc_v2
 	kz_none_cudart13, // 294 cudaLaunchHostFunc_v2_ptsz
-	kz_none_cudart13, // 295 cudaGraphCreate
-	kz_none_cudart13, // 296 cudaGraphAddKernelNode
-	kz_none_cudart13, // 297 cudaGraphKernelNodeGetParams
-	kz_none_cudart13, // 298 cudaGraphKernelNodeSetParams
-	kz_none_cudart13, // 299 cudaGraphKernelNodeCopyAttributes
+	kz_lazy_cudart13, // 295 cudaGraphCreate
+	kz_lazy_cudart13, // 296 cudaGraphAddKernelNode
+	kz_lazy_cudart13, // 297 cudaGraphKernelNodeGetParams
+	kz_lazy_cudart13, // 298 cudaGraphKernelNodeSetParams
+	kz_lazy_cudart13, // 299 cudaGraphKernelNodeCopyAttributes
 	kz_none_cudart13, // 300 cudaGraphKernelNodeGetAttribute
 	kz_none_cudart13, // 301 cudaGraphKernelNodeSetAttribute
-	kz_none_cudart13, // 302 cudaGraphAddMemcpyNode
-	kz_none_cudart13, // 303 cudaGraphAddMemcpyNodeToSymbol
-	kz_none_cudart13, // 304 cudaGraphAddMemcpyNodeFromSymbol
-	kz_none_cudart13, // 305 cudaGraphAddMemcpyNode1D
-	kz_none_cudart13, // 306 cudaGraphMemcpyNodeGetParams
-	kz_none_cudart13, // 307 cudaGraphMemcpyNodeSetParams
+	kz_lazy_cudart13, // 302 cudaGraphAddMemcpyNode
+	kz_lazy_cudart13, // 303 cudaGraphAddMemcpyNodeToSymbol
+	kz_lazy_cudart13, // 304 cudaGraphAddMemcpyNodeFromSymbol
+	kz_lazy_cudart13, // 305 cudaGraphAddMemcpyNode1D
+	kz_lazy_cudart13, // 306 cudaGraphMemcpyNodeGetParams
+	kz_lazy_cudart13, // 307 cudaGraphMemcpyNodeSetParams
 	kz_none_cudart13, // 308 cudaGraphMemcpyNodeSetParamsToSymbol
 	kz_none_cudart13, // 309 cudaGraphMemcpyNodeSetParamsFromSymbol
-	kz_none_cudart13, // 310 cudaGraphMemcpyNodeSetParams1D
-	kz_none_cudart13, // 311 cudaGraphAddMemsetNode
-	kz_none_cudart13, // 312 cudaGraphMemsetNodeGetParams
-	kz_none_cudart13, // 313 cudaGraphMemsetNodeSetParams
-	kz_none_cudart13, // 314 cudaGraphAddHostNode
-	kz_none_cudart13, // 315 cudaGraphHostNodeGetParams
-	kz_none_cudart13, // 316 cudaGraphHostNodeSetParams
-	kz_none_cudart13, // 317 cudaGraphAddChildGraphNode
-	kz_none_cudart13, // 318 cudaGraphChildGraphNodeGetGraph
-	kz_none_cudart13, // 319 cudaGraphAddEmptyNode
-	kz_none_cudart13, // 320 cudaGraphAddEventRecordNode
-	kz_none_cudart13, // 321 cudaGraphEventRecordNodeGetEvent
-	kz_none_cudart13, // 322 cudaGraphEventRecordNodeSetEvent
-	kz_none_cudart13, // 323 cudaGraphAddEventWaitNode
-	kz_none_cudart13, // 324 cudaGraphEventWaitNodeGetEvent
-	kz_none_cudart13, // 325 cudaGraphEventWaitNodeSetEvent
+	kz_lazy_cudart13, // 310 cudaGraphMemcpyNodeSetParams1D
+	kz_lazy_cudart13, // 311 cudaGraphAddMemsetNode
+	kz_lazy_cudart13, // 312 cudaGraphMemsetNodeGetParams
+	kz_lazy_cudart13, // 313 cudaGraphMemsetNodeSetParams
+	kz_lazy_cudart13, // 314 cudaGraphAddHostNode
+	kz_lazy_cudart13, // 315 cudaGraphHostNodeGetParams
+	kz_lazy_cudart13, // 316 cudaGraphHostNodeSetParams
+	kz_lazy_cudart13, // 317 cudaGraphAddChildGraphNode
+	kz_lazy_cudart13, // 318 cudaGraphChildGraphNodeGetGraph
+	kz_lazy_cudart13, // 319 cudaGraphAddEmptyNode
+	kz_lazy_cudart13, // 320 cudaGraphAddEventRecordNode
+	kz_lazy_cudart13, // 321 cudaGraphEventRecordNodeGetEvent
+	kz_lazy_cudart13, // 322 cudaGraphEventRecordNodeSetEvent
+	kz_lazy_cudart13, // 323 cudaGraphAddEventWaitNode
+	kz_lazy_cudart13, // 324 cudaGraphEventWaitNodeGetEvent
+	kz_lazy_cudart13, // 325 cudaGraphEventWaitNodeSetEvent
 	kz_none_cudart13, // 326 cudaGraphAddExternalSemaphoresSignalNode
 	kz_none_cudart13, // 327 cudaGraphExternalSemaphoresSignalNodeGetParams
 	kz_none_cudart13, // 328 cudaGraphExternalSemaphoresSignalNodeSetParams
 	kz_none_cudart13, // 329 cudaGraphAddExternalSemaphoresWaitNode
 	kz_none_cudart13, // 330 cudaGraphExternalSemaphoresWaitNodeGetParams
 	kz_none_cudart13, // 331 cudaGraphExternalSemaphoresWaitNodeSetParams
-	kz_none_cudart13, // 332 cudaGraphAddMemAllocNode
+	kz_lazy_cudart13, // 332 cudaGraphAddMemAllocNode
 	kz_none_cudart13, // 333 cudaGraphMemAllocNodeGetParams
-	kz_none_cudart13, // 334 cudaGraphAddMemFreeNode
-	kz_none_cudart13, // 335 cudaGraphMemFreeNodeGetParams
-	kz_none_cudart13, // 336 cudaGraphClone
-	kz_none_cudart13, // 337 cudaGraphNodeFindInClone
-	kz_none_cudart13, // 338 cudaGraphNodeGetType
-	kz_none_cudart13, // 339 cudaGraphNodeGetContainingGraph
-	kz_none_cudart13, // 340 cudaGraphNodeGetLocalId
-	kz_none_cudart13, // 341 cudaGraphNodeGetToolsId
-	kz_none_cudart13, // 342 cudaGraphGetId
-	kz_none_cudart13, // 343 cudaGraphExecGetId
-	kz_none_cudart13, // 344 cudaGraphGetNodes
-	kz_none_cudart13, // 345 cudaGraphGetRootNodes
-	kz_none_cudart13, // 346 cudaGraphGetEdges
-	kz_none_cudart13, // 347 cudaGraphNodeGetDependencies
-	kz_none_cudart13, // 348 cudaGraphNodeGetDependentNodes
-	kz_none_cudart13, // 349 cudaGraphAddDependencies
-	kz_none_cudart13, // 350 cudaGraphRemoveDependencies
-	kz_none_cudart13, // 351 cudaGraphDestroyNode
-	kz_none_cudart13, // 352 cudaGraphInstantiate
-	kz_none_cudart13, // 353 cudaGraphInstantiateWithFlags
-	kz_none_cudart13, // 354 cudaGraphExecGetFlags
-	kz_none_cudart13, // 355 cudaGraphExecKernelNodeSetParams
-	kz_none_cudart13, // 356 cudaGraphExecMemcpyNodeSetParams
+	kz_lazy_cudart13, // 334 cudaGraphAddMemFreeNode
+	kz_lazy_cudart13, // 335 cudaGraphMemFreeNodeGetParams
+	kz_lazy_cudart13, // 336 cudaGraphClone
+	kz_lazy_cudart13, // 337 cudaGraphNodeFindInClone
+	kz_lazy_cudart13, // 338 cudaGraphNodeGetType
+	kz_lazy_cudart13, // 339 cudaGraphNodeGetContainingGraph
+	kz_lazy_cudart13, // 340 cudaGraphNodeGetLocalId
+	kz_lazy_cudart13, // 341 cudaGraphNodeGetToolsId
+	kz_lazy_cudart13, // 342 cudaGraphGetId
+	kz_lazy_cudart13, // 343 cudaGraphExecGetId
+	kz_lazy_cudart13, // 344 cudaGraphGetNodes
+	kz_lazy_cudart13, // 345 cudaGraphGetRootNodes
+	kz_lazy_cudart13, // 346 cudaGraphGetEdges
+	kz_lazy_cudart13, // 347 cudaGraphNodeGetDependencies
+	kz_lazy_cudart13, // 348 cudaGraphNodeGetDependentNodes
+	kz_lazy_cudart13, // 349 cudaGraphAddDependencies
+	kz_lazy_cudart13, // 350 cudaGraphRemoveDependencies
+	kz_lazy_cudart13, // 351 cudaGraphDestroyNode
+	kz_lazy_cudart13, // 352 cudaGraphInstantiate
+	kz_lazy_cudart13, // 353 cudaGraphInstantiateWithFlags
+	kz_lazy_cudart13, // 354 cudaGraphExecGetFlags
+	kz_lazy_cudart13, // 355 cudaGraphExecKernelNodeSetParams
+	kz_lazy_cudart13, // 356 cudaGraphExecMemcpyNodeSetParams
 	kz_none_cudart13, // 357 cudaGraphExecMemcpyNodeSetParamsToSymbol
 	kz_none_cudart13, // 358 cudaGraphExecMemcpyNodeSetParamsFromSymbol
-	kz_none_cudart13, // 359 cudaGraphExecMemcpyNodeSetParams1D
-	kz_none_cudart13, // 360 cudaGraphExecMemsetNodeSetParams
-	kz_none_cudart13, // 361 cudaGraphExecHostNodeSetParams
-	kz_none_cudart13, // 362 cudaGraphExecChildGraphNodeSetParams
-	kz_none_cudart13, // 363 cudaGraphExecEventRecordNodeSetEvent
-	kz_none_cudart13, // 364 cudaGraphExecEventWaitNodeSetEvent
+	kz_lazy_cudart13, // 359 cudaGraphExecMemcpyNodeSetParams1D
+	kz_lazy_cudart13, // 360 cudaGraphExecMemsetNodeSetParams
+	kz_lazy_cudart13, // 361 cudaGraphExecHostNodeSetParams
+	kz_lazy_cudart13, // 362 cudaGraphExecChildGraphNodeSetParams
+	kz_lazy_cudart13, // 363 cudaGraphExecEventRecordNodeSetEvent
+	kz_lazy_cudart13, // 364 cudaGraphExecEventWaitNodeSetEvent
 	kz_none_cudart13, // 365 cudaGraphExecExternalSemaphoresSignalNodeSetParams
 	kz_none_cudart13, // 366 cudaGraphExecExternalSemaphoresWaitNodeSetParams
-	kz_none_cudart13, // 367 cudaGraphNodeSetEnabled
-	kz_none_cudart13, // 368 cudaGraphNodeGetEnabled
-	kz_none_cudart13, // 369 cudaGraphExecUpdate
-	kz_none_cudart13, // 370 cudaGraphExecDestroy
-	kz_none_cudart13, // 371 cudaGraphDestroy
-	kz_none_cudart13, // 372 cudaGraphDebugDotPrint
-	kz_none_cudart13, // 373 cudaUserObjectCreate
-	kz_none_cudart13, // 374 cudaUserObjectRetain
-	kz_none_cudart13, // 375 cudaUserObjectRelease
-	kz_none_cudart13, // 376 cudaGraphRetainUserObject
-	kz_none_cudart13, // 377 cudaGraphReleaseUserObject
+	kz_lazy_cudart13, // 367 cudaGraphNodeSetEnabled
+	kz_lazy_cudart13, // 368 cudaGraphNodeGetEnabled
+	kz_lazy_cudart13, // 369 cudaGraphExecUpdate
+	kz_lazy_cudart13, // 370 cudaGraphExecDestroy
+	kz_lazy_cudart13, // 371 cudaGraphDestroy
+	kz_lazy_cudart13, // 372 cudaGraphDebugDotPrint
+	kz_lazy_cudart13, // 373 cudaUserObjectCreate
+	kz_lazy_cudart13, // 374 cudaUserObjectRetain
+	kz_lazy_cudart13, // 375 cudaUserObjectRelease
+	kz_lazy_cudart13, // 376 cudaGraphRetainUserObject
+	kz_lazy_cudart13, // 377 cudaGraphReleaseUserObject
 	kz_none_cudart13, // 378 cudaGraphAddNode
 	kz_none_cudart13, // 379 cudaGraphNodeSetParams
 	kz_none_cudart13, // 380 cudaGraphNodeGetParams
 	kz_none_cudart13, // 381 cudaGraphExecNodeSetParams
 	kz_none_cudart13, // 382 cudaGraphConditionalHandleCreate
 	kz_none_cudart13, // 383 cudaGraphConditionalHandleCreate_v2
-	kz_none_cudart13, // 384 cudaGraphInstantiateWithParams
-	kz_none_cudart13, // 385 cudaGraphInstantiateWithParams_ptsz
-	kz_none_cudart13, // 386 cudaGraphUpload
-	kz_none_cudart13, // 387 cudaGraphUpload_ptsz
-	kz_none_cudart13, // 388 cudaGraphLaunch
-	kz_none_cudart13, // 389 cudaGraphLaunch_ptsz
+	kz_lazy_cudart13, // 384 cudaGraphInstantiateWithParams
+	kz_lazy_cudart13, // 385 cudaGraphInstantiateWithParams_ptsz
+	kz_lazy_cudart13, // 386 cudaGraphUpload
+	kz_lazy_cudart13, // 387 cudaGraphUpload_ptsz
+	kz_lazy_cudart13, // 388 cudaGraphLaunch
+	kz_lazy_cudart13, // 389 cudaGraphLaunch_ptsz
 	kz_none_cudart13, // 390 cudaCreateTextureObject
 	kz_none_cudart13, // 391 cudaDestroyTextureObject
 	kz_none_cudart13, // 392 cudaGetTextureObjectResourceDesc
@@ -487,22 +487,22 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 
 const uint8_t kz_kind_cudart13[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	2,2,2,2,2,0,2,2,2,0,2,0,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,2,2,
+	2,2,2,2,2,0,2,2,2,0,2,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,2,2,
 	2,0,0,0,0,0,2,2,2,2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,
 	0,0,0,0,2,2,2,2,0,2,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,2,2,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,2,2,2,2,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
-	2,2,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
+	2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
-	2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,0,0,2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
+	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
 

@@ -204,6 +204,28 @@ type CudaDeviceDisablePeerAccess struct {
 	PeerDevice uint32
 }
 
+type CudaDeviceGraphMemTrim struct {
+	_ structs.HostLayout
+
+	Device uint32
+}
+
+type CudaDeviceGetGraphMemAttribute struct {
+	_ structs.HostLayout
+
+	Device uint32
+	Attr   uint32
+	Value  uint64
+}
+
+type CudaDeviceSetGraphMemAttribute struct {
+	_ structs.HostLayout
+
+	Device uint32
+	Attr   uint32
+	Value  uint64
+}
+
 type CudaThreadExit struct {
 	_ structs.HostLayout
 }
@@ -903,11 +925,108 @@ type CudaStreamSynchronize struct {
 	Stream uint64
 }
 
+type CudaStreamBeginCapture struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Mode   uint32
+}
+
+type CudaStreamBeginCaptureToGraph struct {
+	_ structs.HostLayout
+
+	Stream          uint64
+	Graph           uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	Mode            uint32
+}
+
+type CudaStreamEndCapture struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	PGraph uint64
+}
+
 type CudaStreamIsCapturing struct {
 	_ structs.HostLayout
 
 	Stream         uint64
 	PCaptureStatus uint64
+}
+
+type CudaStreamGetCaptureInfo struct {
+	_ structs.HostLayout
+
+	Stream              uint64
+	CaptureStatus_out   uint64
+	Id_out              uint64
+	Graph_out           uint64
+	Dependencies_out    uint64
+	EdgeData_out        uint64
+	NumDependencies_out uint64
+}
+
+type CudaStreamUpdateCaptureDependencies struct {
+	_ structs.HostLayout
+
+	Stream          uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	Flags           uint32
+}
+
+type CudaStreamGetCaptureInfo_12 struct {
+	_ structs.HostLayout
+
+	Stream            uint64
+	CaptureStatus_out uint64
+	Id_out            uint64
+}
+
+type CudaStreamGetCaptureInfo_v2 struct {
+	_ structs.HostLayout
+
+	Stream              uint64
+	CaptureStatus_out   uint64
+	Id_out              uint64
+	Graph_out           uint64
+	Dependencies_out    uint64
+	NumDependencies_out uint64
+}
+
+type CudaStreamGetCaptureInfo_v3 struct {
+	_ structs.HostLayout
+
+	Stream              uint64
+	CaptureStatus_out   uint64
+	Id_out              uint64
+	Graph_out           uint64
+	Dependencies_out    uint64
+	EdgeData_out        uint64
+	NumDependencies_out uint64
+}
+
+type CudaStreamUpdateCaptureDependencies_12 struct {
+	_ structs.HostLayout
+
+	Stream          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	Flags           uint32
+}
+
+type CudaStreamUpdateCaptureDependencies_v2 struct {
+	_ structs.HostLayout
+
+	Stream          uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	Flags           uint32
 }
 
 type CudaEventCreate struct {
@@ -1088,6 +1207,683 @@ type CudaLaunchHostFunc struct {
 	Stream   uint64
 	Fn       uint64
 	UserData uint64
+}
+
+type CudaGraphCreate struct {
+	_ structs.HostLayout
+
+	PGraph uint64
+	Flags  uint32
+}
+
+type CudaGraphAddKernelNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	PNodeParams     uint64
+}
+
+type CudaGraphKernelNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphKernelNodeSetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphKernelNodeCopyAttributes struct {
+	_ structs.HostLayout
+
+	HDst uint64
+	HSrc uint64
+}
+
+type CudaGraphAddMemcpyNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	PCopyParams     uint64
+}
+
+type CudaGraphAddMemcpyNodeToSymbol struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	Symbol          uint64
+	Src             uint64
+	Count           uint64
+	Offset          uint64
+	Kind            uint32
+}
+
+type CudaGraphAddMemcpyNodeFromSymbol struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	Dst             uint64
+	Symbol          uint64
+	Count           uint64
+	Offset          uint64
+	Kind            uint32
+}
+
+type CudaGraphAddMemcpyNode1D struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	Dst             uint64
+	Src             uint64
+	Count           uint64
+	Kind            uint32
+}
+
+type CudaGraphMemcpyNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphMemcpyNodeSetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphMemcpyNodeSetParams1D struct {
+	_ structs.HostLayout
+
+	Node  uint64
+	Dst   uint64
+	Src   uint64
+	Count uint64
+	Kind  uint32
+}
+
+type CudaGraphAddMemsetNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	PMemsetParams   uint64
+}
+
+type CudaGraphMemsetNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphMemsetNodeSetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphAddHostNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	PNodeParams     uint64
+}
+
+type CudaGraphHostNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphHostNodeSetParams struct {
+	_ structs.HostLayout
+
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphAddChildGraphNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	ChildGraph      uint64
+}
+
+type CudaGraphChildGraphNodeGetGraph struct {
+	_ structs.HostLayout
+
+	Node   uint64
+	PGraph uint64
+}
+
+type CudaGraphAddEmptyNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+}
+
+type CudaGraphAddEventRecordNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	Event           uint64
+}
+
+type CudaGraphEventRecordNodeGetEvent struct {
+	_ structs.HostLayout
+
+	Node      uint64
+	Event_out uint64
+}
+
+type CudaGraphEventRecordNodeSetEvent struct {
+	_ structs.HostLayout
+
+	Node  uint64
+	Event uint64
+}
+
+type CudaGraphAddEventWaitNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	Event           uint64
+}
+
+type CudaGraphEventWaitNodeGetEvent struct {
+	_ structs.HostLayout
+
+	Node      uint64
+	Event_out uint64
+}
+
+type CudaGraphEventWaitNodeSetEvent struct {
+	_ structs.HostLayout
+
+	Node  uint64
+	Event uint64
+}
+
+type CudaGraphAddMemAllocNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CudaGraphAddMemFreeNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	Dptr            uint64
+}
+
+type CudaGraphMemFreeNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node     uint64
+	Dptr_out uint64
+}
+
+type CudaGraphClone struct {
+	_ structs.HostLayout
+
+	PGraphClone   uint64
+	OriginalGraph uint64
+}
+
+type CudaGraphNodeFindInClone struct {
+	_ structs.HostLayout
+
+	PNode        uint64
+	OriginalNode uint64
+	ClonedGraph  uint64
+}
+
+type CudaGraphNodeGetType struct {
+	_ structs.HostLayout
+
+	Node  uint64
+	PType uint64
+}
+
+type CudaGraphNodeGetContainingGraph struct {
+	_ structs.HostLayout
+
+	HNode   uint64
+	PhGraph uint64
+}
+
+type CudaGraphNodeGetLocalId struct {
+	_ structs.HostLayout
+
+	HNode  uint64
+	NodeId uint64
+}
+
+type CudaGraphNodeGetToolsId struct {
+	_ structs.HostLayout
+
+	HNode       uint64
+	ToolsNodeId uint64
+}
+
+type CudaGraphGetId struct {
+	_ structs.HostLayout
+
+	HGraph  uint64
+	GraphID uint64
+}
+
+type CudaGraphExecGetId struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	GraphID    uint64
+}
+
+type CudaGraphGetNodes struct {
+	_ structs.HostLayout
+
+	Graph    uint64
+	Nodes    uint64
+	NumNodes uint64
+}
+
+type CudaGraphGetRootNodes struct {
+	_ structs.HostLayout
+
+	Graph         uint64
+	PRootNodes    uint64
+	PNumRootNodes uint64
+}
+
+type CudaGraphGetEdges struct {
+	_ structs.HostLayout
+
+	Graph    uint64
+	From     uint64
+	To       uint64
+	EdgeData uint64
+	NumEdges uint64
+}
+
+type CudaGraphNodeGetDependencies struct {
+	_ structs.HostLayout
+
+	Node             uint64
+	PDependencies    uint64
+	EdgeData         uint64
+	PNumDependencies uint64
+}
+
+type CudaGraphNodeGetDependentNodes struct {
+	_ structs.HostLayout
+
+	Node               uint64
+	PDependentNodes    uint64
+	EdgeData           uint64
+	PNumDependentNodes uint64
+}
+
+type CudaGraphAddDependencies struct {
+	_ structs.HostLayout
+
+	Graph           uint64
+	From            uint64
+	To              uint64
+	EdgeData        uint64
+	NumDependencies uint64
+}
+
+type CudaGraphRemoveDependencies struct {
+	_ structs.HostLayout
+
+	Graph           uint64
+	From            uint64
+	To              uint64
+	EdgeData        uint64
+	NumDependencies uint64
+}
+
+type CudaGraphDestroyNode struct {
+	_ structs.HostLayout
+
+	Node uint64
+}
+
+type CudaGraphInstantiate struct {
+	_ structs.HostLayout
+
+	PGraphExec uint64
+	Graph      uint64
+	Flags      uint64
+}
+
+type CudaGraphInstantiateWithFlags struct {
+	_ structs.HostLayout
+
+	PGraphExec uint64
+	Graph      uint64
+	Flags      uint64
+}
+
+type CudaGraphExecGetFlags struct {
+	_ structs.HostLayout
+
+	GraphExec uint64
+	Flags     uint64
+}
+
+type CudaGraphExecKernelNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec  uint64
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphExecMemcpyNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec  uint64
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphExecMemcpyNodeSetParams1D struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	Node       uint64
+	Dst        uint64
+	Src        uint64
+	Count      uint64
+	Kind       uint32
+}
+
+type CudaGraphExecMemsetNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec  uint64
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphExecHostNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec  uint64
+	Node        uint64
+	PNodeParams uint64
+}
+
+type CudaGraphExecChildGraphNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	Node       uint64
+	ChildGraph uint64
+}
+
+type CudaGraphExecEventRecordNodeSetEvent struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	Event      uint64
+}
+
+type CudaGraphExecEventWaitNodeSetEvent struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	Event      uint64
+}
+
+type CudaGraphNodeSetEnabled struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	IsEnabled  uint32
+}
+
+type CudaGraphNodeGetEnabled struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	IsEnabled  uint64
+}
+
+type CudaGraphExecUpdate struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HGraph     uint64
+	ResultInfo uint64
+}
+
+type CudaGraphExecDestroy struct {
+	_ structs.HostLayout
+
+	GraphExec uint64
+}
+
+type CudaGraphDestroy struct {
+	_ structs.HostLayout
+
+	Graph uint64
+}
+
+type CudaGraphDebugDotPrint struct {
+	_ structs.HostLayout
+
+	Graph uint64
+	Path  uint64
+	Flags uint32
+}
+
+type CudaUserObjectCreate struct {
+	_ structs.HostLayout
+
+	Object_out      uint64
+	Ptr             uint64
+	Destroy         uint64
+	InitialRefcount uint32
+	Flags           uint32
+}
+
+type CudaUserObjectRetain struct {
+	_ structs.HostLayout
+
+	Object uint64
+	Count  uint32
+}
+
+type CudaUserObjectRelease struct {
+	_ structs.HostLayout
+
+	Object uint64
+	Count  uint32
+}
+
+type CudaGraphRetainUserObject struct {
+	_ structs.HostLayout
+
+	Graph  uint64
+	Object uint64
+	Count  uint32
+	Flags  uint32
+}
+
+type CudaGraphReleaseUserObject struct {
+	_ structs.HostLayout
+
+	Graph  uint64
+	Object uint64
+	Count  uint32
+}
+
+type CudaGraphInstantiateWithParams struct {
+	_ structs.HostLayout
+
+	PGraphExec        uint64
+	Graph             uint64
+	InstantiateParams uint64
+}
+
+type CudaGraphUpload struct {
+	_ structs.HostLayout
+
+	GraphExec uint64
+	Stream    uint64
+}
+
+type CudaGraphLaunch struct {
+	_ structs.HostLayout
+
+	GraphExec uint64
+	Stream    uint64
+}
+
+type CudaGraphGetEdges_12 struct {
+	_ structs.HostLayout
+
+	Graph    uint64
+	From     uint64
+	To       uint64
+	NumEdges uint64
+}
+
+type CudaGraphGetEdges_v2 struct {
+	_ structs.HostLayout
+
+	Graph    uint64
+	From     uint64
+	To       uint64
+	EdgeData uint64
+	NumEdges uint64
+}
+
+type CudaGraphNodeGetDependencies_12 struct {
+	_ structs.HostLayout
+
+	Node             uint64
+	PDependencies    uint64
+	PNumDependencies uint64
+}
+
+type CudaGraphNodeGetDependencies_v2 struct {
+	_ structs.HostLayout
+
+	Node             uint64
+	PDependencies    uint64
+	EdgeData         uint64
+	PNumDependencies uint64
+}
+
+type CudaGraphNodeGetDependentNodes_12 struct {
+	_ structs.HostLayout
+
+	Node               uint64
+	PDependentNodes    uint64
+	PNumDependentNodes uint64
+}
+
+type CudaGraphNodeGetDependentNodes_v2 struct {
+	_ structs.HostLayout
+
+	Node               uint64
+	PDependentNodes    uint64
+	EdgeData           uint64
+	PNumDependentNodes uint64
+}
+
+type CudaGraphAddDependencies_12 struct {
+	_ structs.HostLayout
+
+	Graph           uint64
+	From            uint64
+	To              uint64
+	NumDependencies uint64
+}
+
+type CudaGraphAddDependencies_v2 struct {
+	_ structs.HostLayout
+
+	Graph           uint64
+	From            uint64
+	To              uint64
+	EdgeData        uint64
+	NumDependencies uint64
+}
+
+type CudaGraphRemoveDependencies_12 struct {
+	_ structs.HostLayout
+
+	Graph           uint64
+	From            uint64
+	To              uint64
+	NumDependencies uint64
+}
+
+type CudaGraphRemoveDependencies_v2 struct {
+	_ structs.HostLayout
+
+	Graph           uint64
+	From            uint64
+	To              uint64
+	EdgeData        uint64
+	NumDependencies uint64
 }
 
 type CudaProfilerStart struct {

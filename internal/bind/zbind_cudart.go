@@ -341,6 +341,33 @@ func bind_cudaDeviceDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGraphMemTrim)(args)
+	err := (*cudart.Thread)(thread).DeviceGraphMemTrim(int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetGraphMemAttribute)(args)
+	err := (*cudart.Thread)(thread).DeviceGetGraphMemAttribute(int32(a.Device), rt.CudaGraphMemAttributeType(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceSetGraphMemAttribute)(args)
+	err := (*cudart.Thread)(thread).DeviceSetGraphMemAttribute(int32(a.Device), rt.CudaGraphMemAttributeType(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaThreadExit(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).DeviceReset()
 	if err != nil {
@@ -1262,6 +1289,33 @@ func bind_cudaStreamSynchronize(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaStreamBeginCapture(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamBeginCapture)(args)
+	err := (*cudart.Thread)(thread).StreamBeginCapture(rt.CudaStream_t(a.Stream), rt.CudaStreamCaptureMode(a.Mode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamBeginCaptureToGraph)(args)
+	err := (*cudart.Thread)(thread).StreamBeginCaptureToGraph(rt.CudaStream_t(a.Stream), rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), rt.CudaStreamCaptureMode(a.Mode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaStreamEndCapture(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamEndCapture)(args)
+	err := (*cudart.Thread)(thread).StreamEndCapture(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.PGraph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaStreamIsCapturing)(args)
 	if a.PCaptureStatus == 0 {
@@ -1272,6 +1326,115 @@ func bind_cudaStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCaptureStatus), uint32(r1))
+	return 0
+}
+
+func bind_cudaStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamGetCaptureInfo)(args)
+	if a.CaptureStatus_out == 0 {
+		return refuseRuntime()
+	}
+	r1, r2, r3, r6, err := (*cudart.Thread)(thread).StreamGetCaptureInfo(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	if a.Graph_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Graph_out), uint64(r3))
+	}
+	if a.NumDependencies_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r6))
+	}
+	return 0
+}
+
+func bind_cudaStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamUpdateCaptureDependencies)(args)
+	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaStreamGetCaptureInfo_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamGetCaptureInfo_12)(args)
+	if a.CaptureStatus_out == 0 {
+		return refuseRuntime()
+	}
+	r1, r2, err := (*cudart.Thread)(thread).StreamGetCaptureInfo12(rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	return 0
+}
+
+func bind_cudaStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamGetCaptureInfo_v2)(args)
+	if a.CaptureStatus_out == 0 {
+		return refuseRuntime()
+	}
+	r1, r2, r3, r5, err := (*cudart.Thread)(thread).StreamGetCaptureInfoV2(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	if a.Graph_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Graph_out), uint64(r3))
+	}
+	if a.NumDependencies_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r5))
+	}
+	return 0
+}
+
+func bind_cudaStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamGetCaptureInfo_v3)(args)
+	if a.CaptureStatus_out == 0 {
+		return refuseRuntime()
+	}
+	r1, r2, r3, r6, err := (*cudart.Thread)(thread).StreamGetCaptureInfo(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
+	if a.Id_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Id_out), uint64(r2))
+	}
+	if a.Graph_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.Graph_out), uint64(r3))
+	}
+	if a.NumDependencies_out != 0 {
+		hostmem.Store(hostmem.Ptr(a.NumDependencies_out), uint64(r6))
+	}
+	return 0
+}
+
+func bind_cudaStreamUpdateCaptureDependencies_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamUpdateCaptureDependencies_12)(args)
+	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies12(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamUpdateCaptureDependencies_v2)(args)
+	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 
@@ -1520,6 +1683,926 @@ func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 func bind_cudaLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaLaunchHostFunc)(args)
 	err := (*cudart.Thread)(thread).LaunchHostFunc(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphCreate)(args)
+	if a.PGraph == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphCreate(uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraph), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddKernelNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s4 := hostmem.At[rt.CudaKernelNodeParams](hostmem.Ptr(a.PNodeParams))
+	r0, err := (*cudart.Thread)(thread).GraphAddKernelNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphKernelNodeGetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphKernelNodeGetParams(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
+	return 0
+}
+
+func bind_cudaGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphKernelNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaKernelNodeParams](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphKernelNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphKernelNodeCopyAttributes)(args)
+	err := (*cudart.Thread)(thread).GraphKernelNodeCopyAttributes(rt.CudaGraphNode_t(a.HDst), rt.CudaGraphNode_t(a.HSrc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemcpyNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	if a.PCopyParams == 0 {
+		return refuseRuntime()
+	}
+	s4 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PCopyParams))
+	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddMemcpyNodeToSymbol(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemcpyNodeToSymbol)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNodeToSymbol(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddMemcpyNodeFromSymbol(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemcpyNodeFromSymbol)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNodeFromSymbol(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddMemcpyNode1D(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemcpyNode1D)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNode1D(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemcpyNodeGetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphMemcpyNodeGetParams(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
+	return 0
+}
+
+func bind_cudaGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemcpyNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemcpyNodeSetParams1D)(args)
+	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParams1D(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemsetNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	if a.PMemsetParams == 0 {
+		return refuseRuntime()
+	}
+	s4 := hostmem.At[rt.CudaMemsetParams](hostmem.Ptr(a.PMemsetParams))
+	r0, err := (*cudart.Thread)(thread).GraphAddMemsetNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemsetNodeGetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphMemsetNodeGetParams(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
+	return 0
+}
+
+func bind_cudaGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemsetNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaMemsetParams](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphMemsetNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddHostNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddHostNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s4 := hostmem.At[rt.CudaHostNodeParams](hostmem.Ptr(a.PNodeParams))
+	r0, err := (*cudart.Thread)(thread).GraphAddHostNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphHostNodeGetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphHostNodeGetParams(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
+	return 0
+}
+
+func bind_cudaGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphHostNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaHostNodeParams](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphHostNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddChildGraphNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddChildGraphNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), rt.CudaGraph_t(a.ChildGraph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphChildGraphNodeGetGraph)(args)
+	if a.PGraph == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphChildGraphNodeGetGraph(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraph), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddEmptyNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddEmptyNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddEventRecordNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddEventRecordNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphEventRecordNodeGetEvent)(args)
+	if a.Event_out == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphEventRecordNodeGetEvent(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphEventRecordNodeSetEvent)(args)
+	err := (*cudart.Thread)(thread).GraphEventRecordNodeSetEvent(rt.CudaGraphNode_t(a.Node), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddEventWaitNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddEventWaitNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphEventWaitNodeGetEvent)(args)
+	if a.Event_out == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphEventWaitNodeGetEvent(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphEventWaitNodeSetEvent)(args)
+	err := (*cudart.Thread)(thread).GraphEventWaitNodeSetEvent(rt.CudaGraphNode_t(a.Node), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemAllocNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddMemAllocNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddMemFreeNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddMemFreeNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Dptr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemFreeNodeGetParams)(args)
+	err := (*cudart.Thread)(thread).GraphMemFreeNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dptr_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphClone(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphClone)(args)
+	if a.PGraphClone == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphClone(rt.CudaGraph_t(a.OriginalGraph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphClone), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeFindInClone)(args)
+	if a.PNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphNodeFindInClone(rt.CudaGraphNode_t(a.OriginalNode), rt.CudaGraph_t(a.ClonedGraph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphNodeGetType(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetType)(args)
+	if a.PType == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphNodeGetType(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PType), uint32(r1))
+	return 0
+}
+
+func bind_cudaGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetContainingGraph)(args)
+	if a.PhGraph == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphNodeGetContainingGraph(rt.CudaGraphNode_t(a.HNode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetLocalId)(args)
+	if a.NodeId == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphNodeGetLocalId(rt.CudaGraphNode_t(a.HNode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NodeId), uint32(r1))
+	return 0
+}
+
+func bind_cudaGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetToolsId)(args)
+	if a.ToolsNodeId == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphNodeGetToolsId(rt.CudaGraphNode_t(a.HNode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ToolsNodeId), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphGetId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphGetId)(args)
+	if a.GraphID == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphGetId(rt.CudaGraph_t(a.HGraph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GraphID), uint32(r1))
+	return 0
+}
+
+func bind_cudaGraphExecGetId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecGetId)(args)
+	if a.GraphID == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphExecGetId(rt.CudaGraphExec_t(a.HGraphExec))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GraphID), uint32(r1))
+	return 0
+}
+
+func bind_cudaGraphGetNodes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphGetNodes)(args)
+	err := (*cudart.Thread)(thread).GraphGetNodes(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphGetRootNodes)(args)
+	err := (*cudart.Thread)(thread).GraphGetRootNodes(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PRootNodes), hostmem.Ptr(a.PNumRootNodes))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphGetEdges(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphGetEdges)(args)
+	err := (*cudart.Thread)(thread).GraphGetEdges(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetDependencies)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetDependencies(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetDependentNodes)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddDependencies)(args)
+	err := (*cudart.Thread)(thread).GraphAddDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphRemoveDependencies)(args)
+	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphDestroyNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphDestroyNode)(args)
+	err := (*cudart.Thread)(thread).GraphDestroyNode(rt.CudaGraphNode_t(a.Node))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphInstantiate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphInstantiate)(args)
+	if a.PGraphExec == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphInstantiate(rt.CudaGraph_t(a.Graph), uint64(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphInstantiateWithFlags)(args)
+	if a.PGraphExec == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphInstantiateWithFlags(rt.CudaGraph_t(a.Graph), uint64(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecGetFlags)(args)
+	if a.Flags == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphExecGetFlags(rt.CudaGraphExec_t(a.GraphExec))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Flags), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecKernelNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaKernelNodeParams](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphExecKernelNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecMemcpyNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecMemcpyNodeSetParams1D)(args)
+	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParams1D(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecMemsetNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaMemsetParams](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphExecMemsetNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecHostNodeSetParams)(args)
+	if a.PNodeParams == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaHostNodeParams](hostmem.Ptr(a.PNodeParams))
+	err := (*cudart.Thread)(thread).GraphExecHostNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecChildGraphNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExecChildGraphNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), rt.CudaGraph_t(a.ChildGraph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecEventRecordNodeSetEvent)(args)
+	err := (*cudart.Thread)(thread).GraphExecEventRecordNodeSetEvent(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecEventWaitNodeSetEvent)(args)
+	err := (*cudart.Thread)(thread).GraphExecEventWaitNodeSetEvent(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeSetEnabled)(args)
+	err := (*cudart.Thread)(thread).GraphNodeSetEnabled(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), uint32(a.IsEnabled))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetEnabled)(args)
+	if a.IsEnabled == 0 {
+		return refuseRuntime()
+	}
+	r2, err := (*cudart.Thread)(thread).GraphNodeGetEnabled(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.IsEnabled), uint32(r2))
+	return 0
+}
+
+func bind_cudaGraphExecUpdate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecUpdate)(args)
+	err := (*cudart.Thread)(thread).GraphExecUpdate(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.ResultInfo))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecDestroy)(args)
+	err := (*cudart.Thread)(thread).GraphExecDestroy(rt.CudaGraphExec_t(a.GraphExec))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphDestroy)(args)
+	err := (*cudart.Thread)(thread).GraphDestroy(rt.CudaGraph_t(a.Graph))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphDebugDotPrint)(args)
+	if a.Path == 0 {
+		return refuseRuntime()
+	}
+	err := (*cudart.Thread)(thread).GraphDebugDotPrint(rt.CudaGraph_t(a.Graph), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaUserObjectCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaUserObjectCreate)(args)
+	if a.Object_out == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).UserObjectCreate(hostmem.Ptr(a.Ptr), rt.CudaHostFn_t(a.Destroy), uint32(a.InitialRefcount), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Object_out), uint64(r0))
+	return 0
+}
+
+func bind_cudaUserObjectRetain(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaUserObjectRetain)(args)
+	err := (*cudart.Thread)(thread).UserObjectRetain(rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaUserObjectRelease(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaUserObjectRelease)(args)
+	err := (*cudart.Thread)(thread).UserObjectRelease(rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphRetainUserObject)(args)
+	err := (*cudart.Thread)(thread).GraphRetainUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphReleaseUserObject)(args)
+	err := (*cudart.Thread)(thread).GraphReleaseUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphInstantiateWithParams)(args)
+	if a.PGraphExec == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphInstantiateWithParams(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.InstantiateParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphUpload(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphUpload)(args)
+	err := (*cudart.Thread)(thread).GraphUpload(rt.CudaGraphExec_t(a.GraphExec), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphLaunch(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphLaunch)(args)
+	err := (*cudart.Thread)(thread).GraphLaunch(rt.CudaGraphExec_t(a.GraphExec), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphGetEdges_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphGetEdges_12)(args)
+	err := (*cudart.Thread)(thread).GraphGetEdges12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphGetEdges_v2)(args)
+	err := (*cudart.Thread)(thread).GraphGetEdges(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetDependencies_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetDependencies_12)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetDependencies12(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.PNumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetDependencies_v2)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetDependencies(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetDependentNodes_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetDependentNodes_12)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes12(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.PNumDependentNodes))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetDependentNodes_v2)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddDependencies_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddDependencies_12)(args)
+	err := (*cudart.Thread)(thread).GraphAddDependencies12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddDependencies_v2)(args)
+	err := (*cudart.Thread)(thread).GraphAddDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphRemoveDependencies_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphRemoveDependencies_12)(args)
+	err := (*cudart.Thread)(thread).GraphRemoveDependencies12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphRemoveDependencies_v2)(args)
+	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}

@@ -131,6 +131,7 @@ func TestPrograms(t *testing.T) {
 		{name: "rt_memory", flags: fatbin.FlagZstd, quiet: true},
 		{name: "rt_stream", flags: fatbin.FlagLZ4, quiet: true},
 		{name: "rt_device", env: []string{"KUDZU_DEVICES=2", "KUDZU_MEMORY=256M"}, link: []string{"-lcuda"}, quiet: true, only: "cpu"},
+		{name: "rt_graph", quiet: true},
 		{name: "rt_errors"},
 		{name: "rt_errors", args: []string{"wild"}},
 	} {

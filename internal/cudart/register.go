@@ -64,15 +64,25 @@ type registry struct {
 	seen    atomic.Uint64                          // noted when the tables were last brought up to date
 	symbols atomic.Pointer[map[hostmem.Ptr]*entry] // replaced, never changed in place
 
+	stubs sync.Map // CUkernel to the address of the stub it was found by
+
 	mu      sync.Mutex
 	fatbins map[uint64]*fatbin // guarded by mu
+}
+
+// stub is the address a program names a kernel by; a kernel that it found otherwise names itself.
+func (r *registry) stub(k cu.CUkernel) hostmem.Ptr {
+	if p, ok := r.stubs.Load(k); ok {
+		return p.(hostmem.Ptr)
+	}
+	return hostmem.Ptr(k)
 }
 
 var registered registry
 
 // Start says where notes of registrations come from. It is the wiring's to call, once, before any other call.
 func Start(noted *atomic.Uint64, take func([]Note) int) {
-	registered = registry{noted: noted, take: take}
+	registered.noted, registered.take = noted, take
 }
 
 // find is the kernel or variable with an address, or nil.
@@ -191,9 +201,13 @@ func (f *fatbin) drop(d *driver.Thread) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.gone = true
-	if f.lib != 0 {
-		_ = d.LibraryUnload(f.lib) // a fault of its kernels is for other calls to tell
+	if f.lib == 0 {
+		return
 	}
+	for _, e := range f.entries { // nobody adds to them any more
+		registered.stubs.Delete(cu.CUkernel(e.kernel.Load()))
+	}
+	_ = d.LibraryUnload(f.lib) // a fault of its kernels is for other calls to tell
 }
 
 // library is the unit as a library of the driver. The image is read, and copied, at the first call.
@@ -238,5 +252,6 @@ func (t *Thread) kernelOf(d *driver.Thread, fn hostmem.Ptr) (cu.CUkernel, error)
 		return 0, err
 	}
 	e.kernel.Store(uint64(k))
+	registered.stubs.Store(k, e.host)
 	return k, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
 )
 
@@ -27,5 +28,17 @@ const (
 	errSetOnActive      = Error(rt.CudaErrorSetOnActiveProcess)
 )
 
+// nameless are codes of the driver that the runtime has no name for.
+var nameless = map[driver.Result]bool{
+	driver.Result(cu.CUDA_ERROR_CONTEXT_ALREADY_CURRENT): true,
+	driver.Result(cu.CUDA_ERROR_MULTICAST_RESOURCE_FULL): true,
+	driver.Result(cu.CUDA_ERROR_KEY_ROTATION):            true,
+}
+
 // ErrorOf is the runtime's code for one of the driver's. Since CUDA 10.1 both count alike.
-func ErrorOf(r driver.Result) rt.CudaError_t { return rt.CudaError_t(r) }
+func ErrorOf(r driver.Result) rt.CudaError_t {
+	if nameless[r] {
+		return rt.CudaErrorUnknown
+	}
+	return rt.CudaError_t(r)
+}

@@ -117,25 +117,6 @@ func (t *Thread) StreamGetDevice(s rt.CudaStream_t) (int32, error) {
 	return d.StreamGetDevice(cu.CUstream(s))
 }
 
-// StreamIsCapturing tells whether work put into the stream goes into a graph.
-func (t *Thread) StreamIsCapturing(s rt.CudaStream_t) (rt.CudaStreamCaptureStatus, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	c, err := d.StreamIsCapturing(cu.CUstream(s))
-	return rt.CudaStreamCaptureStatus(c), err
-}
-
-// ThreadExchangeStreamCaptureMode sets the thread's mode and writes the one it had.
-func (t *Thread) ThreadExchangeStreamCaptureMode(mode hostmem.Ptr) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.ThreadExchangeStreamCaptureMode(mode)
-}
-
 // EventCreate makes an event.
 func (t *Thread) EventCreate() (rt.CudaEvent_t, error) { return t.EventCreateWithFlags(0) }
 

@@ -1,0 +1,121 @@
+package cudart
+
+import (
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"kudzu/internal/driver"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec"
+	"kudzu/internal/spec/rt"
+)
+
+// TestPropRows: every property of both layouts has a row, of as many attributes as the field has numbers.
+func TestPropRows(t *testing.T) {
+	other := " Name Uuid Luid LuidDeviceNodeMask TotalGlobalMem Reserved "
+	seen := map[string]bool{}
+	for _, layout := range []reflect.Type{reflect.TypeFor[rt.CudaDeviceProp](), reflect.TypeFor[rt.CudaDeviceProp_12]()} {
+		for i := range layout.NumField() {
+			f := layout.Field(i)
+			if f.Name == "_" || strings.Contains(other, " "+f.Name+" ") {
+				continue
+			}
+			seen[f.Name] = true
+			want := 1
+			if f.Type.Kind() == reflect.Array {
+				want = f.Type.Len()
+			}
+			if got := len(propRows[f.Name]); got != want {
+				t.Errorf("%s.%s has %d attributes, want %d", layout.Name(), f.Name, got, want)
+			}
+		}
+	}
+	for name := range propRows {
+		if !seen[name] {
+			t.Errorf("row %s belongs to no field", name)
+		}
+	}
+}
+
+// TestCodes: the codes of the driver mean the same to the runtime.
+func TestCodes(t *testing.T) {
+	codes := func(api, enum string) map[int64]bool {
+		a, err := spec.Load(api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := map[int64]bool{}
+		for _, e := range a.Enums {
+			if e.Name == enum {
+				for _, v := range e.Values {
+					m[v.Value] = true
+				}
+			}
+		}
+		return m
+	}
+	ours := codes("cudart", "cudaError_t")
+	for c := range codes("cuda", "CUresult") {
+		if got := ErrorOf(driver.Result(c)); !ours[int64(got)] {
+			t.Errorf("the driver's %d is %d here, which no name has", c, got)
+		}
+	}
+}
+
+// base plays libkudzu-base: notes that wait to be taken.
+type base struct {
+	noted atomic.Uint64
+	notes []Note
+}
+
+func (b *base) note(n ...Note) {
+	b.notes = append(b.notes, n...)
+	b.noted.Add(uint64(len(n)))
+}
+
+func (b *base) take(out []Note) int {
+	n := copy(out, b.notes)
+	b.notes = b.notes[n:]
+	return n
+}
+
+// TestRegistry: what is registered is found, the first of several units with the same stub serves until it goes.
+func TestRegistry(t *testing.T) {
+	b := &base{}
+	r := &registry{noted: &b.noted, take: b.take}
+	d := new(driver.Thread)
+	if r.find(d, 100) != nil {
+		t.Error("found before anything was registered")
+	}
+	b.note(Note{Kind: noteFatbin, Fatbin: 1}, Note{Kind: noteKernel, Fatbin: 1, Host: 100}, Note{Kind: noteVariable, Fatbin: 1, Host: 200, Size: 4})
+	b.note(Note{Kind: noteFatbin, Fatbin: 2}, Note{Kind: noteKernel, Fatbin: 2, Host: 100}, Note{Kind: noteKernel, Fatbin: 3, Host: 300})
+	at := func(p hostmem.Ptr) uint64 {
+		if e := r.find(d, p); e != nil {
+			return e.fatbin.number
+		}
+		return 0
+	}
+	for p, want := range map[hostmem.Ptr]uint64{100: 1, 200: 1, 300: 0} {
+		if got := at(p); got != want {
+			t.Errorf("address %d is of unit %d, want %d", p, got, want)
+		}
+	}
+	b.note(Note{Kind: noteGone, Fatbin: 1}, Note{Kind: noteGone, Fatbin: 7})
+	if at(100) != 2 || at(200) != 0 {
+		t.Errorf("after unit 1 is gone: %d %d, want 2 0", at(100), at(200))
+	}
+	many := make([]Note, 5000)
+	for i := range many {
+		many[i] = Note{Kind: noteKernel, Fatbin: 2, Host: hostmem.Ptr(1000 + i)}
+	}
+	b.note(many...)
+	if at(5999) != 2 {
+		t.Error("the last of many notes is lost")
+	}
+	b.note(Note{Kind: noteGone, Fatbin: 2})
+	if at(100) != 0 || len(*r.symbols.Load()) != 0 {
+		t.Error("something is left of what is gone")
+	}
+}
