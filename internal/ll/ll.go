@@ -258,6 +258,7 @@ func (m *Module) debug(b *strings.Builder) {
 !4 = !{i32 2, !"Debug Info Version", i32 3}
 !5 = !{i32 7, !"Dwarf Version", i32 5}
 !6 = !{}
+!7 = !{!"branch_weights", i32 1, i32 1048576}
 `, m.file)
 	all := make([]int32, len(m.lines))
 	for line, id := range m.lines {

@@ -107,6 +107,8 @@ func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
 
 func emitAtomic(e *emitter, in *ir.Inst) {
 	t := in.Args[1].Type
+	mask, all := e.mask(in)
+	e.aligned(in, bytesOf(t), mask, all)
 	if e.warpCombined(in) {
 		return
 	}
@@ -226,6 +228,8 @@ func (e *emitter) warpCombined(in *ir.Inst) bool {
 func emitCAS(e *emitter, in *ir.Inst) {
 	t := in.Args[1].Type
 	it := fmt.Sprintf("i%d", t.Bits())
+	mask, all := e.mask(in)
+	e.aligned(in, bytesOf(t), mask, all)
 	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
 		want, val := e.conv("bitcast", l[0], it), e.conv("bitcast", l[1], it)
 		if in.Space == ir.Shared || in.Space == ir.Local {

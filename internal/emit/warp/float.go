@@ -511,6 +511,9 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	el, _ := element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
+		if in.Flag { // .xorsign.abs looks at the signs, NaNs' too
+			a = []ll.Val{e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)}
+		}
 		x, y := e.unpair(a[0], t), e.unpair(a[1], t)
 		if in.FTZ && (el == ir.F32 || el == ir.F16) {
 			x, y = e.flushBits(x, el), e.flushBits(y, el)

@@ -28,6 +28,7 @@ type context struct {
 	redAcc, redDone  ll.Val
 	warpNext, warpUp string // labels: the next warp; a suspended warp's way there
 	pending          []pending
+	misaligned       bool // some access may be
 }
 
 func (e *emitter) load(t string, base ll.Val, off int, more string) ll.Val {
@@ -83,6 +84,7 @@ func (e *emitter) function() {
 	bid.Add(next, "block.next")
 	e.nextBlock(ids)
 	o.Br("block.head")
+	e.misalignedEnd()
 	e.finishPhis()
 	e.helpers()
 	e.meta.Registers = 32

@@ -86,6 +86,7 @@ func (a *access) unit() bool {
 func emitLoad(e *emitter, in *ir.Inst) {
 	e.before(in)
 	a := e.access(in, in.Results)
+	e.aligned(in, a.size, a.mask, a.all)
 	var out []ll.Val
 	switch {
 	case a.uniform():
@@ -426,6 +427,7 @@ func emitStore(e *emitter, in *ir.Inst) {
 	e.before(in)
 	vals := in.Args[1:]
 	a := e.access(in, vals)
+	e.aligned(in, a.size, a.mask, a.all)
 	switch {
 	case a.uniform():
 		e.storeUniform(a, vals)
@@ -591,9 +593,11 @@ func emitFence(e *emitter, in *ir.Inst) {
 // emitCopyAsync copies at once: the wait that follows has nothing to wait for. Bytes past the source's are zero.
 func emitCopyAsync(e *emitter, in *ir.Inst) {
 	n := int(in.Imm)
-	dst := &ir.Inst{Op: ir.Store, Args: []*ir.Value{in.Args[0]}, Mask: in.Mask, Attr: ir.Attr{Space: ir.Shared}}
-	src := &ir.Inst{Op: ir.Load, Args: []*ir.Value{in.Args[1]}, Mask: in.Mask, Attr: ir.Attr{Space: ir.Global}}
-	mask, _ := e.mask(in)
+	dst := &ir.Inst{Op: ir.Store, Args: []*ir.Value{in.Args[0]}, Mask: in.Mask, Line: in.Line, Block: in.Block, Attr: ir.Attr{Space: ir.Shared}}
+	src := &ir.Inst{Op: ir.Load, Args: []*ir.Value{in.Args[1]}, Mask: in.Mask, Line: in.Line, Block: in.Block, Attr: ir.Attr{Space: ir.Global}}
+	mask, all := e.mask(in)
+	e.aligned(dst, n, mask, all)
+	e.aligned(src, n, mask, all)
 	sp := e.pointersOrOne(src)
 	dp := e.pointersOrOne(dst)
 	whole := in.Args[2].Const && in.Args[2].Bits >= uint64(n)

@@ -1,0 +1,80 @@
+package warp
+
+import (
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// The hardware stops a kernel that accesses memory at an address that is no multiple of the access's size. The CPU would
+// not, so the low bits of addresses are tested where nothing proves them zero: those of lane 0 where the lanes differ by
+// multiples of the size, which is mostly a test of a pointer that does not change, else those of every lane.
+
+const misalignedLabel = "misaligned"
+
+// aligned leaves the kernel if a lane of mask is about to access size bytes at a misaligned address.
+func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
+	addr, low := in.Args[0], int64(size-1)
+	if size == 1 || size&(size-1) != 0 || in.Space == ir.ParamSpace || addr.Const && addr.Bits&uint64(low) == 0 {
+		return
+	}
+	s, known := e.pattern(in)
+	if known && s.Stride&low == 0 && s.SegStride&low == 0 {
+		if int64(addr.Shape.Align) < int64(size) {
+			e.testAlign(in, e.scalar(addr), low, mask, all)
+		}
+		return
+	}
+	if !known && in.Space != ir.Local {
+		if p, ok := e.takeApart(addr, in); ok && p.scale&low == 0 {
+			e.testAlign(in, e.op2("add", p.base, ll.Int("i64", p.off)), low, mask, all)
+			return
+		}
+	}
+	v := e.vector(addr)
+	bad := e.cmp("ne", e.op2("and", v, k(v, low)), k(v, 0))
+	if !all {
+		bad = e.op2("and", bad, mask)
+	}
+	act := e.number(bad)
+	e.orMisaligned(in, e.cmp("ne", act, ll.Int("i32", 0)), func() ll.Val { return act })
+}
+
+// testAlign tests one address for all lanes, which counts only if some lane acts.
+func (e *emitter) testAlign(in *ir.Inst, addr ll.Val, low int64, mask ll.Val, all bool) {
+	bad := e.cmp("ne", e.op2("and", addr, ll.Int("i64", low)), ll.Int("i64", 0))
+	e.orMisaligned(in, bad, func() ll.Val {
+		if all {
+			return e.active(in)
+		}
+		return e.number(mask)
+	})
+}
+
+// orMisaligned goes on if bad is false or no lane does it. What was known of vectors stays known: this block leads there.
+func (e *emitter) orMisaligned(in *ir.Inst, bad ll.Val, lanes func() ll.Val) {
+	o := e.o
+	fresh := e.where == o.Cur()
+	trap, stop, on := o.NewLabel("odd"), o.NewLabel("odd.stop"), o.NewLabel("even")
+	o.Do("br %s, label %%%s, label %%%s, !prof !7", bad, trap, on)
+	o.Label(trap)
+	act := lanes()
+	o.CondBr(e.cmp("ne", act, ll.Int("i32", 0)), stop, on)
+	o.Label(stop)
+	o.Do("store i32 %d, %s", in.Line, e.at(e.ctx.worker, image.WorkerStopLine))
+	o.Do("store %s, %s", act, e.at(e.ctx.worker, image.WorkerStopLanes))
+	o.Br(misalignedLabel)
+	o.Label(on)
+	if fresh {
+		e.where = on
+	}
+	e.ctx.misaligned = true
+}
+
+// misalignedEnd is where all of them stop.
+func (e *emitter) misalignedEnd() {
+	if e.ctx.misaligned {
+		e.o.Label(misalignedLabel)
+		e.o.Do("ret i32 %d", image.StopMisalign)
+	}
+}
