@@ -164,7 +164,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 149 cuIpcCloseMemHandle
 	kz_lazy_cuda, // 150 cuMemHostRegister_v2
 	kz_lazy_cuda, // 151 cuMemHostUnregister
-	kz_none_cuda, // 152 cuArrayGetDescriptor_v2
+	kz_lazy_cuda, // 152 cuArrayGetDescriptor_v2
 	kz_none_cuda, // 153 cuArrayGetSparseProperties
 	kz_none_cuda, // 154 cuArrayGetMemoryRequirements
 	kz_none_cuda, // 155 cuArrayGetPlane
@@ -243,27 +243,27 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 228 cuMemsetD2D8
 	kz_none_cuda, // 229 cuMemsetD2D16
 	kz_none_cuda, // 230 cuMemsetD2D32
-	kz_none_cuda, // 231 cuArrayGetDescriptor
+	kz_lazy_cuda, // 231 cuArrayGetDescriptor
 	kz_lazy_cuda, // 232 cuMemcpyHtoD_v2
 	kz_lazy_cuda, // 233 cuMemcpyHtoD_v2_ptds
 	kz_lazy_cuda, // 234 cuMemcpyDtoH_v2
 	kz_lazy_cuda, // 235 cuMemcpyDtoH_v2_ptds
 	kz_lazy_cuda, // 236 cuMemcpyDtoD_v2
 	kz_lazy_cuda, // 237 cuMemcpyDtoD_v2_ptds
-	kz_none_cuda, // 238 cuMemcpyDtoA_v2
-	kz_none_cuda, // 239 cuMemcpyDtoA_v2_ptds
-	kz_none_cuda, // 240 cuMemcpyAtoD_v2
-	kz_none_cuda, // 241 cuMemcpyAtoD_v2_ptds
-	kz_none_cuda, // 242 cuMemcpyHtoA_v2
-	kz_none_cuda, // 243 cuMemcpyHtoA_v2_ptds
-	kz_none_cuda, // 244 cuMemcpyAtoH_v2
-	kz_none_cuda, // 245 cuMemcpyAtoH_v2_ptds
-	kz_none_cuda, // 246 cuMemcpyAtoA_v2
-	kz_none_cuda, // 247 cuMemcpyAtoA_v2_ptds
-	kz_none_cuda, // 248 cuMemcpyHtoAAsync_v2
-	kz_none_cuda, // 249 cuMemcpyHtoAAsync_v2_ptsz
-	kz_none_cuda, // 250 cuMemcpyAtoHAsync_v2
-	kz_none_cuda, // 251 cuMemcpyAtoHAsync_v2_ptsz
+	kz_lazy_cuda, // 238 cuMemcpyDtoA_v2
+	kz_lazy_cuda, // 239 cuMemcpyDtoA_v2_ptds
+	kz_lazy_cuda, // 240 cuMemcpyAtoD_v2
+	kz_lazy_cuda, // 241 cuMemcpyAtoD_v2_ptds
+	kz_lazy_cuda, // 242 cuMemcpyHtoA_v2
+	kz_lazy_cuda, // 243 cuMemcpyHtoA_v2_ptds
+	kz_lazy_cuda, // 244 cuMemcpyAtoH_v2
+	kz_lazy_cuda, // 245 cuMemcpyAtoH_v2_ptds
+	kz_lazy_cuda, // 246 cuMemcpyAtoA_v2
+	kz_lazy_cuda, // 247 cuMemcpyAtoA_v2_ptds
+	kz_lazy_cuda, // 248 cuMemcpyHtoAAsync_v2
+	kz_lazy_cuda, // 249 cuMemcpyHtoAAsync_v2_ptsz
+	kz_lazy_cuda, // 250 cuMemcpyAtoHAsync_v2
+	kz_lazy_cuda, // 251 cuMemcpyAtoHAsync_v2_ptsz
 	kz_lazy_cuda, // 252 cuMemcpy2D_v2
 	kz_lazy_cuda, // 253 cuMemcpy2D_v2_ptds
 	kz_lazy_cuda, // 254 cuMemcpy2DUnaligned_v2
@@ -352,18 +352,18 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 337 cuMemBatchDecompressAsync_ptsz
 	kz_none_cuda, // 338 cuMemGetAttribute
 	kz_none_cuda, // 339 cuMemGetAttribute_v2
-	kz_none_cuda, // 340 cuArrayCreate_v2
+	kz_lazy_cuda, // 340 cuArrayCreate_v2
 	kz_none_cuda, // 341 cuMipmappedArrayGetSparseProperties
 	kz_none_cuda, // 342 cuMipmappedArrayGetMemoryRequirements
-	kz_none_cuda, // 343 cuArrayDestroy
-	kz_none_cuda, // 344 cuArray3DCreate_v2
-	kz_none_cuda, // 345 cuArray3DGetDescriptor_v2
-	kz_none_cuda, // 346 cuMipmappedArrayCreate
-	kz_none_cuda, // 347 cuMipmappedArrayGetLevel
-	kz_none_cuda, // 348 cuMipmappedArrayDestroy
-	kz_none_cuda, // 349 cuArrayCreate
-	kz_none_cuda, // 350 cuArray3DCreate
-	kz_none_cuda, // 351 cuArray3DGetDescriptor
+	kz_lazy_cuda, // 343 cuArrayDestroy
+	kz_lazy_cuda, // 344 cuArray3DCreate_v2
+	kz_lazy_cuda, // 345 cuArray3DGetDescriptor_v2
+	kz_lazy_cuda, // 346 cuMipmappedArrayCreate
+	kz_lazy_cuda, // 347 cuMipmappedArrayGetLevel
+	kz_lazy_cuda, // 348 cuMipmappedArrayDestroy
+	kz_lazy_cuda, // 349 cuArrayCreate
+	kz_lazy_cuda, // 350 cuArray3DCreate
+	kz_lazy_cuda, // 351 cuArray3DGetDescriptor
 	kz_lazy_cuda, // 352 cuStreamCreate
 	kz_lazy_cuda, // 353 cuStreamCreateWithPriority
 	kz_lazy_cuda, // 354 cuThreadExchangeStreamCaptureMode
@@ -638,14 +638,14 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 623 cuTexRefDestroy
 	kz_none_cuda, // 624 cuSurfRefSetArray
 	kz_none_cuda, // 625 cuSurfRefGetArray
-	kz_none_cuda, // 626 cuTexObjectCreate
-	kz_none_cuda, // 627 cuTexObjectDestroy
-	kz_none_cuda, // 628 cuTexObjectGetResourceDesc
-	kz_none_cuda, // 629 cuTexObjectGetTextureDesc
-	kz_none_cuda, // 630 cuTexObjectGetResourceViewDesc
-	kz_none_cuda, // 631 cuSurfObjectCreate
-	kz_none_cuda, // 632 cuSurfObjectDestroy
-	kz_none_cuda, // 633 cuSurfObjectGetResourceDesc
+	kz_lazy_cuda, // 626 cuTexObjectCreate
+	kz_lazy_cuda, // 627 cuTexObjectDestroy
+	kz_lazy_cuda, // 628 cuTexObjectGetResourceDesc
+	kz_lazy_cuda, // 629 cuTexObjectGetTextureDesc
+	kz_lazy_cuda, // 630 cuTexObjectGetResourceViewDesc
+	kz_lazy_cuda, // 631 cuSurfObjectCreate
+	kz_lazy_cuda, // 632 cuSurfObjectDestroy
+	kz_lazy_cuda, // 633 cuSurfObjectGetResourceDesc
 	kz_none_cuda, // 634 cuTensorMapEncodeTiled
 	kz_none_cuda, // 635 cuTensorMapEncodeIm2col
 	kz_none_cuda, // 636 cuTensorMapEncodeIm2colWide
@@ -752,15 +752,15 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,0,2,2,2,2,
 	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,2,2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
 	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,0,0,2,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,2,2,2,
+	0,0,0,0,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
@@ -772,7 +772,7 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
 	2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,

@@ -847,6 +847,13 @@ type CuMemHostUnregister struct {
 	P uint64
 }
 
+type CuArrayGetDescriptor_v2 struct {
+	_ structs.HostLayout
+
+	PArrayDescriptor uint64
+	HArray           uint64
+}
+
 type CuMemAddressReserve struct {
 	_ structs.HostLayout
 
@@ -1061,6 +1068,13 @@ type CuMemHostRegister struct {
 	Flags    uint32
 }
 
+type CuArrayGetDescriptor struct {
+	_ structs.HostLayout
+
+	PArrayDescriptor uint64
+	HArray           uint64
+}
+
 type CuMemcpyHtoD_v2 struct {
 	_ structs.HostLayout
 
@@ -1083,6 +1097,72 @@ type CuMemcpyDtoD_v2 struct {
 	DstDevice uint64
 	SrcDevice uint64
 	ByteCount uint64
+}
+
+type CuMemcpyDtoA_v2 struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint64
+	SrcDevice uint64
+	ByteCount uint64
+}
+
+type CuMemcpyAtoD_v2 struct {
+	_ structs.HostLayout
+
+	DstDevice uint64
+	SrcArray  uint64
+	SrcOffset uint64
+	ByteCount uint64
+}
+
+type CuMemcpyHtoA_v2 struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint64
+	SrcHost   uint64
+	ByteCount uint64
+}
+
+type CuMemcpyAtoH_v2 struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcArray  uint64
+	SrcOffset uint64
+	ByteCount uint64
+}
+
+type CuMemcpyAtoA_v2 struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint64
+	SrcArray  uint64
+	SrcOffset uint64
+	ByteCount uint64
+}
+
+type CuMemcpyHtoAAsync_v2 struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint64
+	SrcHost   uint64
+	ByteCount uint64
+	HStream   uint64
+}
+
+type CuMemcpyAtoHAsync_v2 struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcArray  uint64
+	SrcOffset uint64
+	ByteCount uint64
+	HStream   uint64
 }
 
 type CuMemcpy2D_v2 struct {
@@ -1336,6 +1416,76 @@ type CuMemAllocFromPoolAsync struct {
 	Bytesize uint64
 	Pool     uint64
 	HStream  uint64
+}
+
+type CuArrayCreate_v2 struct {
+	_ structs.HostLayout
+
+	PHandle        uint64
+	PAllocateArray uint64
+}
+
+type CuArrayDestroy struct {
+	_ structs.HostLayout
+
+	HArray uint64
+}
+
+type CuArray3DCreate_v2 struct {
+	_ structs.HostLayout
+
+	PHandle        uint64
+	PAllocateArray uint64
+}
+
+type CuArray3DGetDescriptor_v2 struct {
+	_ structs.HostLayout
+
+	PArrayDescriptor uint64
+	HArray           uint64
+}
+
+type CuMipmappedArrayCreate struct {
+	_ structs.HostLayout
+
+	PHandle             uint64
+	PMipmappedArrayDesc uint64
+	NumMipmapLevels     uint32
+}
+
+type CuMipmappedArrayGetLevel struct {
+	_ structs.HostLayout
+
+	PLevelArray     uint64
+	HMipmappedArray uint64
+	Level           uint32
+}
+
+type CuMipmappedArrayDestroy struct {
+	_ structs.HostLayout
+
+	HMipmappedArray uint64
+}
+
+type CuArrayCreate struct {
+	_ structs.HostLayout
+
+	PHandle        uint64
+	PAllocateArray uint64
+}
+
+type CuArray3DCreate struct {
+	_ structs.HostLayout
+
+	PHandle        uint64
+	PAllocateArray uint64
+}
+
+type CuArray3DGetDescriptor struct {
+	_ structs.HostLayout
+
+	PArrayDescriptor uint64
+	HArray           uint64
 }
 
 type CuStreamCreate struct {
@@ -2606,6 +2756,62 @@ type CuGraphInstantiate_v2 struct {
 	PhErrorNode uint64
 	LogBuffer   uint64
 	BufferSize  uint64
+}
+
+type CuTexObjectCreate struct {
+	_ structs.HostLayout
+
+	PTexObject   uint64
+	PResDesc     uint64
+	PTexDesc     uint64
+	PResViewDesc uint64
+}
+
+type CuTexObjectDestroy struct {
+	_ structs.HostLayout
+
+	TexObject uint64
+}
+
+type CuTexObjectGetResourceDesc struct {
+	_ structs.HostLayout
+
+	PResDesc  uint64
+	TexObject uint64
+}
+
+type CuTexObjectGetTextureDesc struct {
+	_ structs.HostLayout
+
+	PTexDesc  uint64
+	TexObject uint64
+}
+
+type CuTexObjectGetResourceViewDesc struct {
+	_ structs.HostLayout
+
+	PResViewDesc uint64
+	TexObject    uint64
+}
+
+type CuSurfObjectCreate struct {
+	_ structs.HostLayout
+
+	PSurfObject uint64
+	PResDesc    uint64
+}
+
+type CuSurfObjectDestroy struct {
+	_ structs.HostLayout
+
+	SurfObject uint64
+}
+
+type CuSurfObjectGetResourceDesc struct {
+	_ structs.HostLayout
+
+	PResDesc   uint64
+	SurfObject uint64
 }
 
 type CuProfilerStart struct {

@@ -1348,6 +1348,19 @@ func bind_cuMemHostUnregister(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuArrayGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayGetDescriptor_v2)(args)
+	if a.PArrayDescriptor == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ArrayGetDescriptor(cu.CUarray(a.HArray))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
+	return 0
+}
+
 func bind_cuMemAddressReserve(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemAddressReserve)(args)
 	if a.Ptr == 0 {
@@ -1651,6 +1664,19 @@ func bind_cuMemHostRegister(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuArrayGetDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayGetDescriptor)(args)
+	if a.PArrayDescriptor == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ArrayGetDescriptorV1(cu.CUarray(a.HArray))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
+	return 0
+}
+
 func bind_cuMemcpyHtoD_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpyHtoD_v2)(args)
 	err := (*driver.Thread)(thread).MemcpyHtoD(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
@@ -1672,6 +1698,69 @@ func bind_cuMemcpyDtoH_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuMemcpyDtoD_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemcpyDtoD_v2)(args)
 	err := (*driver.Thread)(thread).MemcpyDtoD(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyDtoA_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyDtoA_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyDtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoD_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoD_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoD(driver.DevPtr(a.DstDevice), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyHtoA_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyHtoA_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyHtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoH_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoH_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoH(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoA_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoA_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyHtoAAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyHtoAAsync_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyHtoAAsync(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoHAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoHAsync_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoHAsync(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
 	}
@@ -1964,6 +2053,148 @@ func bind_cuMemAllocFromPoolAsync(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
+	return 0
+}
+
+func bind_cuArrayCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayCreate_v2)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	if a.PAllocateArray == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_ARRAY_DESCRIPTOR_v2](hostmem.Ptr(a.PAllocateArray))
+	r0, err := (*driver.Thread)(thread).ArrayCreate(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuArrayDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayDestroy)(args)
+	err := (*driver.Thread)(thread).ArrayDestroy(cu.CUarray(a.HArray))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuArray3DCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArray3DCreate_v2)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	if a.PAllocateArray == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_ARRAY3D_DESCRIPTOR_v2](hostmem.Ptr(a.PAllocateArray))
+	r0, err := (*driver.Thread)(thread).Array3DCreate(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuArray3DGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArray3DGetDescriptor_v2)(args)
+	if a.PArrayDescriptor == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).Array3DGetDescriptor(cu.CUarray(a.HArray))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
+	return 0
+}
+
+func bind_cuMipmappedArrayCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMipmappedArrayCreate)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	if a.PMipmappedArrayDesc == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_ARRAY3D_DESCRIPTOR_v2](hostmem.Ptr(a.PMipmappedArrayDesc))
+	r0, err := (*driver.Thread)(thread).MipmappedArrayCreate(s1, uint32(a.NumMipmapLevels))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuMipmappedArrayGetLevel(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMipmappedArrayGetLevel)(args)
+	if a.PLevelArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MipmappedArrayGetLevel(cu.CUmipmappedArray(a.HMipmappedArray), uint32(a.Level))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PLevelArray), uint64(r0))
+	return 0
+}
+
+func bind_cuMipmappedArrayDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMipmappedArrayDestroy)(args)
+	err := (*driver.Thread)(thread).MipmappedArrayDestroy(cu.CUmipmappedArray(a.HMipmappedArray))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuArrayCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayCreate)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	if a.PAllocateArray == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_ARRAY_DESCRIPTOR_v1](hostmem.Ptr(a.PAllocateArray))
+	r0, err := (*driver.Thread)(thread).ArrayCreateV1(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuArray3DCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArray3DCreate)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	if a.PAllocateArray == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_ARRAY3D_DESCRIPTOR_v1](hostmem.Ptr(a.PAllocateArray))
+	r0, err := (*driver.Thread)(thread).Array3DCreateV1(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuArray3DGetDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArray3DGetDescriptor)(args)
+	if a.PArrayDescriptor == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).Array3DGetDescriptorV1(cu.CUarray(a.HArray))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
 	return 0
 }
 
@@ -3765,6 +3996,118 @@ func bind_cuGraphInstantiate_v2(thread, args unsafe.Pointer) int32 {
 	if a.PhErrorNode != 0 {
 		hostmem.Store(hostmem.Ptr(a.PhErrorNode), uint64(r2))
 	}
+	return 0
+}
+
+func bind_cuTexObjectCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexObjectCreate)(args)
+	if a.PTexObject == 0 {
+		return refuse(thread)
+	}
+	if a.PResDesc == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_RESOURCE_DESC_v1](hostmem.Ptr(a.PResDesc))
+	if a.PTexDesc == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_TEXTURE_DESC_v1](hostmem.Ptr(a.PTexDesc))
+	var s3 *cu.CUDA_RESOURCE_VIEW_DESC_v1
+	if a.PResViewDesc != 0 {
+		s3 = hostmem.At[cu.CUDA_RESOURCE_VIEW_DESC_v1](hostmem.Ptr(a.PResViewDesc))
+	}
+	r0, err := (*driver.Thread)(thread).TexObjectCreate(s1, s2, s3)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
+	return 0
+}
+
+func bind_cuTexObjectDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexObjectDestroy)(args)
+	err := (*driver.Thread)(thread).TexObjectDestroy(cu.CUtexObject(a.TexObject))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexObjectGetResourceDesc)(args)
+	if a.PResDesc == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexObjectGetResourceDesc(cu.CUtexObject(a.TexObject))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PResDesc), r0)
+	return 0
+}
+
+func bind_cuTexObjectGetTextureDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexObjectGetTextureDesc)(args)
+	if a.PTexDesc == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexObjectGetTextureDesc(cu.CUtexObject(a.TexObject))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
+	return 0
+}
+
+func bind_cuTexObjectGetResourceViewDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexObjectGetResourceViewDesc)(args)
+	if a.PResViewDesc == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexObjectGetResourceViewDesc(cu.CUtexObject(a.TexObject))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PResViewDesc), r0)
+	return 0
+}
+
+func bind_cuSurfObjectCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuSurfObjectCreate)(args)
+	if a.PSurfObject == 0 {
+		return refuse(thread)
+	}
+	if a.PResDesc == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_RESOURCE_DESC_v1](hostmem.Ptr(a.PResDesc))
+	r0, err := (*driver.Thread)(thread).SurfObjectCreate(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PSurfObject), uint64(r0))
+	return 0
+}
+
+func bind_cuSurfObjectDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuSurfObjectDestroy)(args)
+	err := (*driver.Thread)(thread).SurfObjectDestroy(cu.CUsurfObject(a.SurfObject))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuSurfObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuSurfObjectGetResourceDesc)(args)
+	if a.PResDesc == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).SurfObjectGetResourceDesc(cu.CUsurfObject(a.SurfObject))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PResDesc), r0)
 	return 0
 }
 

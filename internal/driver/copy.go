@@ -40,11 +40,15 @@ const (
 	deviceSide side = iota // allocated or registered memory
 	hostSide               // any memory of the program
 	eitherSide             // to be found out
+	arraySide              // in an array, checked
 )
 
 func (s *state) resolve(addr, n uint64, what side) (place, error) {
-	if what == deviceSide {
+	switch what {
+	case deviceSide:
 		return s.known1D(addr, n)
+	case arraySide:
+		return place{addr: addr}, nil
 	}
 	return s.any1D(addr, n)
 }
@@ -240,9 +244,7 @@ func (s *state) plane(kind cu.CUmemorytype, host, device, x, y, pitch, width, he
 		what = deviceSide
 	case cu.CU_MEMORYTYPE_UNIFIED:
 		what = eitherSide
-	case cu.CU_MEMORYTYPE_ARRAY:
-		return rows{}, errInvalidValue // no array handle is valid yet
-	default:
+	default: // arrays are looked up where boxes are copied
 		return rows{}, errInvalidValue
 	}
 	if pitch == 0 {
@@ -263,6 +265,10 @@ func (t *Thread) memcpy2D(p *cu.CUDA_MEMCPY2D, h cu.CUstream, async bool) error 
 	}
 	if p.WidthInBytes == 0 || p.Height == 0 {
 		return nil
+	}
+	if p.DstMemoryType == cu.CU_MEMORYTYPE_ARRAY || p.SrcMemoryType == cu.CU_MEMORYTYPE_ARRAY {
+		b := box(p)
+		return t.memcpy3D(&b, h, async)
 	}
 	if !async {
 		if err := t.waits(st); err != nil {

@@ -14,7 +14,17 @@ type volume struct {
 const maxSlices = 1 << 31
 
 // volume checks one side; the last byte of the last slice must be inside.
-func (s *state) volume(kind cu.CUmemorytype, host, device, x, y, z, pitch, height uint64, p *cu.CUDA_MEMCPY3D) (volume, error) {
+func (s *state) volume(kind cu.CUmemorytype, array cu.CUarray, host, device, x, y, z, pitch, height uint64, p *cu.CUDA_MEMCPY3D) (volume, error) {
+	if kind == cu.CU_MEMORYTYPE_ARRAY {
+		if array == 0 {
+			return volume{}, errInvalidValue
+		}
+		a, err := s.array(array)
+		if err != nil {
+			return volume{}, err
+		}
+		return a.volume(x, y, z, p)
+	}
 	if pitch == 0 {
 		pitch = x + p.WidthInBytes
 	}

@@ -45,7 +45,8 @@ type CallOut func(fn, a, b, c uint64) uint64
 // state is one driver. There is one in a process; tests make their own with Start.
 type state struct {
 	backends []backend.Backend
-	callOut  CallOut
+	callOut  CallOut // a function of the program that answers a question
+	callBack CallOut // one that a stream calls
 
 	ready atomic.Bool // set last in init
 	mu    sync.Mutex
@@ -68,6 +69,10 @@ type state struct {
 	userObjects *handle.Table[UserObject]
 	physicals   *handle.Table[physical]
 	linkers     *handle.Table[Linker]
+	arrays      *handle.Table[Array]
+	mipmaps     *handle.Table[Mipmap]
+	textures    *handle.Table[Texture]
+	surfaces    *handle.Table[Surface]
 	virtual     virtualSpace
 	graphMu     sync.Mutex    // see Graph
 	captures    []*capture    // guarded by graphMu
@@ -107,9 +112,13 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		userObjects: handle.NewTable[UserObject](kindUserObject, "user objects"),
 		physicals:   handle.NewTable[physical](kindPhysical, "memory handles"),
 		linkers:     handle.NewTable[Linker](kindLink, "linkers"),
+		arrays:      handle.NewTable[Array](kindArray, "arrays"),
+		mipmaps:     handle.NewTable[Mipmap](kindMipmap, "mipmapped arrays"),
+		textures:    handle.NewTable[Texture](kindTexture, "textures"),
+		surfaces:    handle.NewTable[Surface](kindSurface, "surfaces"),
 	}
 	if len(out) > 0 {
-		s.callOut = out[0]
+		s.callOut, s.callBack = out[0], out[len(out)-1]
 	}
 	current.Store(s)
 }

@@ -427,7 +427,7 @@ func (t *Thread) StreamAddCallback(h cu.CUstream, fn cu.CUstreamCallback, user h
 	if err != nil {
 		return err
 	}
-	call := st.ctx.state.callOut
+	call := st.ctx.state.callBack
 	switch {
 	case fn == 0 || flags != 0:
 		return errInvalidValue

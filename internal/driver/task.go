@@ -94,7 +94,7 @@ func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
 	if fn == 0 {
 		return nil, errInvalidValue
 	}
-	call := s.callOut
+	call := s.callBack
 	if call == nil {
 		return nil, errNotSupported
 	}
@@ -167,11 +167,11 @@ func (s *state) copyBox(c *Context, p *cu.CUDA_MEMCPY3D) (*copyTask, error) {
 	if p.SrcLOD != 0 || p.DstLOD != 0 || p.Reserved0 != 0 || p.Reserved1 != 0 {
 		return nil, errInvalidValue
 	}
-	d, err := s.volume(p.DstMemoryType, p.DstHost, uint64(p.DstDevice), p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight, p)
+	d, err := s.volume(p.DstMemoryType, p.DstArray, p.DstHost, uint64(p.DstDevice), p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight, p)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.volume(p.SrcMemoryType, p.SrcHost, uint64(p.SrcDevice), p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch, p.SrcHeight, p)
+	f, err := s.volume(p.SrcMemoryType, p.SrcArray, p.SrcHost, uint64(p.SrcDevice), p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch, p.SrcHeight, p)
 	if err != nil {
 		return nil, err
 	}
