@@ -18,6 +18,7 @@ func TestPrograms(t *testing.T) {
 		{"abi_load", []string{"-ldl"}},
 		{"abi_fork", []string{"-L" + libs, "-lcuda", "-lpthread"}},
 		{"abi_threads", []string{"-L" + libs, "-lcuda", "-lpthread"}},
+		{"abi_callback", []string{"-L" + libs, "-lcuda"}},
 		{"abi_thread_end", []string{"-L" + libs, "-lcuda", "-lpthread"}},
 		{"abi_tls", []string{"-L" + libs, "-lcuda"}},
 		{"abi_proc", []string{"-L" + libs, "-lcuda", "-ldl"}},

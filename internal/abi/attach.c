@@ -12,6 +12,12 @@ extern void *const *const kz_stubs[KZ_LIBRARIES];
 
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
+	if (t->flags & KZ_THREAD_CALLBACK) { // the stream waits for it: a call that waits for the stream would never end
+		enum { NOT_PERMITTED = 800 };
+		if (flag & KZ_DOOR_RUNTIME)
+			t->last_error = NOT_PERMITTED;
+		return NOT_PERMITTED;
+	}
 	int saved = errno; // the program may still want to look at that of a call before ours
 	uint32_t outer = t->flags; // a callback may call us again inside a call
 	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);
@@ -46,6 +52,14 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 
 uint64_t *kz_host_noted(void) { return host->noted; }
 uint64_t kz_host_take(void *out, uint64_t room) { return host->take(out, room); }
+
+uint64_t kz_call_back(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
+	struct kz_thread *t = host->thread();
+	t->flags |= KZ_THREAD_CALLBACK;
+	uint64_t r = kz_call_out(fn, a, b, c);
+	t->flags &= ~KZ_THREAD_CALLBACK;
+	return r;
+}
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
 	return ((uint64_t(*)(uint64_t, uint64_t, uint64_t))fn)(a, b, c);

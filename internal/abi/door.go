@@ -6,6 +6,7 @@ package abi
 #cgo CFLAGS: -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
 #cgo LDFLAGS: -Wl,--wrap=sigaction
 #cgo noescape kz_call_out
+#cgo noescape kz_call_back
 #cgo noescape kz_host_take
 #cgo nocallback kz_host_take
 #cgo nocallback kz_host_noted
@@ -111,6 +112,11 @@ func Noted() *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(C.kz_host_n
 // TakeNotes moves up to room records, laid out as struct kz_note, from the base to out.
 func TakeNotes(out unsafe.Pointer, room int) int {
 	return int(C.kz_host_take(out, C.uint64_t(room)))
+}
+
+// CallBack is CallOut for functions that streams call. Calls of ours that they make are not permitted.
+func CallBack(fn, a, b, c uint64) uint64 {
+	return uint64(C.kz_call_back(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c)))
 }
 
 // CallOut calls a C function of the program with up to three arguments.

@@ -25,4 +25,7 @@ uint64_t kz_host_take(void *out, uint64_t room);
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
 
+// kz_call_back is kz_call_out for functions that streams call: they may not use CUDA.
+uint64_t kz_call_back(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
+
 #endif
