@@ -315,16 +315,16 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 284 cudaGraphKernelNodeGetParams
 	kz_lazy_cudart12, // 285 cudaGraphKernelNodeSetParams
 	kz_lazy_cudart12, // 286 cudaGraphKernelNodeCopyAttributes
-	kz_none_cudart12, // 287 cudaGraphKernelNodeGetAttribute
-	kz_none_cudart12, // 288 cudaGraphKernelNodeSetAttribute
+	kz_lazy_cudart12, // 287 cudaGraphKernelNodeGetAttribute
+	kz_lazy_cudart12, // 288 cudaGraphKernelNodeSetAttribute
 	kz_lazy_cudart12, // 289 cudaGraphAddMemcpyNode
 	kz_lazy_cudart12, // 290 cudaGraphAddMemcpyNodeToSymbol
 	kz_lazy_cudart12, // 291 cudaGraphAddMemcpyNodeFromSymbol
 	kz_lazy_cudart12, // 292 cudaGraphAddMemcpyNode1D
 	kz_lazy_cudart12, // 293 cudaGraphMemcpyNodeGetParams
 	kz_lazy_cudart12, // 294 cudaGraphMemcpyNodeSetParams
-	kz_none_cudart12, // 295 cudaGraphMemcpyNodeSetParamsToSymbol
-	kz_none_cudart12, // 296 cudaGraphMemcpyNodeSetParamsFromSymbol
+	kz_lazy_cudart12, // 295 cudaGraphMemcpyNodeSetParamsToSymbol
+	kz_lazy_cudart12, // 296 cudaGraphMemcpyNodeSetParamsFromSymbol
 	kz_lazy_cudart12, // 297 cudaGraphMemcpyNodeSetParams1D
 	kz_lazy_cudart12, // 298 cudaGraphAddMemsetNode
 	kz_lazy_cudart12, // 299 cudaGraphMemsetNodeGetParams
@@ -348,7 +348,7 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 317 cudaGraphExternalSemaphoresWaitNodeGetParams
 	kz_none_cudart12, // 318 cudaGraphExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cudart12, // 319 cudaGraphAddMemAllocNode
-	kz_none_cudart12, // 320 cudaGraphMemAllocNodeGetParams
+	kz_lazy_cudart12, // 320 cudaGraphMemAllocNodeGetParams
 	kz_lazy_cudart12, // 321 cudaGraphAddMemFreeNode
 	kz_lazy_cudart12, // 322 cudaGraphMemFreeNodeGetParams
 	kz_lazy_cudart12, // 323 cudaGraphClone
@@ -362,8 +362,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 331 cudaGraphExecGetFlags
 	kz_lazy_cudart12, // 332 cudaGraphExecKernelNodeSetParams
 	kz_lazy_cudart12, // 333 cudaGraphExecMemcpyNodeSetParams
-	kz_none_cudart12, // 334 cudaGraphExecMemcpyNodeSetParamsToSymbol
-	kz_none_cudart12, // 335 cudaGraphExecMemcpyNodeSetParamsFromSymbol
+	kz_lazy_cudart12, // 334 cudaGraphExecMemcpyNodeSetParamsToSymbol
+	kz_lazy_cudart12, // 335 cudaGraphExecMemcpyNodeSetParamsFromSymbol
 	kz_lazy_cudart12, // 336 cudaGraphExecMemcpyNodeSetParams1D
 	kz_lazy_cudart12, // 337 cudaGraphExecMemsetNodeSetParams
 	kz_lazy_cudart12, // 338 cudaGraphExecHostNodeSetParams
@@ -477,9 +477,9 @@ const uint8_t kz_kind_cudart12[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,0,
-	0,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,0,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

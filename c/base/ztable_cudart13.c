@@ -328,16 +328,16 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 297 cudaGraphKernelNodeGetParams
 	kz_lazy_cudart13, // 298 cudaGraphKernelNodeSetParams
 	kz_lazy_cudart13, // 299 cudaGraphKernelNodeCopyAttributes
-	kz_none_cudart13, // 300 cudaGraphKernelNodeGetAttribute
-	kz_none_cudart13, // 301 cudaGraphKernelNodeSetAttribute
+	kz_lazy_cudart13, // 300 cudaGraphKernelNodeGetAttribute
+	kz_lazy_cudart13, // 301 cudaGraphKernelNodeSetAttribute
 	kz_lazy_cudart13, // 302 cudaGraphAddMemcpyNode
 	kz_lazy_cudart13, // 303 cudaGraphAddMemcpyNodeToSymbol
 	kz_lazy_cudart13, // 304 cudaGraphAddMemcpyNodeFromSymbol
 	kz_lazy_cudart13, // 305 cudaGraphAddMemcpyNode1D
 	kz_lazy_cudart13, // 306 cudaGraphMemcpyNodeGetParams
 	kz_lazy_cudart13, // 307 cudaGraphMemcpyNodeSetParams
-	kz_none_cudart13, // 308 cudaGraphMemcpyNodeSetParamsToSymbol
-	kz_none_cudart13, // 309 cudaGraphMemcpyNodeSetParamsFromSymbol
+	kz_lazy_cudart13, // 308 cudaGraphMemcpyNodeSetParamsToSymbol
+	kz_lazy_cudart13, // 309 cudaGraphMemcpyNodeSetParamsFromSymbol
 	kz_lazy_cudart13, // 310 cudaGraphMemcpyNodeSetParams1D
 	kz_lazy_cudart13, // 311 cudaGraphAddMemsetNode
 	kz_lazy_cudart13, // 312 cudaGraphMemsetNodeGetParams
@@ -361,7 +361,7 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 330 cudaGraphExternalSemaphoresWaitNodeGetParams
 	kz_none_cudart13, // 331 cudaGraphExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cudart13, // 332 cudaGraphAddMemAllocNode
-	kz_none_cudart13, // 333 cudaGraphMemAllocNodeGetParams
+	kz_lazy_cudart13, // 333 cudaGraphMemAllocNodeGetParams
 	kz_lazy_cudart13, // 334 cudaGraphAddMemFreeNode
 	kz_lazy_cudart13, // 335 cudaGraphMemFreeNodeGetParams
 	kz_lazy_cudart13, // 336 cudaGraphClone
@@ -385,8 +385,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 354 cudaGraphExecGetFlags
 	kz_lazy_cudart13, // 355 cudaGraphExecKernelNodeSetParams
 	kz_lazy_cudart13, // 356 cudaGraphExecMemcpyNodeSetParams
-	kz_none_cudart13, // 357 cudaGraphExecMemcpyNodeSetParamsToSymbol
-	kz_none_cudart13, // 358 cudaGraphExecMemcpyNodeSetParamsFromSymbol
+	kz_lazy_cudart13, // 357 cudaGraphExecMemcpyNodeSetParamsToSymbol
+	kz_lazy_cudart13, // 358 cudaGraphExecMemcpyNodeSetParamsFromSymbol
 	kz_lazy_cudart13, // 359 cudaGraphExecMemcpyNodeSetParams1D
 	kz_lazy_cudart13, // 360 cudaGraphExecMemsetNodeSetParams
 	kz_lazy_cudart13, // 361 cudaGraphExecHostNodeSetParams
@@ -498,9 +498,9 @@ const uint8_t kz_kind_cudart13[] = {
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
 	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

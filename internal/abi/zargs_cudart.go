@@ -1247,6 +1247,22 @@ type CudaGraphKernelNodeCopyAttributes struct {
 	HSrc uint64
 }
 
+type CudaGraphKernelNodeGetAttribute struct {
+	_ structs.HostLayout
+
+	HNode     uint64
+	Attr      uint32
+	Value_out uint64
+}
+
+type CudaGraphKernelNodeSetAttribute struct {
+	_ structs.HostLayout
+
+	HNode uint64
+	Attr  uint32
+	Value uint64
+}
+
 type CudaGraphAddMemcpyNode struct {
 	_ structs.HostLayout
 
@@ -1310,6 +1326,28 @@ type CudaGraphMemcpyNodeSetParams struct {
 
 	Node        uint64
 	PNodeParams uint64
+}
+
+type CudaGraphMemcpyNodeSetParamsToSymbol struct {
+	_ structs.HostLayout
+
+	Node   uint64
+	Symbol uint64
+	Src    uint64
+	Count  uint64
+	Offset uint64
+	Kind   uint32
+}
+
+type CudaGraphMemcpyNodeSetParamsFromSymbol struct {
+	_ structs.HostLayout
+
+	Node   uint64
+	Dst    uint64
+	Symbol uint64
+	Count  uint64
+	Offset uint64
+	Kind   uint32
 }
 
 type CudaGraphMemcpyNodeSetParams1D struct {
@@ -1452,6 +1490,13 @@ type CudaGraphAddMemAllocNode struct {
 	PDependencies   uint64
 	NumDependencies uint64
 	NodeParams      uint64
+}
+
+type CudaGraphMemAllocNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node       uint64
+	Params_out uint64
 }
 
 type CudaGraphAddMemFreeNode struct {
@@ -1635,6 +1680,30 @@ type CudaGraphExecMemcpyNodeSetParams struct {
 	HGraphExec  uint64
 	Node        uint64
 	PNodeParams uint64
+}
+
+type CudaGraphExecMemcpyNodeSetParamsToSymbol struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	Node       uint64
+	Symbol     uint64
+	Src        uint64
+	Count      uint64
+	Offset     uint64
+	Kind       uint32
+}
+
+type CudaGraphExecMemcpyNodeSetParamsFromSymbol struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	Node       uint64
+	Dst        uint64
+	Symbol     uint64
+	Count      uint64
+	Offset     uint64
+	Kind       uint32
 }
 
 type CudaGraphExecMemcpyNodeSetParams1D struct {

@@ -1055,388 +1055,423 @@ static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeCopyAttributes(cudaGraphN
 	return kz_door(515, KZ_DOOR_RUNTIME, &a);
 }
 
+static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value_out) {
+	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value_out; } a = {hNode, attr, value_out};
+	return kz_door(516, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *value) {
+	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *value; } a = {hNode, attr, value};
+	return kz_door(517, KZ_DOOR_RUNTIME, &a);
+}
+
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemcpy3DParms *pCopyParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pCopyParams};
-	return kz_door(516, KZ_DOOR_RUNTIME, &a);
+	return kz_door(518, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, symbol, src, count, offset, kind};
-	return kz_door(517, KZ_DOOR_RUNTIME, &a);
+	return kz_door(519, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, symbol, count, offset, kind};
-	return kz_door(518, KZ_DOOR_RUNTIME, &a);
+	return kz_door(520, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, src, count, kind};
-	return kz_door(519, KZ_DOOR_RUNTIME, &a);
+	return kz_door(521, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(520, KZ_DOOR_RUNTIME, &a);
+	return kz_door(522, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(521, KZ_DOOR_RUNTIME, &a);
+	return kz_door(523, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, symbol, src, count, offset, kind};
+	return kz_door(524, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, dst, symbol, count, offset, kind};
+	return kz_door(525, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {node, dst, src, count, kind};
-	return kz_door(522, KZ_DOOR_RUNTIME, &a);
+	return kz_door(526, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemsetParams *pMemsetParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pMemsetParams};
-	return kz_door(523, KZ_DOOR_RUNTIME, &a);
+	return kz_door(527, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(524, KZ_DOOR_RUNTIME, &a);
+	return kz_door(528, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(525, KZ_DOOR_RUNTIME, &a);
+	return kz_door(529, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaHostNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(526, KZ_DOOR_RUNTIME, &a);
+	return kz_door(530, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(527, KZ_DOOR_RUNTIME, &a);
+	return kz_door(531, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(528, KZ_DOOR_RUNTIME, &a);
+	return kz_door(532, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraph_t childGraph; } a = {pGraphNode, graph, pDependencies, numDependencies, childGraph};
-	return kz_door(529, KZ_DOOR_RUNTIME, &a);
+	return kz_door(533, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph) {
 	struct { cudaGraphNode_t node; cudaGraph_t *pGraph; } a = {node, pGraph};
-	return kz_door(530, KZ_DOOR_RUNTIME, &a);
+	return kz_door(534, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; } a = {pGraphNode, graph, pDependencies, numDependencies};
-	return kz_door(531, KZ_DOOR_RUNTIME, &a);
+	return kz_door(535, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(532, KZ_DOOR_RUNTIME, &a);
+	return kz_door(536, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(533, KZ_DOOR_RUNTIME, &a);
+	return kz_door(537, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(534, KZ_DOOR_RUNTIME, &a);
+	return kz_door(538, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(535, KZ_DOOR_RUNTIME, &a);
+	return kz_door(539, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(536, KZ_DOOR_RUNTIME, &a);
+	return kz_door(540, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(537, KZ_DOOR_RUNTIME, &a);
+	return kz_door(541, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaMemAllocNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(538, KZ_DOOR_RUNTIME, &a);
+	return kz_door(542, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart12_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams *params_out) {
+	struct { cudaGraphNode_t node; cudaMemAllocNodeParams *params_out; } a = {node, params_out};
+	return kz_door(543, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dptr; } a = {pGraphNode, graph, pDependencies, numDependencies, dptr};
-	return kz_door(539, KZ_DOOR_RUNTIME, &a);
+	return kz_door(544, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out) {
 	struct { cudaGraphNode_t node; void *dptr_out; } a = {node, dptr_out};
-	return kz_door(540, KZ_DOOR_RUNTIME, &a);
+	return kz_door(545, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph) {
 	struct { cudaGraph_t *pGraphClone; cudaGraph_t originalGraph; } a = {pGraphClone, originalGraph};
-	return kz_door(541, KZ_DOOR_RUNTIME, &a);
+	return kz_door(546, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph) {
 	struct { cudaGraphNode_t *pNode; cudaGraphNode_t originalNode; cudaGraph_t clonedGraph; } a = {pNode, originalNode, clonedGraph};
-	return kz_door(542, KZ_DOOR_RUNTIME, &a);
+	return kz_door(547, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *pType) {
 	struct { cudaGraphNode_t node; cudaGraphNodeType *pType; } a = {node, pType};
-	return kz_door(543, KZ_DOOR_RUNTIME, &a);
+	return kz_door(548, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *nodes; size_t *numNodes; } a = {graph, nodes, numNodes};
-	return kz_door(549, KZ_DOOR_RUNTIME, &a);
+	return kz_door(554, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *pRootNodes; size_t *pNumRootNodes; } a = {graph, pRootNodes, pNumRootNodes};
-	return kz_door(550, KZ_DOOR_RUNTIME, &a);
+	return kz_door(555, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDestroyNode(cudaGraphNode_t node) {
 	struct { cudaGraphNode_t node; } a = {node};
-	return kz_door(556, KZ_DOOR_RUNTIME, &a);
+	return kz_door(561, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(557, KZ_DOOR_RUNTIME, &a);
+	return kz_door(562, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(558, KZ_DOOR_RUNTIME, &a);
+	return kz_door(563, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
 	struct { cudaGraphExec_t graphExec; unsigned long long *flags; } a = {graphExec, flags};
-	return kz_door(559, KZ_DOOR_RUNTIME, &a);
+	return kz_door(564, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(560, KZ_DOOR_RUNTIME, &a);
+	return kz_door(565, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(561, KZ_DOOR_RUNTIME, &a);
+	return kz_door(566, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
+	return kz_door(567, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
+	return kz_door(568, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(562, KZ_DOOR_RUNTIME, &a);
+	return kz_door(569, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(563, KZ_DOOR_RUNTIME, &a);
+	return kz_door(570, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(564, KZ_DOOR_RUNTIME, &a);
+	return kz_door(571, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(565, KZ_DOOR_RUNTIME, &a);
+	return kz_door(572, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(566, KZ_DOOR_RUNTIME, &a);
+	return kz_door(573, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(567, KZ_DOOR_RUNTIME, &a);
+	return kz_door(574, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(568, KZ_DOOR_RUNTIME, &a);
+	return kz_door(575, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(569, KZ_DOOR_RUNTIME, &a);
+	return kz_door(576, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(570, KZ_DOOR_RUNTIME, &a);
+	return kz_door(577, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(571, KZ_DOOR_RUNTIME, &a);
+	return kz_door(578, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(572, KZ_DOOR_RUNTIME, &a);
+	return kz_door(579, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(573, KZ_DOOR_RUNTIME, &a);
+	return kz_door(580, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(574, KZ_DOOR_RUNTIME, &a);
+	return kz_door(581, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(575, KZ_DOOR_RUNTIME, &a);
+	return kz_door(582, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(576, KZ_DOOR_RUNTIME, &a);
+	return kz_door(583, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(577, KZ_DOOR_RUNTIME, &a);
+	return kz_door(584, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(578, KZ_DOOR_RUNTIME, &a);
+	return kz_door(585, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(579, KZ_DOOR_RUNTIME, &a);
+	return kz_door(586, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(579, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(586, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(580, KZ_DOOR_RUNTIME, &a);
+	return kz_door(587, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(580, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(587, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(581, KZ_DOOR_RUNTIME, &a);
+	return kz_door(588, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(581, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(588, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; size_t *numEdges; } a = {graph, from, to, numEdges};
-	return kz_door(582, KZ_DOOR_RUNTIME, &a);
+	return kz_door(589, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; cudaGraphEdgeData *edgeData; size_t *numEdges; } a = {graph, from, to, edgeData, numEdges};
-	return kz_door(583, KZ_DOOR_RUNTIME, &a);
+	return kz_door(590, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; size_t *pNumDependencies; } a = {node, pDependencies, pNumDependencies};
-	return kz_door(584, KZ_DOOR_RUNTIME, &a);
+	return kz_door(591, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; cudaGraphEdgeData *edgeData; size_t *pNumDependencies; } a = {node, pDependencies, edgeData, pNumDependencies};
-	return kz_door(585, KZ_DOOR_RUNTIME, &a);
+	return kz_door(592, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; size_t *pNumDependentNodes; } a = {node, pDependentNodes, pNumDependentNodes};
-	return kz_door(586, KZ_DOOR_RUNTIME, &a);
+	return kz_door(593, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; cudaGraphEdgeData *edgeData; size_t *pNumDependentNodes; } a = {node, pDependentNodes, edgeData, pNumDependentNodes};
-	return kz_door(587, KZ_DOOR_RUNTIME, &a);
+	return kz_door(594, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(588, KZ_DOOR_RUNTIME, &a);
+	return kz_door(595, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(589, KZ_DOOR_RUNTIME, &a);
+	return kz_door(596, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(590, KZ_DOOR_RUNTIME, &a);
+	return kz_door(597, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(591, KZ_DOOR_RUNTIME, &a);
+	return kz_door(598, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart12_cudaProfilerStart(void) {
-	return kz_door(592, KZ_DOOR_RUNTIME, 0);
+	return kz_door(599, KZ_DOOR_RUNTIME, 0);
 }
 
 static int kz_stub_cudart12_cudaProfilerStop(void) {
-	return kz_door(593, KZ_DOOR_RUNTIME, 0);
+	return kz_door(600, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart12___cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernel; const void *entryFuncAddr; } a = {kernel, entryFuncAddr};
-	return kz_door(594, KZ_DOOR_RUNTIME, &a);
+	return kz_door(601, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(595, KZ_DOOR_RUNTIME, &a);
+	return kz_door(602, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(595, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(602, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(596, KZ_DOOR_RUNTIME, &a);
+	return kz_door(603, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernelPtr; const void *entryFuncAddr; } a = {kernelPtr, entryFuncAddr};
-	return kz_door(597, KZ_DOOR_RUNTIME, &a);
+	return kz_door(604, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart12[435] = {
@@ -1636,12 +1671,16 @@ void *const kz_stubs_cudart12[435] = {
 	[284] = kz_stub_cudart12_cudaGraphKernelNodeGetParams,
 	[285] = kz_stub_cudart12_cudaGraphKernelNodeSetParams,
 	[286] = kz_stub_cudart12_cudaGraphKernelNodeCopyAttributes,
+	[287] = kz_stub_cudart12_cudaGraphKernelNodeGetAttribute,
+	[288] = kz_stub_cudart12_cudaGraphKernelNodeSetAttribute,
 	[289] = kz_stub_cudart12_cudaGraphAddMemcpyNode,
 	[290] = kz_stub_cudart12_cudaGraphAddMemcpyNodeToSymbol,
 	[291] = kz_stub_cudart12_cudaGraphAddMemcpyNodeFromSymbol,
 	[292] = kz_stub_cudart12_cudaGraphAddMemcpyNode1D,
 	[293] = kz_stub_cudart12_cudaGraphMemcpyNodeGetParams,
 	[294] = kz_stub_cudart12_cudaGraphMemcpyNodeSetParams,
+	[295] = kz_stub_cudart12_cudaGraphMemcpyNodeSetParamsToSymbol,
+	[296] = kz_stub_cudart12_cudaGraphMemcpyNodeSetParamsFromSymbol,
 	[297] = kz_stub_cudart12_cudaGraphMemcpyNodeSetParams1D,
 	[298] = kz_stub_cudart12_cudaGraphAddMemsetNode,
 	[299] = kz_stub_cudart12_cudaGraphMemsetNodeGetParams,
@@ -1659,6 +1698,7 @@ void *const kz_stubs_cudart12[435] = {
 	[311] = kz_stub_cudart12_cudaGraphEventWaitNodeGetEvent,
 	[312] = kz_stub_cudart12_cudaGraphEventWaitNodeSetEvent,
 	[319] = kz_stub_cudart12_cudaGraphAddMemAllocNode,
+	[320] = kz_stub_cudart12_cudaGraphMemAllocNodeGetParams,
 	[321] = kz_stub_cudart12_cudaGraphAddMemFreeNode,
 	[322] = kz_stub_cudart12_cudaGraphMemFreeNodeGetParams,
 	[323] = kz_stub_cudart12_cudaGraphClone,
@@ -1672,6 +1712,8 @@ void *const kz_stubs_cudart12[435] = {
 	[331] = kz_stub_cudart12_cudaGraphExecGetFlags,
 	[332] = kz_stub_cudart12_cudaGraphExecKernelNodeSetParams,
 	[333] = kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams,
+	[334] = kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsToSymbol,
+	[335] = kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsFromSymbol,
 	[336] = kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams1D,
 	[337] = kz_stub_cudart12_cudaGraphExecMemsetNodeSetParams,
 	[338] = kz_stub_cudart12_cudaGraphExecHostNodeSetParams,

@@ -984,388 +984,423 @@ static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeCopyAttributes(cudaGraphN
 	return kz_door(515, KZ_DOOR_RUNTIME, &a);
 }
 
+static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value_out) {
+	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value_out; } a = {hNode, attr, value_out};
+	return kz_door(516, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *value) {
+	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *value; } a = {hNode, attr, value};
+	return kz_door(517, KZ_DOOR_RUNTIME, &a);
+}
+
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemcpy3DParms *pCopyParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pCopyParams};
-	return kz_door(516, KZ_DOOR_RUNTIME, &a);
+	return kz_door(518, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, symbol, src, count, offset, kind};
-	return kz_door(517, KZ_DOOR_RUNTIME, &a);
+	return kz_door(519, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, symbol, count, offset, kind};
-	return kz_door(518, KZ_DOOR_RUNTIME, &a);
+	return kz_door(520, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, src, count, kind};
-	return kz_door(519, KZ_DOOR_RUNTIME, &a);
+	return kz_door(521, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(520, KZ_DOOR_RUNTIME, &a);
+	return kz_door(522, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(521, KZ_DOOR_RUNTIME, &a);
+	return kz_door(523, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, symbol, src, count, offset, kind};
+	return kz_door(524, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, dst, symbol, count, offset, kind};
+	return kz_door(525, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {node, dst, src, count, kind};
-	return kz_door(522, KZ_DOOR_RUNTIME, &a);
+	return kz_door(526, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemsetParams *pMemsetParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pMemsetParams};
-	return kz_door(523, KZ_DOOR_RUNTIME, &a);
+	return kz_door(527, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(524, KZ_DOOR_RUNTIME, &a);
+	return kz_door(528, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(525, KZ_DOOR_RUNTIME, &a);
+	return kz_door(529, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaHostNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(526, KZ_DOOR_RUNTIME, &a);
+	return kz_door(530, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(527, KZ_DOOR_RUNTIME, &a);
+	return kz_door(531, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(528, KZ_DOOR_RUNTIME, &a);
+	return kz_door(532, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraph_t childGraph; } a = {pGraphNode, graph, pDependencies, numDependencies, childGraph};
-	return kz_door(529, KZ_DOOR_RUNTIME, &a);
+	return kz_door(533, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph) {
 	struct { cudaGraphNode_t node; cudaGraph_t *pGraph; } a = {node, pGraph};
-	return kz_door(530, KZ_DOOR_RUNTIME, &a);
+	return kz_door(534, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; } a = {pGraphNode, graph, pDependencies, numDependencies};
-	return kz_door(531, KZ_DOOR_RUNTIME, &a);
+	return kz_door(535, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(532, KZ_DOOR_RUNTIME, &a);
+	return kz_door(536, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(533, KZ_DOOR_RUNTIME, &a);
+	return kz_door(537, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(534, KZ_DOOR_RUNTIME, &a);
+	return kz_door(538, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(535, KZ_DOOR_RUNTIME, &a);
+	return kz_door(539, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(536, KZ_DOOR_RUNTIME, &a);
+	return kz_door(540, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(537, KZ_DOOR_RUNTIME, &a);
+	return kz_door(541, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaMemAllocNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(538, KZ_DOOR_RUNTIME, &a);
+	return kz_door(542, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart13_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams *params_out) {
+	struct { cudaGraphNode_t node; cudaMemAllocNodeParams *params_out; } a = {node, params_out};
+	return kz_door(543, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dptr; } a = {pGraphNode, graph, pDependencies, numDependencies, dptr};
-	return kz_door(539, KZ_DOOR_RUNTIME, &a);
+	return kz_door(544, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out) {
 	struct { cudaGraphNode_t node; void *dptr_out; } a = {node, dptr_out};
-	return kz_door(540, KZ_DOOR_RUNTIME, &a);
+	return kz_door(545, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph) {
 	struct { cudaGraph_t *pGraphClone; cudaGraph_t originalGraph; } a = {pGraphClone, originalGraph};
-	return kz_door(541, KZ_DOOR_RUNTIME, &a);
+	return kz_door(546, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph) {
 	struct { cudaGraphNode_t *pNode; cudaGraphNode_t originalNode; cudaGraph_t clonedGraph; } a = {pNode, originalNode, clonedGraph};
-	return kz_door(542, KZ_DOOR_RUNTIME, &a);
+	return kz_door(547, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *pType) {
 	struct { cudaGraphNode_t node; cudaGraphNodeType *pType; } a = {node, pType};
-	return kz_door(543, KZ_DOOR_RUNTIME, &a);
+	return kz_door(548, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetContainingGraph(cudaGraphNode_t hNode, cudaGraph_t *phGraph) {
 	struct { cudaGraphNode_t hNode; cudaGraph_t *phGraph; } a = {hNode, phGraph};
-	return kz_door(544, KZ_DOOR_RUNTIME, &a);
+	return kz_door(549, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetLocalId(cudaGraphNode_t hNode, unsigned int *nodeId) {
 	struct { cudaGraphNode_t hNode; unsigned int *nodeId; } a = {hNode, nodeId};
-	return kz_door(545, KZ_DOOR_RUNTIME, &a);
+	return kz_door(550, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetToolsId(cudaGraphNode_t hNode, unsigned long long *toolsNodeId) {
 	struct { cudaGraphNode_t hNode; unsigned long long *toolsNodeId; } a = {hNode, toolsNodeId};
-	return kz_door(546, KZ_DOOR_RUNTIME, &a);
+	return kz_door(551, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetId(cudaGraph_t hGraph, unsigned int *graphID) {
 	struct { cudaGraph_t hGraph; unsigned int *graphID; } a = {hGraph, graphID};
-	return kz_door(547, KZ_DOOR_RUNTIME, &a);
+	return kz_door(552, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecGetId(cudaGraphExec_t hGraphExec, unsigned int *graphID) {
 	struct { cudaGraphExec_t hGraphExec; unsigned int *graphID; } a = {hGraphExec, graphID};
-	return kz_door(548, KZ_DOOR_RUNTIME, &a);
+	return kz_door(553, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *nodes; size_t *numNodes; } a = {graph, nodes, numNodes};
-	return kz_door(549, KZ_DOOR_RUNTIME, &a);
+	return kz_door(554, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *pRootNodes; size_t *pNumRootNodes; } a = {graph, pRootNodes, pNumRootNodes};
-	return kz_door(550, KZ_DOOR_RUNTIME, &a);
+	return kz_door(555, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; cudaGraphEdgeData *edgeData; size_t *numEdges; } a = {graph, from, to, edgeData, numEdges};
-	return kz_door(551, KZ_DOOR_RUNTIME, &a);
+	return kz_door(556, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; cudaGraphEdgeData *edgeData; size_t *pNumDependencies; } a = {node, pDependencies, edgeData, pNumDependencies};
-	return kz_door(552, KZ_DOOR_RUNTIME, &a);
+	return kz_door(557, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; cudaGraphEdgeData *edgeData; size_t *pNumDependentNodes; } a = {node, pDependentNodes, edgeData, pNumDependentNodes};
-	return kz_door(553, KZ_DOOR_RUNTIME, &a);
+	return kz_door(558, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(554, KZ_DOOR_RUNTIME, &a);
+	return kz_door(559, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(555, KZ_DOOR_RUNTIME, &a);
+	return kz_door(560, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDestroyNode(cudaGraphNode_t node) {
 	struct { cudaGraphNode_t node; } a = {node};
-	return kz_door(556, KZ_DOOR_RUNTIME, &a);
+	return kz_door(561, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(557, KZ_DOOR_RUNTIME, &a);
+	return kz_door(562, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(558, KZ_DOOR_RUNTIME, &a);
+	return kz_door(563, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
 	struct { cudaGraphExec_t graphExec; unsigned long long *flags; } a = {graphExec, flags};
-	return kz_door(559, KZ_DOOR_RUNTIME, &a);
+	return kz_door(564, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(560, KZ_DOOR_RUNTIME, &a);
+	return kz_door(565, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(561, KZ_DOOR_RUNTIME, &a);
+	return kz_door(566, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
+	return kz_door(567, KZ_DOOR_RUNTIME, &a);
+}
+
+static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
+	return kz_door(568, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(562, KZ_DOOR_RUNTIME, &a);
+	return kz_door(569, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(563, KZ_DOOR_RUNTIME, &a);
+	return kz_door(570, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(564, KZ_DOOR_RUNTIME, &a);
+	return kz_door(571, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(565, KZ_DOOR_RUNTIME, &a);
+	return kz_door(572, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(566, KZ_DOOR_RUNTIME, &a);
+	return kz_door(573, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(567, KZ_DOOR_RUNTIME, &a);
+	return kz_door(574, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(568, KZ_DOOR_RUNTIME, &a);
+	return kz_door(575, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(569, KZ_DOOR_RUNTIME, &a);
+	return kz_door(576, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(570, KZ_DOOR_RUNTIME, &a);
+	return kz_door(577, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(571, KZ_DOOR_RUNTIME, &a);
+	return kz_door(578, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(572, KZ_DOOR_RUNTIME, &a);
+	return kz_door(579, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(573, KZ_DOOR_RUNTIME, &a);
+	return kz_door(580, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(574, KZ_DOOR_RUNTIME, &a);
+	return kz_door(581, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(575, KZ_DOOR_RUNTIME, &a);
+	return kz_door(582, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(576, KZ_DOOR_RUNTIME, &a);
+	return kz_door(583, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(577, KZ_DOOR_RUNTIME, &a);
+	return kz_door(584, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(578, KZ_DOOR_RUNTIME, &a);
+	return kz_door(585, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(579, KZ_DOOR_RUNTIME, &a);
+	return kz_door(586, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(579, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(586, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(580, KZ_DOOR_RUNTIME, &a);
+	return kz_door(587, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(580, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(587, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(581, KZ_DOOR_RUNTIME, &a);
+	return kz_door(588, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(581, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(588, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static int kz_stub_cudart13_cudaProfilerStart(void) {
-	return kz_door(592, KZ_DOOR_RUNTIME, 0);
+	return kz_door(599, KZ_DOOR_RUNTIME, 0);
 }
 
 static int kz_stub_cudart13_cudaProfilerStop(void) {
-	return kz_door(593, KZ_DOOR_RUNTIME, 0);
+	return kz_door(600, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart13___cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernel; const void *entryFuncAddr; } a = {kernel, entryFuncAddr};
-	return kz_door(594, KZ_DOOR_RUNTIME, &a);
+	return kz_door(601, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(595, KZ_DOOR_RUNTIME, &a);
+	return kz_door(602, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(595, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(602, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(596, KZ_DOOR_RUNTIME, &a);
+	return kz_door(603, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernelPtr; const void *entryFuncAddr; } a = {kernelPtr, entryFuncAddr};
-	return kz_door(597, KZ_DOOR_RUNTIME, &a);
+	return kz_door(604, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart13[455] = {
@@ -1552,12 +1587,16 @@ void *const kz_stubs_cudart13[455] = {
 	[297] = kz_stub_cudart13_cudaGraphKernelNodeGetParams,
 	[298] = kz_stub_cudart13_cudaGraphKernelNodeSetParams,
 	[299] = kz_stub_cudart13_cudaGraphKernelNodeCopyAttributes,
+	[300] = kz_stub_cudart13_cudaGraphKernelNodeGetAttribute,
+	[301] = kz_stub_cudart13_cudaGraphKernelNodeSetAttribute,
 	[302] = kz_stub_cudart13_cudaGraphAddMemcpyNode,
 	[303] = kz_stub_cudart13_cudaGraphAddMemcpyNodeToSymbol,
 	[304] = kz_stub_cudart13_cudaGraphAddMemcpyNodeFromSymbol,
 	[305] = kz_stub_cudart13_cudaGraphAddMemcpyNode1D,
 	[306] = kz_stub_cudart13_cudaGraphMemcpyNodeGetParams,
 	[307] = kz_stub_cudart13_cudaGraphMemcpyNodeSetParams,
+	[308] = kz_stub_cudart13_cudaGraphMemcpyNodeSetParamsToSymbol,
+	[309] = kz_stub_cudart13_cudaGraphMemcpyNodeSetParamsFromSymbol,
 	[310] = kz_stub_cudart13_cudaGraphMemcpyNodeSetParams1D,
 	[311] = kz_stub_cudart13_cudaGraphAddMemsetNode,
 	[312] = kz_stub_cudart13_cudaGraphMemsetNodeGetParams,
@@ -1575,6 +1614,7 @@ void *const kz_stubs_cudart13[455] = {
 	[324] = kz_stub_cudart13_cudaGraphEventWaitNodeGetEvent,
 	[325] = kz_stub_cudart13_cudaGraphEventWaitNodeSetEvent,
 	[332] = kz_stub_cudart13_cudaGraphAddMemAllocNode,
+	[333] = kz_stub_cudart13_cudaGraphMemAllocNodeGetParams,
 	[334] = kz_stub_cudart13_cudaGraphAddMemFreeNode,
 	[335] = kz_stub_cudart13_cudaGraphMemFreeNodeGetParams,
 	[336] = kz_stub_cudart13_cudaGraphClone,
@@ -1598,6 +1638,8 @@ void *const kz_stubs_cudart13[455] = {
 	[354] = kz_stub_cudart13_cudaGraphExecGetFlags,
 	[355] = kz_stub_cudart13_cudaGraphExecKernelNodeSetParams,
 	[356] = kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams,
+	[357] = kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsToSymbol,
+	[358] = kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsFromSymbol,
 	[359] = kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams1D,
 	[360] = kz_stub_cudart13_cudaGraphExecMemsetNodeSetParams,
 	[361] = kz_stub_cudart13_cudaGraphExecHostNodeSetParams,

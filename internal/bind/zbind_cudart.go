@@ -1754,6 +1754,24 @@ func bind_cudaGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphKernelNodeGetAttribute)(args)
+	err := (*cudart.Thread)(thread).GraphKernelNodeGetAttribute(rt.CudaGraphNode_t(a.HNode), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphKernelNodeSetAttribute)(args)
+	err := (*cudart.Thread)(thread).GraphKernelNodeSetAttribute(rt.CudaGraphNode_t(a.HNode), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphAddMemcpyNode)(args)
 	if a.PGraphNode == 0 {
@@ -1830,6 +1848,24 @@ func bind_cudaGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 	}
 	s1 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemcpyNodeSetParamsToSymbol)(args)
+	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParamsToSymbol(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemcpyNodeSetParamsFromSymbol)(args)
+	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParamsFromSymbol(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2050,6 +2086,15 @@ func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphMemAllocNodeGetParams)(args)
+	err := (*cudart.Thread)(thread).GraphMemAllocNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Params_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 
@@ -2310,6 +2355,24 @@ func bind_cudaGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 	}
 	s2 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecMemcpyNodeSetParamsToSymbol)(args)
+	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParamsToSymbol(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecMemcpyNodeSetParamsFromSymbol)(args)
+	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParamsFromSymbol(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec"
+	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
 )
 
@@ -117,5 +118,32 @@ func TestRegistry(t *testing.T) {
 	b.note(Note{Kind: noteGone, Fatbin: 2})
 	if at(100) != 0 || len(*r.symbols.Load()) != 0 {
 		t.Error("something is left of what is gone")
+	}
+}
+
+// TestLayouts: structures that are passed on as the driver's are laid out alike.
+func TestLayouts(t *testing.T) {
+	for _, pair := range [][2]reflect.Type{
+		{reflect.TypeFor[rt.CudaMemPoolProps](), reflect.TypeFor[cu.CUmemPoolProps]()},
+		{reflect.TypeFor[rt.CudaMemAllocNodeParams](), reflect.TypeFor[cu.CUDA_MEM_ALLOC_NODE_PARAMS]()},
+		{reflect.TypeFor[rt.CudaLaunchAttributeValue](), reflect.TypeFor[cu.CUkernelNodeAttrValue]()},
+		{reflect.TypeFor[rt.CudaLaunchAttribute](), reflect.TypeFor[cu.CUlaunchAttribute]()},
+		{reflect.TypeFor[rt.CudaMemAccessDesc](), reflect.TypeFor[cu.CUmemAccessDesc]()},
+		{reflect.TypeFor[rt.CudaMemLocation](), reflect.TypeFor[cu.CUmemLocation]()},
+		{reflect.TypeFor[rt.CudaGraphExecUpdateResultInfo](), reflect.TypeFor[cu.CUgraphExecUpdateResultInfo]()},
+		{reflect.TypeFor[rt.CudaGraphInstantiateParams](), reflect.TypeFor[cu.CUDA_GRAPH_INSTANTIATE_PARAMS]()},
+	} {
+		a, b := pair[0], pair[1]
+		if a.Size() != b.Size() {
+			t.Errorf("%s has %d bytes, %s %d", a, a.Size(), b, b.Size())
+		}
+		for i := range min(a.NumField(), b.NumField()) {
+			if strings.HasPrefix(strings.ToLower(a.Field(i).Name), "reserved") {
+				break // the driver may have a meaning for more of it
+			}
+			if a.Field(i).Offset != b.Field(i).Offset || a.Field(i).Type.Size() != b.Field(i).Type.Size() {
+				t.Errorf("%s.%s lies elsewhere than %s.%s", a, a.Field(i).Name, b, b.Field(i).Name)
+			}
+		}
 	}
 }

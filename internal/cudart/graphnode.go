@@ -131,30 +131,6 @@ func (t *Thread) GraphAddMemcpyNode1D(g rt.CudaGraph_t, deps hostmem.Ptr, n uint
 	return t.GraphAddMemcpyNode(g, deps, n, line(dst, src, size, kind))
 }
 
-// GraphAddMemcpyNodeToSymbol adds a copy into a variable.
-func (t *Thread) GraphAddMemcpyNodeToSymbol(g rt.CudaGraph_t, deps hostmem.Ptr, n uint64, symbol, src hostmem.Ptr, size, offset uint64, kind rt.CudaMemcpyKind) (rt.CudaGraphNode_t, error) {
-	if !toSymbol(kind) {
-		return 0, errInvalidDirection
-	}
-	p, err := t.part(symbol, size, offset)
-	if err != nil {
-		return 0, err
-	}
-	return t.GraphAddMemcpyNode(g, deps, n, line(p, src, size, kind))
-}
-
-// GraphAddMemcpyNodeFromSymbol adds a copy out of a variable.
-func (t *Thread) GraphAddMemcpyNodeFromSymbol(g rt.CudaGraph_t, deps hostmem.Ptr, n uint64, dst, symbol hostmem.Ptr, size, offset uint64, kind rt.CudaMemcpyKind) (rt.CudaGraphNode_t, error) {
-	if !fromSymbol(kind) {
-		return 0, errInvalidDirection
-	}
-	p, err := t.part(symbol, size, offset)
-	if err != nil {
-		return 0, err
-	}
-	return t.GraphAddMemcpyNode(g, deps, n, line(dst, p, size, kind))
-}
-
 // GraphMemcpyNodeGetParams is a copy as it was added.
 func (t *Thread) GraphMemcpyNodeGetParams(n rt.CudaGraphNode_t) (p rt.CudaMemcpy3DParms, err error) {
 	d, err := t.ready()
