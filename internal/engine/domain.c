@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIFO_BYTES = 1 << 20 }; // CUDA's default: cudaLimitPrintfFifoSize
+
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share) {
 	struct kz_domain *d = calloc(1, sizeof *d);
 	if (!d) return NULL;
 	d->refs = 1;
 	d->e = e;
 	d->heap = share ? kz_heap_ref(share->heap) : heap ? kz_heap_new(heap) : NULL;
-	d->fifo_bytes = 1 << 20; // CUDA's default: cudaLimitPrintfFifoSize
+	d->fifo_bytes = FIFO_BYTES;
 	return d;
 }
 
@@ -74,6 +76,7 @@ void kz_fifo_text(struct kz_domain *d, const char *text, size_t n) {
 	if (!f->buf) {
 		f->cap = d->fifo_bytes < 4096 ? 4096 : d->fifo_bytes;
 		f->buf = malloc(f->cap);
+		if (!f->buf) f->buf = malloc(f->cap = FIFO_BYTES); // a program asked for more than there is
 	}
 	if (f->buf) {
 		if (n > f->cap - 4) n = f->cap - 4;

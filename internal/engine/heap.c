@@ -70,10 +70,10 @@ static uint64_t carve(struct kz_heap *h, uint64_t n) {
 }
 
 uint64_t kz_heap_alloc(struct kz_heap *h, uint64_t n) {
-	if (!h || n == 0 || n > atomic_load_explicit(&h->limit, memory_order_relaxed)) return 0;
+	const uint64_t most = (UINT64_C(32) << (HEAP_CLASSES - 1)) - HEADER;
+	if (!h || n == 0 || n > most || n > atomic_load_explicit(&h->limit, memory_order_relaxed)) return 0;
 	uint32_t cls = 0;
 	while ((UINT64_C(32) << cls) < n + HEADER) cls++;
-	if (cls >= HEAP_CLASSES) return 0;
 	kz_acquire(&h->lock);
 	uint64_t p = h->free[cls], base, size;
 	uint32_t owner;

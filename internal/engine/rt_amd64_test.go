@@ -85,7 +85,7 @@ func TestPrintf(t *testing.T) {
 func TestPrintfFIFO(t *testing.T) {
 	out, here := child(t)
 	if !here {
-		if strings.Contains(out, "line 0\n") || !strings.Contains(out, "line 9999\n") || strings.Count(out, "line") > 4096/12 {
+		if !strings.Contains(out, "more\n") || strings.Contains(out, "line 0\n") || !strings.Contains(out, "line 9999\n") || strings.Count(out, "line") > 4096/12 {
 			t.Errorf("a FIFO of 4 KiB keeps the newest lines, got %d bytes: %.200s", len(out), out)
 		}
 		return
@@ -98,6 +98,9 @@ func TestPrintfFIFO(t *testing.T) {
 	for i := range 10000 {
 		r.ok(r.q.Launch(k, grid(1, f, r.put(pack(int32(i))), a)))
 	}
+	r.ok(r.q.Sync())
+	r.d.SetLimits(1<<63, 0) // no memory for that: as much as by default
+	r.ok(r.q.Launch(k, grid(1, r.str("more\n"), 0, a)))
 	r.ok(r.q.Sync())
 }
 
@@ -166,6 +169,14 @@ func TestDeviceHeap(t *testing.T) {
 	r.ok(q.Sync())
 	if v[0] == 0 {
 		t.Error("freed memory is not used again")
+	}
+	d.SetLimits(0, ^uint64(0))
+	for _, n := range []uint64{^uint64(0), ^uint64(0) - 7, 1 << 63, 1<<59 + 1, 1 << 40} {
+		r.ok(q.Launch(k, grid(1, a, n, 0)))
+		r.ok(q.Sync())
+		if v[0] != 0 {
+			t.Errorf("%#x bytes at %#x", n, v[0])
+		}
 	}
 	q.Close()
 	d.Close()
