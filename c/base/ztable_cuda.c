@@ -205,10 +205,10 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 190 cuMulticastUnbind
 	kz_none_cuda, // 191 cuMulticastGetGranularity
 	kz_lazy_cuda, // 192 cuPointerGetAttribute
-	kz_none_cuda, // 193 cuMemAdvise_v2
+	kz_lazy_cuda, // 193 cuMemAdvise_v2
 	kz_none_cuda, // 194 cuMemGetLocationInfo
-	kz_none_cuda, // 195 cuMemRangeGetAttribute
-	kz_none_cuda, // 196 cuMemRangeGetAttributes
+	kz_lazy_cuda, // 195 cuMemRangeGetAttribute
+	kz_lazy_cuda, // 196 cuMemRangeGetAttributes
 	kz_lazy_cuda, // 197 cuPointerSetAttribute
 	kz_lazy_cuda, // 198 cuPointerGetAttributes
 	kz_lazy_cuda, // 199 cuMemHostRegister
@@ -300,22 +300,22 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 285 cuMemcpyPeer_ptds
 	kz_lazy_cuda, // 286 cuMemcpyPeerAsync
 	kz_lazy_cuda, // 287 cuMemcpyPeerAsync_ptsz
-	kz_none_cuda, // 288 cuMemcpy3DPeer
-	kz_none_cuda, // 289 cuMemcpy3DPeer_ptds
-	kz_none_cuda, // 290 cuMemcpy3DPeerAsync
-	kz_none_cuda, // 291 cuMemcpy3DPeerAsync_ptsz
-	kz_none_cuda, // 292 cuMemcpyBatchAsync
-	kz_none_cuda, // 293 cuMemcpyBatchAsync_ptsz
-	kz_none_cuda, // 294 cuMemcpy3DBatchAsync
-	kz_none_cuda, // 295 cuMemcpy3DBatchAsync_ptsz
-	kz_none_cuda, // 296 cuMemcpyBatchAsync_v2
-	kz_none_cuda, // 297 cuMemcpyBatchAsync_v2_ptsz
-	kz_none_cuda, // 298 cuMemcpy3DBatchAsync_v2
-	kz_none_cuda, // 299 cuMemcpy3DBatchAsync_v2_ptsz
-	kz_none_cuda, // 300 cuMemcpyWithAttributesAsync
-	kz_none_cuda, // 301 cuMemcpyWithAttributesAsync_ptsz
-	kz_none_cuda, // 302 cuMemcpy3DWithAttributesAsync
-	kz_none_cuda, // 303 cuMemcpy3DWithAttributesAsync_ptsz
+	kz_lazy_cuda, // 288 cuMemcpy3DPeer
+	kz_lazy_cuda, // 289 cuMemcpy3DPeer_ptds
+	kz_lazy_cuda, // 290 cuMemcpy3DPeerAsync
+	kz_lazy_cuda, // 291 cuMemcpy3DPeerAsync_ptsz
+	kz_lazy_cuda, // 292 cuMemcpyBatchAsync
+	kz_lazy_cuda, // 293 cuMemcpyBatchAsync_ptsz
+	kz_lazy_cuda, // 294 cuMemcpy3DBatchAsync
+	kz_lazy_cuda, // 295 cuMemcpy3DBatchAsync_ptsz
+	kz_lazy_cuda, // 296 cuMemcpyBatchAsync_v2
+	kz_lazy_cuda, // 297 cuMemcpyBatchAsync_v2_ptsz
+	kz_lazy_cuda, // 298 cuMemcpy3DBatchAsync_v2
+	kz_lazy_cuda, // 299 cuMemcpy3DBatchAsync_v2_ptsz
+	kz_lazy_cuda, // 300 cuMemcpyWithAttributesAsync
+	kz_lazy_cuda, // 301 cuMemcpyWithAttributesAsync_ptsz
+	kz_lazy_cuda, // 302 cuMemcpy3DWithAttributesAsync
+	kz_lazy_cuda, // 303 cuMemcpy3DWithAttributesAsync_ptsz
 	kz_lazy_cuda, // 304 cuMemsetD8Async
 	kz_lazy_cuda, // 305 cuMemsetD8Async_ptsz
 	kz_lazy_cuda, // 306 cuMemsetD16Async
@@ -330,11 +330,11 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 315 cuMemsetD2D32Async_ptsz
 	kz_lazy_cuda, // 316 cuMemPrefetchAsync
 	kz_lazy_cuda, // 317 cuMemPrefetchAsync_ptsz
-	kz_none_cuda, // 318 cuMemPrefetchAsync_v2
-	kz_none_cuda, // 319 cuMemPrefetchAsync_v2_ptsz
+	kz_lazy_cuda, // 318 cuMemPrefetchAsync_v2
+	kz_lazy_cuda, // 319 cuMemPrefetchAsync_v2_ptsz
 	kz_lazy_cuda, // 320 cuMemAdvise
-	kz_none_cuda, // 321 cuMemPrefetchBatchAsync
-	kz_none_cuda, // 322 cuMemPrefetchBatchAsync_ptsz
+	kz_lazy_cuda, // 321 cuMemPrefetchBatchAsync
+	kz_lazy_cuda, // 322 cuMemPrefetchBatchAsync_ptsz
 	kz_none_cuda, // 323 cuMemDiscardBatchAsync
 	kz_none_cuda, // 324 cuMemDiscardBatchAsync_ptsz
 	kz_none_cuda, // 325 cuMemDiscardAndPrefetchBatchAsync
@@ -368,7 +368,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 353 cuStreamCreateWithPriority
 	kz_lazy_cuda, // 354 cuThreadExchangeStreamCaptureMode
 	kz_lazy_cuda, // 355 cuStreamDestroy_v2
-	kz_none_cuda, // 356 cuStreamGetGreenCtx
+	kz_lazy_cuda, // 356 cuStreamGetGreenCtx
 	kz_lazy_cuda, // 357 cuStreamDestroy
 	kz_lazy_cuda, // 358 cuStreamGetPriority
 	kz_lazy_cuda, // 359 cuStreamGetPriority_ptsz
@@ -382,8 +382,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 367 cuStreamGetDevResource_ptsz
 	kz_lazy_cuda, // 368 cuStreamGetCtx
 	kz_lazy_cuda, // 369 cuStreamGetCtx_ptsz
-	kz_none_cuda, // 370 cuStreamGetCtx_v2
-	kz_none_cuda, // 371 cuStreamGetCtx_v2_ptsz
+	kz_lazy_cuda, // 370 cuStreamGetCtx_v2
+	kz_lazy_cuda, // 371 cuStreamGetCtx_v2_ptsz
 	kz_lazy_cuda, // 372 cuStreamWaitEvent
 	kz_lazy_cuda, // 373 cuStreamWaitEvent_ptsz
 	kz_lazy_cuda, // 374 cuStreamAddCallback
@@ -502,8 +502,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 487 cuLaunchKernelEx_ptsz
 	kz_lazy_cuda, // 488 cuLaunchHostFunc
 	kz_lazy_cuda, // 489 cuLaunchHostFunc_ptsz
-	kz_none_cuda, // 490 cuLaunchHostFunc_v2
-	kz_none_cuda, // 491 cuLaunchHostFunc_v2_ptsz
+	kz_lazy_cuda, // 490 cuLaunchHostFunc_v2
+	kz_lazy_cuda, // 491 cuLaunchHostFunc_v2_ptsz
 	kz_lazy_cuda, // 492 cuLaunchCooperativeKernel
 	kz_lazy_cuda, // 493 cuLaunchCooperativeKernel_ptsz
 	kz_lazy_cuda, // 494 cuGraphCreate
@@ -754,19 +754,19 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
-	2,0,0,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,0,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,0,0,2,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
-	0,0,0,0,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
-	2,2,2,2,2,2,0,0,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	0,0,0,0,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
 	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,

@@ -4,6 +4,8 @@ package abi
 
 import (
 	"structs"
+
+	"kudzu/internal/spec/cu"
 )
 
 // The arguments of each bound function, as its stub packs them.
@@ -1043,6 +1045,36 @@ type CuPointerGetAttribute struct {
 	Ptr       uint64
 }
 
+type CuMemAdvise_v2 struct {
+	_ structs.HostLayout
+
+	DevPtr   uint64
+	Count    uint64
+	Advice   uint32
+	Location cu.CUmemLocation_v1
+}
+
+type CuMemRangeGetAttribute struct {
+	_ structs.HostLayout
+
+	Data      uint64
+	DataSize  uint64
+	Attribute uint32
+	DevPtr    uint64
+	Count     uint64
+}
+
+type CuMemRangeGetAttributes struct {
+	_ structs.HostLayout
+
+	Data          uint64
+	DataSizes     uint64
+	Attributes    uint64
+	NumAttributes uint64
+	DevPtr        uint64
+	Count         uint64
+}
+
 type CuPointerSetAttribute struct {
 	_ structs.HostLayout
 
@@ -1316,6 +1348,83 @@ type CuMemcpyPeerAsync struct {
 	HStream    uint64
 }
 
+type CuMemcpy3DPeer struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
+type CuMemcpy3DPeerAsync struct {
+	_ structs.HostLayout
+
+	PCopy   uint64
+	HStream uint64
+}
+
+type CuMemcpyBatchAsync struct {
+	_ structs.HostLayout
+
+	Dsts      uint64
+	Srcs      uint64
+	Sizes     uint64
+	Count     uint64
+	Attrs     uint64
+	AttrsIdxs uint64
+	NumAttrs  uint64
+	FailIdx   uint64
+	HStream   uint64
+}
+
+type CuMemcpy3DBatchAsync struct {
+	_ structs.HostLayout
+
+	NumOps  uint64
+	OpList  uint64
+	FailIdx uint64
+	Flags   uint64
+	HStream uint64
+}
+
+type CuMemcpyBatchAsync_v2 struct {
+	_ structs.HostLayout
+
+	Dsts      uint64
+	Srcs      uint64
+	Sizes     uint64
+	Count     uint64
+	Attrs     uint64
+	AttrsIdxs uint64
+	NumAttrs  uint64
+	HStream   uint64
+}
+
+type CuMemcpy3DBatchAsync_v2 struct {
+	_ structs.HostLayout
+
+	NumOps  uint64
+	OpList  uint64
+	Flags   uint64
+	HStream uint64
+}
+
+type CuMemcpyWithAttributesAsync struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	Src     uint64
+	Size    uint64
+	Attr    uint64
+	HStream uint64
+}
+
+type CuMemcpy3DWithAttributesAsync struct {
+	_ structs.HostLayout
+
+	Op      uint64
+	Flags   uint64
+	HStream uint64
+}
+
 type CuMemsetD8Async struct {
 	_ structs.HostLayout
 
@@ -1385,6 +1494,16 @@ type CuMemPrefetchAsync struct {
 	HStream   uint64
 }
 
+type CuMemPrefetchAsync_v2 struct {
+	_ structs.HostLayout
+
+	DevPtr   uint64
+	Count    uint64
+	Location cu.CUmemLocation_v1
+	Flags    uint32
+	HStream  uint64
+}
+
 type CuMemAdvise struct {
 	_ structs.HostLayout
 
@@ -1392,6 +1511,19 @@ type CuMemAdvise struct {
 	Count  uint64
 	Advice uint32
 	Device uint32
+}
+
+type CuMemPrefetchBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs           uint64
+	Sizes           uint64
+	Count           uint64
+	PrefetchLocs    uint64
+	PrefetchLocIdxs uint64
+	NumPrefetchLocs uint64
+	Flags           uint64
+	HStream         uint64
 }
 
 type CuMemFreeAsync struct {
@@ -1515,6 +1647,13 @@ type CuStreamDestroy_v2 struct {
 	HStream uint64
 }
 
+type CuStreamGetGreenCtx struct {
+	_ structs.HostLayout
+
+	HStream uint64
+	PhCtx   uint64
+}
+
 type CuStreamDestroy struct {
 	_ structs.HostLayout
 
@@ -1554,6 +1693,14 @@ type CuStreamGetCtx struct {
 
 	HStream uint64
 	Pctx    uint64
+}
+
+type CuStreamGetCtx_v2 struct {
+	_ structs.HostLayout
+
+	HStream   uint64
+	PCtx      uint64
+	PGreenCtx uint64
 }
 
 type CuStreamWaitEvent struct {
@@ -2012,6 +2159,15 @@ type CuLaunchHostFunc struct {
 	HStream  uint64
 	Fn       uint64
 	UserData uint64
+}
+
+type CuLaunchHostFunc_v2 struct {
+	_ structs.HostLayout
+
+	HStream  uint64
+	Fn       uint64
+	UserData uint64
+	SyncMode uint32
 }
 
 type CuLaunchCooperativeKernel struct {

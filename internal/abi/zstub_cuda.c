@@ -693,863 +693,1013 @@ static CUresult kz_stub_cuda_cuPointerGetAttribute(void *data, CUpointer_attribu
 	return kz_door(137, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location) {
+	struct { CUdeviceptr devPtr; size_t count; CUmem_advise advice; CUmemLocation location; } a = {devPtr, count, advice, location};
+	return kz_door(138, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count) {
+	struct { void *data; size_t dataSize; CUmem_range_attribute attribute; CUdeviceptr devPtr; size_t count; } a = {data, dataSize, attribute, devPtr, count};
+	return kz_door(139, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr, size_t count) {
+	struct { void **data; size_t *dataSizes; CUmem_range_attribute *attributes; size_t numAttributes; CUdeviceptr devPtr; size_t count; } a = {data, dataSizes, attributes, numAttributes, devPtr, count};
+	return kz_door(140, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { const void *value; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {value, attribute, ptr};
-	return kz_door(138, 0, &a);
+	return kz_door(141, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr) {
 	struct { unsigned int numAttributes; CUpointer_attribute *attributes; void **data; CUdeviceptr ptr; } a = {numAttributes, attributes, data, ptr};
-	return kz_door(139, 0, &a);
+	return kz_door(142, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(140, 0, &a);
+	return kz_door(143, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(141, 0, &a);
+	return kz_door(144, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(142, 0, &a);
+	return kz_door(145, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(142, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(145, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(143, 0, &a);
+	return kz_door(146, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(143, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(146, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(144, 0, &a);
+	return kz_door(147, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(144, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(147, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstArray, dstOffset, srcDevice, ByteCount};
-	return kz_door(145, 0, &a);
+	return kz_door(148, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoA_v2_ptds(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstArray, dstOffset, srcDevice, ByteCount};
-	return kz_door(145, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(148, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstDevice, srcArray, srcOffset, ByteCount};
-	return kz_door(146, 0, &a);
+	return kz_door(149, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoD_v2_ptds(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstDevice, srcArray, srcOffset, ByteCount};
-	return kz_door(146, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(149, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; } a = {dstArray, dstOffset, srcHost, ByteCount};
-	return kz_door(147, 0, &a);
+	return kz_door(150, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoA_v2_ptds(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; } a = {dstArray, dstOffset, srcHost, ByteCount};
-	return kz_door(147, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(150, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstHost, srcArray, srcOffset, ByteCount};
-	return kz_door(148, 0, &a);
+	return kz_door(151, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoH_v2_ptds(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstHost, srcArray, srcOffset, ByteCount};
-	return kz_door(148, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(151, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstArray, dstOffset, srcArray, srcOffset, ByteCount};
-	return kz_door(149, 0, &a);
+	return kz_door(152, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoA_v2_ptds(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstArray, dstOffset, srcArray, srcOffset, ByteCount};
-	return kz_door(149, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(152, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstArray, dstOffset, srcHost, ByteCount, hStream};
-	return kz_door(150, 0, &a);
+	return kz_door(153, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoAAsync_v2_ptsz(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstArray, dstOffset, srcHost, ByteCount, hStream};
-	return kz_door(150, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(153, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; CUstream hStream; } a = {dstHost, srcArray, srcOffset, ByteCount, hStream};
-	return kz_door(151, 0, &a);
+	return kz_door(154, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoHAsync_v2_ptsz(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; CUstream hStream; } a = {dstHost, srcArray, srcOffset, ByteCount, hStream};
-	return kz_door(151, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(154, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(152, 0, &a);
+	return kz_door(155, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(152, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(155, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(153, 0, &a);
+	return kz_door(156, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(153, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(156, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(154, 0, &a);
+	return kz_door(157, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(154, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(157, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(155, 0, &a);
+	return kz_door(158, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(155, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(158, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(156, 0, &a);
+	return kz_door(159, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(156, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(159, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(157, 0, &a);
+	return kz_door(160, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(157, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(160, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(158, 0, &a);
+	return kz_door(161, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(158, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(161, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(159, 0, &a);
+	return kz_door(162, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(159, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(162, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(160, 0, &a);
+	return kz_door(163, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(160, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(163, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(161, 0, &a);
+	return kz_door(164, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(161, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(164, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(162, 0, &a);
+	return kz_door(165, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(162, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(165, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(163, 0, &a);
+	return kz_door(166, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(163, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(166, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(164, 0, &a);
+	return kz_door(167, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(164, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(167, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(165, 0, &a);
+	return kz_door(168, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(165, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(168, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(166, 0, &a);
+	return kz_door(169, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(166, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(169, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(167, 0, &a);
+	return kz_door(170, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(167, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(170, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(168, 0, &a);
+	return kz_door(171, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(168, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(171, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(169, 0, &a);
+	return kz_door(172, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(169, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(172, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy) {
+	struct { const CUDA_MEMCPY3D_PEER *pCopy; } a = {pCopy};
+	return kz_door(173, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy) {
+	struct { const CUDA_MEMCPY3D_PEER *pCopy; } a = {pCopy};
+	return kz_door(173, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
+	struct { const CUDA_MEMCPY3D_PEER *pCopy; CUstream hStream; } a = {pCopy, hStream};
+	return kz_door(174, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { const CUDA_MEMCPY3D_PEER *pCopy; CUstream hStream; } a = {pCopy, hStream};
+	return kz_door(174, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream) {
+	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; size_t *failIdx; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream};
+	return kz_door(175, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyBatchAsync_ptsz(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; size_t *failIdx; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream};
+	return kz_door(175, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream) {
+	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; size_t *failIdx; unsigned long long flags; CUstream hStream; } a = {numOps, opList, failIdx, flags, hStream};
+	return kz_door(176, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync_ptsz(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; size_t *failIdx; unsigned long long flags; CUstream hStream; } a = {numOps, opList, failIdx, flags, hStream};
+	return kz_door(176, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream) {
+	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream};
+	return kz_door(177, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream};
+	return kz_door(177, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream) {
+	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; unsigned long long flags; CUstream hStream; } a = {numOps, opList, flags, hStream};
+	return kz_door(178, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync_v2_ptsz(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; unsigned long long flags; CUstream hStream; } a = {numOps, opList, flags, hStream};
+	return kz_door(178, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream) {
+	struct { CUdeviceptr dst; CUdeviceptr src; size_t size; CUmemcpyAttributes *attr; CUstream hStream; } a = {dst, src, size, attr, hStream};
+	return kz_door(179, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr dst; CUdeviceptr src; size_t size; CUmemcpyAttributes *attr; CUstream hStream; } a = {dst, src, size, attr, hStream};
+	return kz_door(179, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream) {
+	struct { CUDA_MEMCPY3D_BATCH_OP *op; unsigned long long flags; CUstream hStream; } a = {op, flags, hStream};
+	return kz_door(180, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemcpy3DWithAttributesAsync_ptsz(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUDA_MEMCPY3D_BATCH_OP *op; unsigned long long flags; CUstream hStream; } a = {op, flags, hStream};
+	return kz_door(180, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(170, 0, &a);
+	return kz_door(181, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(170, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(181, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(171, 0, &a);
+	return kz_door(182, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(171, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(182, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(172, 0, &a);
+	return kz_door(183, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(172, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(183, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(173, 0, &a);
+	return kz_door(184, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(173, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(184, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(174, 0, &a);
+	return kz_door(185, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(174, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(185, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(175, 0, &a);
+	return kz_door(186, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(175, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(186, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(176, 0, &a);
+	return kz_door(187, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(176, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(187, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream) {
+	struct { CUdeviceptr devPtr; size_t count; CUmemLocation location; unsigned int flags; CUstream hStream; } a = {devPtr, count, location, flags, hStream};
+	return kz_door(188, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr devPtr; size_t count; CUmemLocation location; unsigned int flags; CUstream hStream; } a = {devPtr, count, location, flags, hStream};
+	return kz_door(188, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
 	struct { CUdeviceptr devPtr; size_t count; CUmem_advise advice; CUdevice device; } a = {devPtr, count, advice, device};
-	return kz_door(177, 0, &a);
+	return kz_door(189, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream) {
+	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; CUmemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream};
+	return kz_door(190, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemPrefetchBatchAsync_ptsz(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; CUmemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream};
+	return kz_door(190, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
-	return kz_door(178, 0, &a);
+	return kz_door(191, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
-	return kz_door(178, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(191, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
-	return kz_door(179, 0, &a);
+	return kz_door(192, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
-	return kz_door(179, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(192, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
-	return kz_door(180, 0, &a);
+	return kz_door(193, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
-	return kz_door(180, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(193, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY_DESCRIPTOR *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(181, 0, &a);
+	return kz_door(194, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayDestroy(CUarray hArray) {
 	struct { CUarray hArray; } a = {hArray};
-	return kz_door(182, 0, &a);
+	return kz_door(195, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(183, 0, &a);
+	return kz_door(196, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(184, 0, &a);
+	return kz_door(197, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels) {
 	struct { CUmipmappedArray *pHandle; const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc; unsigned int numMipmapLevels; } a = {pHandle, pMipmappedArrayDesc, numMipmapLevels};
-	return kz_door(185, 0, &a);
+	return kz_door(198, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level) {
 	struct { CUarray *pLevelArray; CUmipmappedArray hMipmappedArray; unsigned int level; } a = {pLevelArray, hMipmappedArray, level};
-	return kz_door(186, 0, &a);
+	return kz_door(199, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
 	struct { CUmipmappedArray hMipmappedArray; } a = {hMipmappedArray};
-	return kz_door(187, 0, &a);
+	return kz_door(200, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(188, 0, &a);
+	return kz_door(201, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(189, 0, &a);
+	return kz_door(202, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(190, 0, &a);
+	return kz_door(203, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreate(CUstream *phStream, unsigned int Flags) {
 	struct { CUstream *phStream; unsigned int Flags; } a = {phStream, Flags};
-	return kz_door(191, 0, &a);
+	return kz_door(204, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
 	struct { CUstream *phStream; unsigned int flags; int priority; } a = {phStream, flags, priority};
-	return kz_door(192, 0, &a);
+	return kz_door(205, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 	struct { CUstreamCaptureMode *mode; } a = {mode};
-	return kz_door(193, 0, &a);
+	return kz_door(206, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy_v2(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(194, 0, &a);
+	return kz_door(207, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx) {
+	struct { CUstream hStream; CUgreenCtx *phCtx; } a = {hStream, phCtx};
+	return kz_door(208, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(195, 0, &a);
+	return kz_door(209, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority(CUstream hStream, int *priority) {
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(196, 0, &a);
+	return kz_door(210, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority_ptsz(CUstream hStream, int *priority) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(196, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(210, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId(CUstream hStream, unsigned long long *streamId) {
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(197, 0, &a);
+	return kz_door(211, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId_ptsz(CUstream hStream, unsigned long long *streamId) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(197, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(211, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(198, 0, &a);
+	return kz_door(212, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(198, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(212, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice(CUstream hStream, CUdevice *device) {
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(199, 0, &a);
+	return kz_door(213, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(199, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(213, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(200, 0, &a);
+	return kz_door(214, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(200, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(214, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx) {
+	struct { CUstream hStream; CUcontext *pCtx; CUgreenCtx *pGreenCtx; } a = {hStream, pCtx, pGreenCtx};
+	return kz_door(215, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUstream hStream; CUcontext *pCtx; CUgreenCtx *pGreenCtx; } a = {hStream, pCtx, pGreenCtx};
+	return kz_door(215, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(201, 0, &a);
+	return kz_door(216, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(201, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(216, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(202, 0, &a);
+	return kz_door(217, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(202, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(217, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(203, 0, &a);
+	return kz_door(218, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(203, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(218, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(204, 0, &a);
+	return kz_door(219, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(204, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(219, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(205, 0, &a);
+	return kz_door(220, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(205, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(220, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(206, 0, &a);
+	return kz_door(221, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(206, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(221, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(207, 0, &a);
+	return kz_door(222, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(207, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(222, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(208, 0, &a);
+	return kz_door(223, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(208, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(223, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(209, 0, &a);
+	return kz_door(224, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(209, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(224, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(210, 0, &a);
+	return kz_door(225, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(210, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(225, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(211, 0, &a);
+	return kz_door(226, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(211, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(226, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(212, 0, &a);
+	return kz_door(227, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(212, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(227, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(213, 0, &a);
+	return kz_door(228, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(213, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(228, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(214, 0, &a);
+	return kz_door(229, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(214, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(229, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(215, 0, &a);
+	return kz_door(230, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(215, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(230, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(216, 0, &a);
+	return kz_door(231, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(216, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(231, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
 	struct { CUstream hStream; CUstreamCaptureMode mode; } a = {hStream, mode};
-	return kz_door(217, 0, &a);
+	return kz_door(232, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureMode mode; } a = {hStream, mode};
-	return kz_door(217, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(232, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode) {
 	struct { CUstream hStream; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUstreamCaptureMode mode; } a = {hStream, hGraph, dependencies, dependencyData, numDependencies, mode};
-	return kz_door(218, 0, &a);
+	return kz_door(233, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUstreamCaptureMode mode; } a = {hStream, hGraph, dependencies, dependencyData, numDependencies, mode};
-	return kz_door(218, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(233, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
 	struct { CUstream hStream; CUgraph *phGraph; } a = {hStream, phGraph};
-	return kz_door(219, 0, &a);
+	return kz_door(234, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraph *phGraph; } a = {hStream, phGraph};
-	return kz_door(219, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(234, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(220, 0, &a);
+	return kz_door(235, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(220, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(235, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(221, 0, &a);
+	return kz_door(236, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(221, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(236, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(222, 0, &a);
+	return kz_door(237, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(222, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(237, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; const CUgraphEdgeData **edgeData_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out};
-	return kz_door(223, 0, &a);
+	return kz_door(238, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; const CUgraphEdgeData **edgeData_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out};
-	return kz_door(223, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(238, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream) {
 	struct { CUstream dstStream; CUstream srcStream; } a = {dstStream, srcStream};
-	return kz_door(224, 0, &a);
+	return kz_door(239, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCopyAttributes_ptsz(CUstream dstStream, CUstream srcStream) {
@@ -1558,752 +1708,764 @@ static CUresult kz_stub_cuda_cuStreamCopyAttributes_ptsz(CUstream dstStream, CUs
 	if (!srcStream)
 		srcStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream dstStream; CUstream srcStream; } a = {dstStream, srcStream};
-	return kz_door(224, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(239, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value) {
 	struct { CUstream hStream; CUstreamAttrID attr; CUstreamAttrValue *value; } a = {hStream, attr, value};
-	return kz_door(225, 0, &a);
+	return kz_door(240, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamAttrID attr; CUstreamAttrValue *value; } a = {hStream, attr, value};
-	return kz_door(225, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(240, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param) {
 	struct { CUstream hStream; CUstreamAttrID attr; const CUstreamAttrValue *param; } a = {hStream, attr, param};
-	return kz_door(226, 0, &a);
+	return kz_door(241, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamAttrID attr; const CUstreamAttrValue *param; } a = {hStream, attr, param};
-	return kz_door(226, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(241, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags) {
 	struct { CUstream hStream; CUgraphNode *dependencies; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, numDependencies, flags};
-	return kz_door(227, 0, &a);
+	return kz_door(242, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraphNode *dependencies; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, numDependencies, flags};
-	return kz_door(227, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(242, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
 	struct { CUstream hStream; CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, dependencyData, numDependencies, flags};
-	return kz_door(228, 0, &a);
+	return kz_door(243, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, dependencyData, numDependencies, flags};
-	return kz_door(228, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(243, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventCreate(CUevent *phEvent, unsigned int Flags) {
 	struct { CUevent *phEvent; unsigned int Flags; } a = {phEvent, Flags};
-	return kz_door(229, 0, &a);
+	return kz_door(244, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventQuery(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(230, 0, &a);
+	return kz_door(245, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventSynchronize(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(231, 0, &a);
+	return kz_door(246, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy_v2(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(232, 0, &a);
+	return kz_door(247, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(233, 0, &a);
+	return kz_door(248, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(234, 0, &a);
+	return kz_door(249, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(235, 0, &a);
+	return kz_door(250, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord(CUevent hEvent, CUstream hStream) {
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(236, 0, &a);
+	return kz_door(251, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(236, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(251, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(237, 0, &a);
+	return kz_door(252, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(237, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(252, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
 	struct { int *pi; CUfunction_attribute attrib; CUfunction hfunc; } a = {pi, attrib, hfunc};
-	return kz_door(238, 0, &a);
+	return kz_door(253, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
 	struct { CUfunction hfunc; CUfunction_attribute attrib; int value; } a = {hfunc, attrib, value};
-	return kz_door(239, 0, &a);
+	return kz_door(254, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
 	struct { CUfunction hfunc; CUfunc_cache config; } a = {hfunc, config};
-	return kz_door(240, 0, &a);
+	return kz_door(255, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
 	struct { CUmodule *hmod; CUfunction hfunc; } a = {hmod, hfunc};
-	return kz_door(241, 0, &a);
+	return kz_door(256, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetName(const char **name, CUfunction hfunc) {
 	struct { const char **name; CUfunction hfunc; } a = {name, hfunc};
-	return kz_door(242, 0, &a);
+	return kz_door(257, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUfunction func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(243, 0, &a);
+	return kz_door(258, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamCount(CUfunction func, size_t *paramCount) {
 	struct { CUfunction func; size_t *paramCount; } a = {func, paramCount};
-	return kz_door(244, 0, &a);
+	return kz_door(259, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
 	struct { CUfunctionLoadingState *state; CUfunction function; } a = {state, function};
-	return kz_door(245, 0, &a);
+	return kz_door(260, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
 	struct { CUfunction function; } a = {function};
-	return kz_door(246, 0, &a);
+	return kz_door(261, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
-	return kz_door(247, 0, &a);
+	return kz_door(262, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(248, 0, &a);
+	return kz_door(263, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(249, 0, &a);
+	return kz_door(264, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
-	return kz_door(250, 0, &a);
+	return kz_door(265, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
-	return kz_door(251, 0, &a);
+	return kz_door(266, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(252, 0, &a);
+	return kz_door(267, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(253, 0, &a);
+	return kz_door(268, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(253, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(268, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(254, 0, &a);
+	return kz_door(269, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(254, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(269, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(255, 0, &a);
+	return kz_door(270, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(255, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(270, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
+	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
+	return kz_door(271, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchHostFunc_v2_ptsz(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
+	return kz_door(271, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(256, 0, &a);
+	return kz_door(272, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(256, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(272, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
 	struct { CUgraph *phGraph; unsigned int flags; } a = {phGraph, flags};
-	return kz_door(257, 0, &a);
+	return kz_door(273, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(258, 0, &a);
+	return kz_door(274, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(259, 0, &a);
+	return kz_door(275, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(260, 0, &a);
+	return kz_door(276, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, copyParams, ctx};
-	return kz_door(261, 0, &a);
+	return kz_door(277, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(262, 0, &a);
+	return kz_door(278, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(263, 0, &a);
+	return kz_door(279, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx};
-	return kz_door(264, 0, &a);
+	return kz_door(280, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(265, 0, &a);
+	return kz_door(281, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(266, 0, &a);
+	return kz_door(282, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(267, 0, &a);
+	return kz_door(283, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(268, 0, &a);
+	return kz_door(284, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(269, 0, &a);
+	return kz_door(285, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraph childGraph; } a = {phGraphNode, hGraph, dependencies, numDependencies, childGraph};
-	return kz_door(270, 0, &a);
+	return kz_door(286, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(271, 0, &a);
+	return kz_door(287, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; } a = {phGraphNode, hGraph, dependencies, numDependencies};
-	return kz_door(272, 0, &a);
+	return kz_door(288, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(273, 0, &a);
+	return kz_door(289, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(274, 0, &a);
+	return kz_door(290, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(275, 0, &a);
+	return kz_door(291, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(276, 0, &a);
+	return kz_door(292, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(277, 0, &a);
+	return kz_door(293, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(278, 0, &a);
+	return kz_door(294, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(279, 0, &a);
+	return kz_door(295, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out) {
 	struct { CUgraphNode hNode; CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out; } a = {hNode, nodeParams_out};
-	return kz_door(280, 0, &a);
+	return kz_door(296, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(281, 0, &a);
+	return kz_door(297, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(282, 0, &a);
+	return kz_door(298, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(283, 0, &a);
+	return kz_door(299, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_MEM_ALLOC_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(284, 0, &a);
+	return kz_door(300, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUdeviceptr dptr; } a = {phGraphNode, hGraph, dependencies, numDependencies, dptr};
-	return kz_door(285, 0, &a);
+	return kz_door(301, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out) {
 	struct { CUgraphNode hNode; CUdeviceptr *dptr_out; } a = {hNode, dptr_out};
-	return kz_door(286, 0, &a);
+	return kz_door(302, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
 	struct { CUgraph *phGraphClone; CUgraph originalGraph; } a = {phGraphClone, originalGraph};
-	return kz_door(287, 0, &a);
+	return kz_door(303, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph) {
 	struct { CUgraphNode *phNode; CUgraphNode hOriginalNode; CUgraph hClonedGraph; } a = {phNode, hOriginalNode, hClonedGraph};
-	return kz_door(288, 0, &a);
+	return kz_door(304, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type) {
 	struct { CUgraphNode hNode; CUgraphNodeType *type; } a = {hNode, type};
-	return kz_door(289, 0, &a);
+	return kz_door(305, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(290, 0, &a);
+	return kz_door(306, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId) {
 	struct { CUgraphNode hNode; unsigned int *nodeId; } a = {hNode, nodeId};
-	return kz_door(291, 0, &a);
+	return kz_door(307, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId) {
 	struct { CUgraphNode hNode; unsigned long long *toolsNodeId; } a = {hNode, toolsNodeId};
-	return kz_door(292, 0, &a);
+	return kz_door(308, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetId(CUgraph hGraph, unsigned int *graphId) {
 	struct { CUgraph hGraph; unsigned int *graphId; } a = {hGraph, graphId};
-	return kz_door(293, 0, &a);
+	return kz_door(309, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId) {
 	struct { CUgraphExec hGraphExec; unsigned int *graphId; } a = {hGraphExec, graphId};
-	return kz_door(294, 0, &a);
+	return kz_door(310, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) {
 	struct { CUgraph hGraph; CUgraphNode *nodes; size_t *numNodes; } a = {hGraph, nodes, numNodes};
-	return kz_door(295, 0, &a);
+	return kz_door(311, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes) {
 	struct { CUgraph hGraph; CUgraphNode *rootNodes; size_t *numRootNodes; } a = {hGraph, rootNodes, numRootNodes};
-	return kz_door(296, 0, &a);
+	return kz_door(312, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; CUgraphEdgeData *edgeData; size_t *numEdges; } a = {hGraph, from, to, edgeData, numEdges};
-	return kz_door(297, 0, &a);
+	return kz_door(313, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; CUgraphEdgeData *edgeData; size_t *numDependencies; } a = {hNode, dependencies, edgeData, numDependencies};
-	return kz_door(298, 0, &a);
+	return kz_door(314, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; CUgraphEdgeData *edgeData; size_t *numDependentNodes; } a = {hNode, dependentNodes, edgeData, numDependentNodes};
-	return kz_door(299, 0, &a);
+	return kz_door(315, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(300, 0, &a);
+	return kz_door(316, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(301, 0, &a);
+	return kz_door(317, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroyNode(CUgraphNode hNode) {
 	struct { CUgraphNode hNode; } a = {hNode};
-	return kz_door(302, 0, &a);
+	return kz_door(318, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; unsigned long long flags; } a = {phGraphExec, hGraph, flags};
-	return kz_door(303, 0, &a);
+	return kz_door(319, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags) {
 	struct { CUgraphExec hGraphExec; cuuint64_t *flags; } a = {hGraphExec, flags};
-	return kz_door(304, 0, &a);
+	return kz_door(320, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(305, 0, &a);
+	return kz_door(321, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {hGraphExec, hNode, copyParams, ctx};
-	return kz_door(306, 0, &a);
+	return kz_door(322, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {hGraphExec, hNode, memsetParams, ctx};
-	return kz_door(307, 0, &a);
+	return kz_door(323, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(308, 0, &a);
+	return kz_door(324, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraph childGraph; } a = {hGraphExec, hNode, childGraph};
-	return kz_door(309, 0, &a);
+	return kz_door(325, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(310, 0, &a);
+	return kz_door(326, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(311, 0, &a);
+	return kz_door(327, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(312, 0, &a);
+	return kz_door(328, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(313, 0, &a);
+	return kz_door(329, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecDestroy(CUgraphExec hGraphExec) {
 	struct { CUgraphExec hGraphExec; } a = {hGraphExec};
-	return kz_door(314, 0, &a);
+	return kz_door(330, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroy(CUgraph hGraph) {
 	struct { CUgraph hGraph; } a = {hGraph};
-	return kz_door(315, 0, &a);
+	return kz_door(331, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(316, 0, &a);
+	return kz_door(332, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
 	struct { CUgraphNode dst; CUgraphNode src; } a = {dst, src};
-	return kz_door(317, 0, &a);
+	return kz_door(333, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; CUkernelNodeAttrValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(318, 0, &a);
+	return kz_door(334, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; const CUkernelNodeAttrValue *value; } a = {hNode, attr, value};
-	return kz_door(319, 0, &a);
+	return kz_door(335, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags) {
 	struct { CUgraph hGraph; const char *path; unsigned int flags; } a = {hGraph, path, flags};
-	return kz_door(320, 0, &a);
+	return kz_door(336, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { CUuserObject *object_out; void *ptr; CUhostFn destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(321, 0, &a);
+	return kz_door(337, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRetain(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(322, 0, &a);
+	return kz_door(338, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRelease(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(323, 0, &a);
+	return kz_door(339, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(324, 0, &a);
+	return kz_door(340, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; } a = {graph, object, count};
-	return kz_door(325, 0, &a);
+	return kz_door(341, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(326, 0, &a);
+	return kz_door(342, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(327, 0, &a);
+	return kz_door(343, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(328, 0, &a);
+	return kz_door(344, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(329, 0, &a);
+	return kz_door(345, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(330, 0, &a);
+	return kz_door(346, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(331, 0, &a);
+	return kz_door(347, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(332, 0, &a);
+	return kz_door(348, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(333, 0, &a);
+	return kz_door(349, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(334, 0, &a);
+	return kz_door(350, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(335, 0, &a);
+	return kz_door(351, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams_ptsz(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(335, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(351, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphNode *hErrorNode_out; CUgraphExecUpdateResult *updateResult_out; } a = {hGraphExec, hGraph, hErrorNode_out, updateResult_out};
-	return kz_door(336, 0, &a);
+	return kz_door(352, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(337, 0, &a);
+	return kz_door(353, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(337, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(353, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(338, 0, &a);
+	return kz_door(354, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(338, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(354, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; size_t *numEdges; } a = {hGraph, from, to, numEdges};
-	return kz_door(339, 0, &a);
+	return kz_door(355, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; size_t *numDependencies; } a = {hNode, dependencies, numDependencies};
-	return kz_door(340, 0, &a);
+	return kz_door(356, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; size_t *numDependentNodes; } a = {hNode, dependentNodes, numDependentNodes};
-	return kz_door(341, 0, &a);
+	return kz_door(357, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(342, 0, &a);
+	return kz_door(358, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(343, 0, &a);
+	return kz_door(359, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(344, 0, &a);
+	return kz_door(360, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(345, 0, &a);
+	return kz_door(361, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(346, 0, &a);
+	return kz_door(362, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc) {
 	struct { CUtexObject *pTexObject; const CUDA_RESOURCE_DESC *pResDesc; const CUDA_TEXTURE_DESC *pTexDesc; const CUDA_RESOURCE_VIEW_DESC *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(347, 0, &a);
+	return kz_door(363, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectDestroy(CUtexObject texObject) {
 	struct { CUtexObject texObject; } a = {texObject};
-	return kz_door(348, 0, &a);
+	return kz_door(364, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUtexObject texObject; } a = {pResDesc, texObject};
-	return kz_door(349, 0, &a);
+	return kz_door(365, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject) {
 	struct { CUDA_TEXTURE_DESC *pTexDesc; CUtexObject texObject; } a = {pTexDesc, texObject};
-	return kz_door(350, 0, &a);
+	return kz_door(366, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_VIEW_DESC *pResViewDesc; CUtexObject texObject; } a = {pResViewDesc, texObject};
-	return kz_door(351, 0, &a);
+	return kz_door(367, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc) {
 	struct { CUsurfObject *pSurfObject; const CUDA_RESOURCE_DESC *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(352, 0, &a);
+	return kz_door(368, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectDestroy(CUsurfObject surfObject) {
 	struct { CUsurfObject surfObject; } a = {surfObject};
-	return kz_door(353, 0, &a);
+	return kz_door(369, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUsurfObject surfObject; } a = {pResDesc, surfObject};
-	return kz_door(354, 0, &a);
+	return kz_door(370, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(355, 0, 0);
+	return kz_door(371, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(356, 0, 0);
+	return kz_door(372, 0, 0);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -2445,6 +2607,9 @@ void *const kz_stubs_cuda[731] = {
 	[178] = kz_stub_cuda_cuMemGetMemPool,
 	[179] = kz_stub_cuda_cuMemSetMemPool,
 	[192] = kz_stub_cuda_cuPointerGetAttribute,
+	[193] = kz_stub_cuda_cuMemAdvise_v2,
+	[195] = kz_stub_cuda_cuMemRangeGetAttribute,
+	[196] = kz_stub_cuda_cuMemRangeGetAttributes,
 	[197] = kz_stub_cuda_cuPointerSetAttribute,
 	[198] = kz_stub_cuda_cuPointerGetAttributes,
 	[199] = kz_stub_cuda_cuMemHostRegister,
@@ -2505,6 +2670,22 @@ void *const kz_stubs_cuda[731] = {
 	[285] = kz_stub_cuda_cuMemcpyPeer_ptds,
 	[286] = kz_stub_cuda_cuMemcpyPeerAsync,
 	[287] = kz_stub_cuda_cuMemcpyPeerAsync_ptsz,
+	[288] = kz_stub_cuda_cuMemcpy3DPeer,
+	[289] = kz_stub_cuda_cuMemcpy3DPeer_ptds,
+	[290] = kz_stub_cuda_cuMemcpy3DPeerAsync,
+	[291] = kz_stub_cuda_cuMemcpy3DPeerAsync_ptsz,
+	[292] = kz_stub_cuda_cuMemcpyBatchAsync,
+	[293] = kz_stub_cuda_cuMemcpyBatchAsync_ptsz,
+	[294] = kz_stub_cuda_cuMemcpy3DBatchAsync,
+	[295] = kz_stub_cuda_cuMemcpy3DBatchAsync_ptsz,
+	[296] = kz_stub_cuda_cuMemcpyBatchAsync_v2,
+	[297] = kz_stub_cuda_cuMemcpyBatchAsync_v2_ptsz,
+	[298] = kz_stub_cuda_cuMemcpy3DBatchAsync_v2,
+	[299] = kz_stub_cuda_cuMemcpy3DBatchAsync_v2_ptsz,
+	[300] = kz_stub_cuda_cuMemcpyWithAttributesAsync,
+	[301] = kz_stub_cuda_cuMemcpyWithAttributesAsync_ptsz,
+	[302] = kz_stub_cuda_cuMemcpy3DWithAttributesAsync,
+	[303] = kz_stub_cuda_cuMemcpy3DWithAttributesAsync_ptsz,
 	[304] = kz_stub_cuda_cuMemsetD8Async,
 	[305] = kz_stub_cuda_cuMemsetD8Async_ptsz,
 	[306] = kz_stub_cuda_cuMemsetD16Async,
@@ -2519,7 +2700,11 @@ void *const kz_stubs_cuda[731] = {
 	[315] = kz_stub_cuda_cuMemsetD2D32Async_ptsz,
 	[316] = kz_stub_cuda_cuMemPrefetchAsync,
 	[317] = kz_stub_cuda_cuMemPrefetchAsync_ptsz,
+	[318] = kz_stub_cuda_cuMemPrefetchAsync_v2,
+	[319] = kz_stub_cuda_cuMemPrefetchAsync_v2_ptsz,
 	[320] = kz_stub_cuda_cuMemAdvise,
+	[321] = kz_stub_cuda_cuMemPrefetchBatchAsync,
+	[322] = kz_stub_cuda_cuMemPrefetchBatchAsync_ptsz,
 	[330] = kz_stub_cuda_cuMemFreeAsync,
 	[331] = kz_stub_cuda_cuMemFreeAsync_ptsz,
 	[332] = kz_stub_cuda_cuMemAllocAsync,
@@ -2540,6 +2725,7 @@ void *const kz_stubs_cuda[731] = {
 	[353] = kz_stub_cuda_cuStreamCreateWithPriority,
 	[354] = kz_stub_cuda_cuThreadExchangeStreamCaptureMode,
 	[355] = kz_stub_cuda_cuStreamDestroy_v2,
+	[356] = kz_stub_cuda_cuStreamGetGreenCtx,
 	[357] = kz_stub_cuda_cuStreamDestroy,
 	[358] = kz_stub_cuda_cuStreamGetPriority,
 	[359] = kz_stub_cuda_cuStreamGetPriority_ptsz,
@@ -2551,6 +2737,8 @@ void *const kz_stubs_cuda[731] = {
 	[365] = kz_stub_cuda_cuStreamGetDevice_ptsz,
 	[368] = kz_stub_cuda_cuStreamGetCtx,
 	[369] = kz_stub_cuda_cuStreamGetCtx_ptsz,
+	[370] = kz_stub_cuda_cuStreamGetCtx_v2,
+	[371] = kz_stub_cuda_cuStreamGetCtx_v2_ptsz,
 	[372] = kz_stub_cuda_cuStreamWaitEvent,
 	[373] = kz_stub_cuda_cuStreamWaitEvent_ptsz,
 	[374] = kz_stub_cuda_cuStreamAddCallback,
@@ -2639,6 +2827,8 @@ void *const kz_stubs_cuda[731] = {
 	[487] = kz_stub_cuda_cuLaunchKernelEx_ptsz,
 	[488] = kz_stub_cuda_cuLaunchHostFunc,
 	[489] = kz_stub_cuda_cuLaunchHostFunc_ptsz,
+	[490] = kz_stub_cuda_cuLaunchHostFunc_v2,
+	[491] = kz_stub_cuda_cuLaunchHostFunc_v2_ptsz,
 	[492] = kz_stub_cuda_cuLaunchCooperativeKernel,
 	[493] = kz_stub_cuda_cuLaunchCooperativeKernel_ptsz,
 	[494] = kz_stub_cuda_cuGraphCreate,

@@ -1637,6 +1637,33 @@ func bind_cuPointerGetAttribute(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemAdvise_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAdvise_v2)(args)
+	err := (*driver.Thread)(thread).MemAdviseV2(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), a.Location)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemRangeGetAttribute)(args)
+	err := (*driver.Thread)(thread).MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), cu.CUmem_range_attribute(a.Attribute), driver.DevPtr(a.DevPtr), uint64(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemRangeGetAttributes)(args)
+	err := (*driver.Thread)(thread).MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), driver.DevPtr(a.DevPtr), uint64(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuPointerSetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuPointerSetAttribute)(args)
 	err := (*driver.Thread)(thread).PointerSetAttribute(hostmem.Ptr(a.Value), cu.CUpointer_attribute(a.Attribute), driver.DevPtr(a.Ptr))
@@ -1949,6 +1976,92 @@ func bind_cuMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DPeer)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY3D_PEER_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy3DPeer(s0)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DPeerAsync)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY3D_PEER_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy3DPeerAsync(s0, cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyBatchAsync)(args)
+	r7, err := (*driver.Thread)(thread).MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	if a.FailIdx != 0 {
+		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r7))
+	}
+	return 0
+}
+
+func bind_cuMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DBatchAsync)(args)
+	r2, err := (*driver.Thread)(thread).Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	if a.FailIdx != 0 {
+		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r2))
+	}
+	return 0
+}
+
+func bind_cuMemcpyBatchAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyBatchAsync_v2)(args)
+	err := (*driver.Thread)(thread).MemcpyBatchAsyncV2(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy3DBatchAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DBatchAsync_v2)(args)
+	err := (*driver.Thread)(thread).Memcpy3DBatchAsyncV2(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyWithAttributesAsync)(args)
+	err := (*driver.Thread)(thread).MemcpyWithAttributesAsync(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.Size), hostmem.Ptr(a.Attr), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DWithAttributesAsync)(args)
+	err := (*driver.Thread)(thread).Memcpy3DWithAttributesAsync(hostmem.Ptr(a.Op), uint64(a.Flags), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuMemsetD8Async(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemsetD8Async)(args)
 	err := (*driver.Thread)(thread).MemsetD8Async(driver.DevPtr(a.DstDevice), uint8(a.Uc), uint64(a.N), cu.CUstream(a.HStream))
@@ -2012,9 +2125,27 @@ func bind_cuMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPrefetchAsync_v2)(args)
+	err := (*driver.Thread)(thread).MemPrefetchAsyncV2(driver.DevPtr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemAdvise)(args)
 	err := (*driver.Thread)(thread).MemAdvise(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPrefetchBatchAsync)(args)
+	err := (*driver.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
 	}
@@ -2242,6 +2373,19 @@ func bind_cuStreamDestroy_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuStreamGetGreenCtx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetGreenCtx)(args)
+	if a.PhCtx == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).StreamGetGreenCtx(cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhCtx), uint64(r1))
+	return 0
+}
+
 func bind_cuStreamDestroy(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamDestroy)(args)
 	err := (*driver.Thread)(thread).StreamDestroy(cu.CUstream(a.HStream))
@@ -2313,6 +2457,23 @@ func bind_cuStreamGetCtx(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r1))
+	return 0
+}
+
+func bind_cuStreamGetCtx_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetCtx_v2)(args)
+	if a.PCtx == 0 {
+		return refuse(thread)
+	}
+	if a.PGreenCtx == 0 {
+		return refuse(thread)
+	}
+	r1, r2, err := (*driver.Thread)(thread).StreamGetCtxV2(cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r1))
+	hostmem.Store(hostmem.Ptr(a.PGreenCtx), uint64(r2))
 	return 0
 }
 
@@ -2917,6 +3078,15 @@ func bind_cuLaunchKernelEx(thread, args unsafe.Pointer) int32 {
 func bind_cuLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLaunchHostFunc)(args)
 	err := (*driver.Thread)(thread).LaunchHostFunc(cu.CUstream(a.HStream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLaunchHostFunc_v2)(args)
+	err := (*driver.Thread)(thread).LaunchHostFuncV2(cu.CUstream(a.HStream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
 	if err != nil {
 		return code(err)
 	}

@@ -74,6 +74,7 @@ type state struct {
 	textures    *handle.Table[Texture]
 	surfaces    *handle.Table[Surface]
 	virtual     virtualSpace
+	adviceMu    sync.Mutex    // guards alloc.advice
 	graphMu     sync.Mutex    // see Graph
 	captures    []*capture    // guarded by graphMu
 	captureIDs  uint64        // guarded by graphMu

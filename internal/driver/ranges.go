@@ -20,7 +20,7 @@ const (
 	allocMapped                      // cuMemMap; it belongs to no context
 )
 
-// alloc is one range of addresses that programs may name in calls. It does not change once it is in the map.
+// alloc is one range of addresses that programs may name in calls. Only its advice changes once it is in the map.
 type alloc struct {
 	base, size uint64
 	kind       allocKind
@@ -32,6 +32,7 @@ type alloc struct {
 	pool       *Pool        // where it goes when it is freed; nil: back to the device
 	class      uint64       // with a pool: the size of the block
 	graph      *graphMemory // of an allocation node
+	advice     []advised    // of managed memory; guarded by state.adviceMu
 }
 
 // device is whose memory it is, or whose context made host memory known.
