@@ -126,6 +126,7 @@ type lowerer struct {
 	inline       []*ptx.Func // functions being inlined, outermost first
 	line         lineFinder
 	mmas         int       // matrix products of the kernel's own body
+	expanded     int       // those that were
 	choose       *ir.Value // guard of the instruction being lowered, if its results are to be selected
 }
 

@@ -67,9 +67,9 @@ func lowerMma(x *inst) {
 	x.setElems(0, t, x.mma(attr, irTypes[t], len(x.Args[0].Elems), args))
 }
 
-// maxExpanded is how many mma of a kernel are worth expanding: each is some 150 operations, and a kernel of thousands would be
-// minutes in the code generator. Such a kernel keeps them all.
-const maxExpanded = 128
+// maxExpanded is how many mma of a kernel are expanded where they stand: each is some 150 operations, and a kernel of thousands
+// would be minutes in the code generator. A kernel with more has a function for each kind of product instead.
+const maxExpanded = 64
 
 // countMma counts the matrix products of a body, as mma.
 func countMma(body *ptx.Body) int {
@@ -86,14 +86,44 @@ func countMma(body *ptx.Body) int {
 }
 
 func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value {
-	if !x.opts.KeepMatrix && x.mmas <= maxExpanded && canExpand(attr.Mat) {
+	known := !x.opts.KeepMatrix && canExpand(attr.Mat)
+	if known && x.mmas <= maxExpanded && x.expanded < maxExpanded {
+		x.expanded++
 		return x.expandMma(attr.Mat, attr.Rnd, args)
 	}
 	types := make([]ir.Type, max(n, 1))
 	for i := range types {
 		types[i] = t
 	}
+	if known {
+		attr.Sym = x.mmaFunc(attr, types, args)
+		attr.FTZ, attr.Flag = true, true // as multiplyAdd says
+	}
 	return x.b.EmitN(ir.Mma, types, attr, args...).Results
+}
+
+// mmaFunc is the name of the function that computes such a product, made when first asked for.
+func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string {
+	m := attr.Mat
+	name := fmt.Sprintf("mma.m%dn%dk%d.%s.%s.%s.%s.%s.%s", m.M, m.N, m.K, m.A, m.B, m.C, m.D, m.Bit, attr.Rnd)
+	if m.Sat {
+		name += ".sat"
+	}
+	for _, f := range x.out.Funcs[1:] {
+		if f.Name == name {
+			return name
+		}
+	}
+	f := &ir.Func{Name: name, Results: results}
+	for _, a := range args {
+		f.Params = append(f.Params, f.NewValue(a.Type))
+	}
+	outer := x.b
+	x.b = ir.Builder{Func: f, Block: f.NewBlock("")}
+	x.b.Terminate(ir.Ret, ir.Attr{}, x.expandMma(m, attr.Rnd, f.Params))
+	x.b = outer
+	x.out.Funcs = append(x.out.Funcs, f)
+	return name
 }
 
 func lowerLdmatrix(x *inst) {

@@ -5,7 +5,26 @@ import "kudzu/internal/ir"
 // inlineLimit bounds the instructions of a kernel after inlining, so that call trees cannot explode.
 const inlineLimit = 200_000
 
-// inline replaces every call by the callee's body. After it the kernel is the only function. Recursion and calls
+// products are the functions of f's matrix products, which stay functions: one block of arithmetic, often used.
+func products(m *ir.Module, f *ir.Func) []*ir.Func {
+	used := map[string]bool{}
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op == ir.Mma && in.Sym != "" {
+				used[in.Sym] = true
+			}
+		}
+	}
+	var out []*ir.Func
+	for _, g := range m.Funcs[1:] {
+		if used[g.Name] {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// inline replaces every call by the callee's body. After it the kernel and its products are the only functions. Recursion and calls
 // through pointers are not supported.
 func inline(st *state) error {
 	byName := map[string]*ir.Func{}
@@ -55,7 +74,7 @@ func inline(st *state) error {
 	if err := flatten(st.f); err != nil {
 		return err
 	}
-	st.m.Funcs = st.m.Funcs[:1]
+	st.m.Funcs = append(st.m.Funcs[:1:1], products(st.m, st.f)...)
 	st.f.Rewire()
 	return nil
 }

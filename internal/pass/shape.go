@@ -6,6 +6,9 @@ import (
 
 // shape writes what is known of each value over a warp into it. It changes nothing else.
 func shape(st *state) error {
+	for _, f := range st.m.Funcs[1:] {
+		analyse(&state{m: st.m, f: f, cfg: st.cfg})
+	}
 	analyse(st)
 	return nil
 }
@@ -111,6 +114,11 @@ func analyse(st *state) *analysis {
 	a.rpo = f.RPO()
 	for i, b := range a.rpo {
 		a.num[b] = i
+	}
+	for _, p := range f.Params {
+		f := full
+		a.facts[p] = &f
+		p.Shape = a.shapeOf(p)
 	}
 	for {
 		for a.pass() {

@@ -243,8 +243,7 @@ func onBackends(t *testing.T, f func(t *testing.T, backend string)) {
 }
 
 // errorsKnown are the probes of errors.c that a backend answers otherwise than the real driver, with the reason.
-var errorsKnown = map[string]map[string]struct{ got, why string }{
-}
+var errorsKnown = map[string]map[string]struct{ got, why string }{}
 
 // TestAppErrors compares the driver's answers with those recorded on an H200 (driver 580). Where the real driver crashed,
 // any error will do.

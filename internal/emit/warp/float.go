@@ -225,7 +225,7 @@ func (e *emitter) nanSources() {
 // tame reports a value that is no NaN, or one that may as well be canonical.
 func tame(v *ir.Value) bool {
 	if !v.Const {
-		return v.Def.Op == ir.Undef
+		return v.Def != nil && v.Def.Op == ir.Undef
 	}
 	nan := func(t ir.Type, b uint64) bool {
 		f := formats[t]

@@ -87,6 +87,7 @@ func (e *emitter) function() {
 	e.misalignedEnd()
 	e.finishPhis()
 	e.helpers()
+	e.products()
 	e.meta.Registers = 32
 	e.meta.FrameWarp = uint32(e.frame+63) &^ 63
 	if e.w == 1 {

@@ -1,8 +1,88 @@
 package warp
 
-import "kudzu/internal/ir"
+import (
+	"fmt"
 
-func emitMma(e *emitter, in *ir.Inst)       { e.unsupported("mma") }
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// emitMma calls the function of the product with its fragments in memory, a vector a register. A kernel of few products has
+// them expanded long before.
+func emitMma(e *emitter, in *ir.Inst) {
+	f := e.product(in.Sym)
+	if f == nil {
+		e.unsupported("mma %s of %s and %s", shapeName(in.Mat), in.Mat.A, in.Mat.B)
+	}
+	room, ok := e.scratch[in.Sym]
+	if !ok {
+		room = e.o.Alloca(fmt.Sprintf("[%d x i8]", e.fragments(f.Params)+e.fragments(in.Results)), 64)
+		e.scratch[in.Sym] = room
+	}
+	off := 0
+	for _, a := range in.Args {
+		e.o.Do("store %s, %s, align 64", e.vector(a), e.at(room, off))
+		off += e.w * bytesOf(a.Type)
+	}
+	e.o.Do("call void @%q(%s)", in.Sym, room)
+	for _, r := range in.Results {
+		t := ll.Vec(e.w, typ(r.Type))
+		e.set(r, e.o.Op(t, "load %s, %s, align 64", t, e.at(room, off)))
+		off += e.w * bytesOf(r.Type)
+	}
+}
+
+func shapeName(m *ir.Matrix) string { return fmt.Sprintf("m%dn%dk%d", m.M, m.N, m.K) }
+
+func (e *emitter) product(name string) *ir.Func {
+	for _, f := range e.m.Funcs[1:] {
+		if f.Name == name && name != "" && e.w == 32 {
+			return f
+		}
+	}
+	return nil
+}
+
+// fragments is the bytes of registers of a warp.
+func (e *emitter) fragments(vs []*ir.Value) int {
+	n := 0
+	for _, v := range vs {
+		n += e.w * bytesOf(v.Type)
+	}
+	return n
+}
+
+// products writes the functions of the kernel's matrix products: one block each, all lanes acting.
+func (e *emitter) products() {
+	for _, f := range e.m.Funcs[1:] {
+		p := newEmitter(e.m, e.cfg)
+		p.f, p.mod, p.flush, p.ctx = f, e.mod, e.flush, context{sregs: map[ir.SpecialReg]*rep{}}
+		p.o = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)
+		p.nanSources()
+		room := ll.Val{T: "ptr", S: "%f"}
+		off := 0
+		for _, v := range f.Params {
+			t := ll.Vec(p.w, typ(v.Type))
+			p.rep(v).vec = p.o.Op(t, "load %s, %s, align 64", t, p.at(room, off))
+			off += p.w * bytesOf(v.Type)
+		}
+		for _, in := range f.Blocks[0].Insts {
+			switch in.Op {
+			case ir.SReg:
+				p.widenSReg(in, p.sreg(in))
+			case ir.Ret:
+				for _, v := range in.Args {
+					p.o.Do("store %s, %s, align 64", p.clean(v, p.w), p.at(room, off))
+					off += p.w * bytesOf(v.Type)
+				}
+				p.o.Do("ret void")
+			default:
+				emitters[in.Op](p, in)
+			}
+		}
+	}
+}
+
 func emitLdMatrix(e *emitter, in *ir.Inst)  { e.unsupported("ldmatrix") }
 func emitStMatrix(e *emitter, in *ir.Inst)  { e.unsupported("stmatrix") }
 func emitMovMatrix(e *emitter, in *ir.Inst) { e.unsupported("movmatrix") }
