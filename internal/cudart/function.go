@@ -12,15 +12,24 @@ func (t *Thread) kernel(fn hostmem.Ptr) (*driver.Thread, cu.CUkernel, error) {
 	return t.toLaunch(fn, 0)
 }
 
+// byStub is kernel where only a stub will do.
+func (t *Thread) byStub(fn hostmem.Ptr) (*driver.Thread, cu.CUkernel, error) {
+	d, k, err := t.kernel(fn)
+	if err == errInvalidHandle {
+		err = errInvalidFunction
+	}
+	return d, k, err
+}
+
 // GetKernel is the kernel behind a stub.
 func (t *Thread) GetKernel(fn hostmem.Ptr) (rt.CudaKernel_t, error) {
-	_, k, err := t.kernel(fn)
+	_, k, err := t.byStub(fn)
 	return rt.CudaKernel_t(k), err
 }
 
 // GetFuncBySymbol is the function behind a stub in the current context.
 func (t *Thread) GetFuncBySymbol(fn hostmem.Ptr) (rt.CudaFunction_t, error) {
-	d, k, err := t.kernel(fn)
+	d, k, err := t.byStub(fn)
 	if err != nil {
 		return 0, err
 	}

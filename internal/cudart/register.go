@@ -225,14 +225,18 @@ func (f *fatbin) library(d *driver.Thread) (cu.CUlibrary, error) {
 	return lib, err
 }
 
-// kernelOf is the kernel a launch names: the address of its stub, or a kernel or function of the driver.
+// kernelOf is the kernel a launch names: the address of its stub, or a kernel or function of the driver. Any other value
+// is taken for such a handle, as NVIDIA's runtimes 12.9 and 13.4 do, and so it is a bad one.
 func (t *Thread) kernelOf(d *driver.Thread, fn hostmem.Ptr) (cu.CUkernel, error) {
 	e := registered.find(d, fn)
 	if e == nil {
-		if d.IsKernel(cu.CUfunction(fn)) {
+		switch {
+		case fn == hostmem.Nil:
+			return 0, errInvalidFunction
+		case d.IsKernel(cu.CUfunction(fn)):
 			return cu.CUkernel(fn), nil
 		}
-		return 0, errInvalidFunction
+		return 0, errInvalidHandle
 	}
 	if k := e.kernel.Load(); k != 0 {
 		return cu.CUkernel(k), nil

@@ -99,7 +99,7 @@ static void built(void) {
 	k.blockDim.x = 4096;
 	EXPECT(cudaGraphKernelNodeSetParams(run, &k) != 0, 1);
 	k.func = &k;
-	EXPECT(cudaGraphKernelNodeSetParams(run, &k), cudaErrorInvalidDeviceFunction);
+	EXPECT(cudaGraphKernelNodeSetParams(run, &k), cudaErrorInvalidResourceHandle);
 	OK(cudaGraphExecDestroy(exec));
 	OK(cudaGraphDestroy(graph));
 	OK(cudaFree(p));

@@ -137,11 +137,14 @@ static void mistakes(void) {
 	EXPECT(LAUNCH(0, 1, 0, 0, spin(p, 1)), cudaErrorInvalidConfiguration);
 	EXPECT(LAUNCH(1, 1, 1 << 20, 0, spin(p, 1)), cudaErrorInvalidValue);
 	EXPECT(LAUNCH(1, 1, 0, (cudaStream_t)0x1234560, spin(p, 1)), cudaErrorInvalidResourceHandle);
-	EXPECT(cudaLaunchKernel(&p, d3(1, 1, 1), d3(1, 1, 1), 0, 0, 0), cudaErrorInvalidDeviceFunction);
+	// What is no stub is taken for a handle, as NVIDIA's runtimes 12.9 and 13.4 do.
+	EXPECT(cudaLaunchKernel(&p, d3(1, 1, 1), d3(1, 1, 1), 0, 0, 0), cudaErrorInvalidResourceHandle);
 	EXPECT(cudaLaunchKernel(0, d3(1, 1, 1), d3(1, 1, 1), 0, 0, 0), cudaErrorInvalidDeviceFunction);
 	cudaFuncAttributes a;
-	EXPECT(cudaFuncGetAttributes(&a, &p), cudaErrorInvalidDeviceFunction);
-	EXPECT(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
+	cudaKernel_t kernel;
+	EXPECT(cudaGetKernel(&kernel, &p), cudaErrorInvalidDeviceFunction);
+	EXPECT(cudaFuncGetAttributes(&a, &p), cudaErrorInvalidResourceHandle);
+	EXPECT(cudaGetLastError(), cudaErrorInvalidResourceHandle);
 	OK(LAUNCH(1, 1, 0, 0, spin(p, 1))); // none of it was for good
 	OK(cudaDeviceSynchronize());
 	OK(cudaFree(p));
