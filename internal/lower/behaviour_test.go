@@ -91,6 +91,8 @@ func evaluate(m *ptx.Module, r *testkit.Run, opts Options) (*testkit.Outcome, er
 	out := &testkit.Outcome{Results: map[int][]uint64{}}
 	if err := mc.run(); err != nil {
 		switch {
+		case errors.Is(err, errMisaligned):
+			out.Fault = "misaligned"
 		case errors.Is(err, errFault):
 			out.Fault = "address"
 		case err.Error() == "trap":

@@ -22,6 +22,8 @@ const (
 
 var errFault = errors.New("address")
 
+var errMisaligned = errors.New("misaligned")
+
 // machine is one launch.
 type machine struct {
 	m           *ir.Module

@@ -173,8 +173,26 @@ func (t *thread) sreg(r ir.SpecialReg) uint64 {
 	return 0
 }
 
+// accessBytes is what all elements of an access take, which its address must be a multiple of.
+func accessBytes(in *ir.Inst) int {
+	vals := in.Args[1:]
+	if in.Op == ir.Load {
+		vals = in.Results
+	} else if in.Op != ir.Store {
+		vals = vals[:1]
+	}
+	n := 0
+	for _, v := range vals {
+		n += max(v.Type.Bits()/8, 1)
+	}
+	return n
+}
+
 func (t *thread) access(in *ir.Inst, a []uint64) error {
 	at := a[0]
+	if size := accessBytes(in); at%uint64(size) != 0 && in.Space != ir.ParamSpace {
+		return errMisaligned
+	}
 	each := func(typ ir.Type, f func(b []byte)) error {
 		b, err := t.memory(in.Space, at, typ.Bits()/8)
 		if err != nil {

@@ -357,12 +357,26 @@ func (l *linearizer) detachPhis() {
 		b.Insts = b.Insts[n:]
 	}
 	replaceAll(l.f, with)
+	now := func(v *ir.Value) *ir.Value {
+		for with[v] != nil {
+			v = with[v]
+		}
+		return v
+	}
 	for _, p := range l.phis { // they are in no block now
 		for i, v := range p.phi.Args {
-			for with[v] != nil {
-				v = with[v]
-			}
-			p.phi.Args[i] = v
+			p.phi.Args[i] = now(v)
+		}
+	}
+	for b, m := range l.mask { // conditions and masks that no instruction has yet
+		l.mask[b] = now(m)
+	}
+	for b, v := range l.guardArg {
+		l.guardArg[b] = now(v)
+	}
+	for _, list := range l.edges {
+		for _, e := range list {
+			e.cond, e.mask = now(e.cond), now(e.mask)
 		}
 	}
 }

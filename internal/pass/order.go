@@ -88,6 +88,8 @@ func (l *linearizer) cost(b *ir.Block) int {
 			k := l.a.fact(in.Args[0])
 			if k.kind >= ir.WarpUniform || in.Volatile || in.Order != ir.Weak {
 				n += 100 // one scalar access
+			} else if in.Op == ir.Store && in.Space == ir.Shared {
+				n += 12 // read back soon, and what a mask stored cannot be forwarded to that
 			} else if k.kind == ir.Affine || k.guess {
 				n += 3
 			} else {

@@ -112,13 +112,54 @@ func emitAtomic(e *emitter, in *ir.Inst) {
 	if e.warpCombined(in) {
 		return
 	}
-	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
-		old := e.rmw(in, t, p, l[0])
-		if len(in.Results) == 0 {
-			return nil
+	if len(in.Results) == 0 || !e.used[in.Results[0]] {
+		e.reduction(in, t, mask, all)
+		return
+	}
+	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val { return []ll.Val{e.rmw(in, t, p, l[0])} })
+}
+
+// reduction is an atomic whose old values nobody reads. In shared memory, where it is no more than a load and a store, it is
+// written out for all lanes, and loops over those that act only if some do not.
+func (e *emitter) reduction(in *ir.Inst, t ir.Type, mask ll.Val, all bool) {
+	for _, r := range in.Results {
+		e.set(r, ll.Val{T: ll.Vec(e.lanesOf(r), memType(t)), S: "zeroinitializer"})
+	}
+	if in.Space != ir.Shared || e.w == 1 || uniform(in.Args[0]) {
+		silent := *in
+		silent.Results = nil
+		e.eachPointer(&silent, func(p ll.Val, l []ll.Val) []ll.Val { e.rmw(in, t, p, l[0]); return nil })
+		return
+	}
+	lanes := e.w
+	if uniform(in.Args[1]) {
+		lanes = 1
+	}
+	x := e.stored(in.Args[1], lanes)
+	off := e.conv("trunc", e.vector(in.Args[0]), "i32")
+	one := func(l []ll.Val) []ll.Val {
+		e.rmw(in, t, e.pointer(ir.Shared, e.conv("zext", l[0], "i64")), l[1])
+		return nil
+	}
+	unrolled := func() []ll.Val {
+		room := e.room("i32", 0)
+		e.o.Do("store %s, %s, align 64", off, room)
+		n, el := split(x.T)
+		for l := 0; l < e.w; l++ {
+			v := x
+			if n > 1 {
+				v = e.o.Op(el, "extractelement %s, i64 %d", x, l)
+			}
+			one([]ll.Val{e.load("i32", room, 4*l, ""), v})
 		}
-		return []ll.Val{old}
-	})
+		return nil
+	}
+	if all {
+		unrolled()
+		return
+	}
+	full := e.cmp("eq", e.number(mask), ll.Int("i32", -1))
+	e.choose(full, "every", unrolled, func() []ll.Val { return e.overLanes(mask, []ll.Val{off, x}, nil, one) })
 }
 
 // eachPointer runs body for each acting lane with its address and its other operands, and sets the results.

@@ -81,6 +81,7 @@ type emitter struct {
 	dirty  map[*ir.Value]bool // NaNs of any bits, canonical where seen
 	// Values that arithmetic reads.
 	computed map[*ir.Value]bool
+	used     map[*ir.Value]bool // that anything reads
 
 	ctx   context
 	frame int // bytes of the warp's frame so far
@@ -99,7 +100,7 @@ type target struct {
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	has := func(f string) bool { return strings.Contains(","+cfg.Features+",", ",+"+f+",") }
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}}
 	e.cpu = target{avx512: has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"), fp16: has("avx512fp16"), vnni: has("avx512vnni"), vbmi: has("avx512vbmi"), bf16: has("avx512bf16")}
 	e.flush = allFlushed(e.f)
 	attrs := []string{"nounwind", "null_pointer_is_valid", `"no-builtins"`, `"frame-pointer"="none"`}

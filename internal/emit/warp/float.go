@@ -181,10 +181,14 @@ func (e *emitter) nanSources() {
 	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
 	for _, b := range e.f.Blocks {
 		for _, in := range b.Insts {
-			if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
-				for _, a := range in.Args {
+			for _, a := range in.Args {
+				e.used[a] = true
+				if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
 					e.computed[a] = true
 				}
+			}
+			if in.Mask != nil {
+				e.used[in.Mask] = true
 			}
 		}
 	}
