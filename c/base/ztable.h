@@ -1632,7 +1632,7 @@
 #define KZ_cudart13_cudaGetFuncBySymbol 453
 #define KZ_cudart13_cudaGetKernel 454
 
-#define KZ_HASH 0x516d6ad5294abe24ull
+#define KZ_HASH 0x9276b8b196c06942ull
 
 #define KZ_FOR_LIBRARIES library cuda, 0; library cudart12, 1; library cudart13, 2
 

@@ -477,15 +477,15 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 462 cuFuncGetParamCount
 	kz_lazy_cuda, // 463 cuFuncIsLoaded
 	kz_lazy_cuda, // 464 cuFuncLoad
-	kz_none_cuda, // 465 cuFuncSetBlockShape
-	kz_none_cuda, // 466 cuFuncSetSharedSize
-	kz_none_cuda, // 467 cuParamSetSize
-	kz_none_cuda, // 468 cuParamSeti
-	kz_none_cuda, // 469 cuParamSetf
-	kz_none_cuda, // 470 cuParamSetv
-	kz_none_cuda, // 471 cuLaunch
-	kz_none_cuda, // 472 cuLaunchGrid
-	kz_none_cuda, // 473 cuLaunchGridAsync
+	kz_lazy_cuda, // 465 cuFuncSetBlockShape
+	kz_lazy_cuda, // 466 cuFuncSetSharedSize
+	kz_lazy_cuda, // 467 cuParamSetSize
+	kz_lazy_cuda, // 468 cuParamSeti
+	kz_lazy_cuda, // 469 cuParamSetf
+	kz_lazy_cuda, // 470 cuParamSetv
+	kz_lazy_cuda, // 471 cuLaunch
+	kz_lazy_cuda, // 472 cuLaunchGrid
+	kz_lazy_cuda, // 473 cuLaunchGridAsync
 	kz_none_cuda, // 474 cuLaunchCooperativeKernelMultiDevice
 	kz_none_cuda, // 475 cuParamSetTexRef
 	kz_lazy_cuda, // 476 cuFuncSetSharedMemConfig
@@ -765,7 +765,7 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
-	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,

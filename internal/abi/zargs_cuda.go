@@ -2070,6 +2070,77 @@ type CuFuncLoad struct {
 	Function uint64
 }
 
+type CuFuncSetBlockShape struct {
+	_ structs.HostLayout
+
+	Hfunc uint64
+	X     uint32
+	Y     uint32
+	Z     uint32
+}
+
+type CuFuncSetSharedSize struct {
+	_ structs.HostLayout
+
+	Hfunc uint64
+	Bytes uint32
+}
+
+type CuParamSetSize struct {
+	_ structs.HostLayout
+
+	Hfunc    uint64
+	Numbytes uint32
+}
+
+type CuParamSeti struct {
+	_ structs.HostLayout
+
+	Hfunc  uint64
+	Offset uint32
+	Value  uint32
+}
+
+type CuParamSetf struct {
+	_ structs.HostLayout
+
+	Hfunc  uint64
+	Offset uint32
+	Value  float32
+}
+
+type CuParamSetv struct {
+	_ structs.HostLayout
+
+	Hfunc    uint64
+	Offset   uint32
+	Ptr      uint64
+	Numbytes uint32
+}
+
+type CuLaunch struct {
+	_ structs.HostLayout
+
+	F uint64
+}
+
+type CuLaunchGrid struct {
+	_ structs.HostLayout
+
+	F           uint64
+	Grid_width  uint32
+	Grid_height uint32
+}
+
+type CuLaunchGridAsync struct {
+	_ structs.HostLayout
+
+	F           uint64
+	Grid_width  uint32
+	Grid_height uint32
+	HStream     uint64
+}
+
 type CuFuncSetSharedMemConfig struct {
 	_ structs.HostLayout
 

@@ -1863,609 +1863,654 @@ static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
 	return kz_door(261, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
+	struct { CUfunction hfunc; int x; int y; int z; } a = {hfunc, x, y, z};
+	return kz_door(262, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
+	struct { CUfunction hfunc; unsigned int bytes; } a = {hfunc, bytes};
+	return kz_door(263, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
+	struct { CUfunction hfunc; unsigned int numbytes; } a = {hfunc, numbytes};
+	return kz_door(264, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
+	struct { CUfunction hfunc; int offset; unsigned int value; } a = {hfunc, offset, value};
+	return kz_door(265, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuParamSetf(CUfunction hfunc, int offset, float value) {
+	struct { CUfunction hfunc; int offset; float value; } a = {hfunc, offset, value};
+	return kz_door(266, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes) {
+	struct { CUfunction hfunc; int offset; void *ptr; unsigned int numbytes; } a = {hfunc, offset, ptr, numbytes};
+	return kz_door(267, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunch(CUfunction f) {
+	struct { CUfunction f; } a = {f};
+	return kz_door(268, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
+	struct { CUfunction f; int grid_width; int grid_height; } a = {f, grid_width, grid_height};
+	return kz_door(269, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
+	struct { CUfunction f; int grid_width; int grid_height; CUstream hStream; } a = {f, grid_width, grid_height, hStream};
+	return kz_door(270, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
-	return kz_door(262, 0, &a);
+	return kz_door(271, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(263, 0, &a);
+	return kz_door(272, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(264, 0, &a);
+	return kz_door(273, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
-	return kz_door(265, 0, &a);
+	return kz_door(274, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
-	return kz_door(266, 0, &a);
+	return kz_door(275, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(267, 0, &a);
+	return kz_door(276, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(268, 0, &a);
+	return kz_door(277, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(268, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(277, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(269, 0, &a);
+	return kz_door(278, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(269, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(278, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(270, 0, &a);
+	return kz_door(279, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(270, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(279, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
-	return kz_door(271, 0, &a);
+	return kz_door(280, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_v2_ptsz(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
-	return kz_door(271, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(280, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(272, 0, &a);
+	return kz_door(281, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(272, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(281, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
 	struct { CUgraph *phGraph; unsigned int flags; } a = {phGraph, flags};
-	return kz_door(273, 0, &a);
+	return kz_door(282, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(274, 0, &a);
+	return kz_door(283, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(275, 0, &a);
+	return kz_door(284, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(276, 0, &a);
+	return kz_door(285, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, copyParams, ctx};
-	return kz_door(277, 0, &a);
+	return kz_door(286, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(278, 0, &a);
+	return kz_door(287, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(279, 0, &a);
+	return kz_door(288, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx};
-	return kz_door(280, 0, &a);
+	return kz_door(289, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(281, 0, &a);
+	return kz_door(290, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(282, 0, &a);
+	return kz_door(291, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(283, 0, &a);
+	return kz_door(292, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(284, 0, &a);
+	return kz_door(293, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(285, 0, &a);
+	return kz_door(294, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraph childGraph; } a = {phGraphNode, hGraph, dependencies, numDependencies, childGraph};
-	return kz_door(286, 0, &a);
+	return kz_door(295, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(287, 0, &a);
+	return kz_door(296, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; } a = {phGraphNode, hGraph, dependencies, numDependencies};
-	return kz_door(288, 0, &a);
+	return kz_door(297, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(289, 0, &a);
+	return kz_door(298, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(290, 0, &a);
+	return kz_door(299, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(291, 0, &a);
+	return kz_door(300, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(292, 0, &a);
+	return kz_door(301, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(293, 0, &a);
+	return kz_door(302, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(294, 0, &a);
+	return kz_door(303, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(295, 0, &a);
+	return kz_door(304, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out) {
 	struct { CUgraphNode hNode; CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out; } a = {hNode, nodeParams_out};
-	return kz_door(296, 0, &a);
+	return kz_door(305, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(297, 0, &a);
+	return kz_door(306, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(298, 0, &a);
+	return kz_door(307, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(299, 0, &a);
+	return kz_door(308, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_MEM_ALLOC_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(300, 0, &a);
+	return kz_door(309, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUdeviceptr dptr; } a = {phGraphNode, hGraph, dependencies, numDependencies, dptr};
-	return kz_door(301, 0, &a);
+	return kz_door(310, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out) {
 	struct { CUgraphNode hNode; CUdeviceptr *dptr_out; } a = {hNode, dptr_out};
-	return kz_door(302, 0, &a);
+	return kz_door(311, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
 	struct { CUgraph *phGraphClone; CUgraph originalGraph; } a = {phGraphClone, originalGraph};
-	return kz_door(303, 0, &a);
+	return kz_door(312, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph) {
 	struct { CUgraphNode *phNode; CUgraphNode hOriginalNode; CUgraph hClonedGraph; } a = {phNode, hOriginalNode, hClonedGraph};
-	return kz_door(304, 0, &a);
+	return kz_door(313, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type) {
 	struct { CUgraphNode hNode; CUgraphNodeType *type; } a = {hNode, type};
-	return kz_door(305, 0, &a);
+	return kz_door(314, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(306, 0, &a);
+	return kz_door(315, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId) {
 	struct { CUgraphNode hNode; unsigned int *nodeId; } a = {hNode, nodeId};
-	return kz_door(307, 0, &a);
+	return kz_door(316, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId) {
 	struct { CUgraphNode hNode; unsigned long long *toolsNodeId; } a = {hNode, toolsNodeId};
-	return kz_door(308, 0, &a);
+	return kz_door(317, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetId(CUgraph hGraph, unsigned int *graphId) {
 	struct { CUgraph hGraph; unsigned int *graphId; } a = {hGraph, graphId};
-	return kz_door(309, 0, &a);
+	return kz_door(318, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId) {
 	struct { CUgraphExec hGraphExec; unsigned int *graphId; } a = {hGraphExec, graphId};
-	return kz_door(310, 0, &a);
+	return kz_door(319, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) {
 	struct { CUgraph hGraph; CUgraphNode *nodes; size_t *numNodes; } a = {hGraph, nodes, numNodes};
-	return kz_door(311, 0, &a);
+	return kz_door(320, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes) {
 	struct { CUgraph hGraph; CUgraphNode *rootNodes; size_t *numRootNodes; } a = {hGraph, rootNodes, numRootNodes};
-	return kz_door(312, 0, &a);
+	return kz_door(321, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; CUgraphEdgeData *edgeData; size_t *numEdges; } a = {hGraph, from, to, edgeData, numEdges};
-	return kz_door(313, 0, &a);
+	return kz_door(322, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; CUgraphEdgeData *edgeData; size_t *numDependencies; } a = {hNode, dependencies, edgeData, numDependencies};
-	return kz_door(314, 0, &a);
+	return kz_door(323, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; CUgraphEdgeData *edgeData; size_t *numDependentNodes; } a = {hNode, dependentNodes, edgeData, numDependentNodes};
-	return kz_door(315, 0, &a);
+	return kz_door(324, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(316, 0, &a);
+	return kz_door(325, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(317, 0, &a);
+	return kz_door(326, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroyNode(CUgraphNode hNode) {
 	struct { CUgraphNode hNode; } a = {hNode};
-	return kz_door(318, 0, &a);
+	return kz_door(327, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; unsigned long long flags; } a = {phGraphExec, hGraph, flags};
-	return kz_door(319, 0, &a);
+	return kz_door(328, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags) {
 	struct { CUgraphExec hGraphExec; cuuint64_t *flags; } a = {hGraphExec, flags};
-	return kz_door(320, 0, &a);
+	return kz_door(329, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(321, 0, &a);
+	return kz_door(330, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {hGraphExec, hNode, copyParams, ctx};
-	return kz_door(322, 0, &a);
+	return kz_door(331, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {hGraphExec, hNode, memsetParams, ctx};
-	return kz_door(323, 0, &a);
+	return kz_door(332, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(324, 0, &a);
+	return kz_door(333, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraph childGraph; } a = {hGraphExec, hNode, childGraph};
-	return kz_door(325, 0, &a);
+	return kz_door(334, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(326, 0, &a);
+	return kz_door(335, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(327, 0, &a);
+	return kz_door(336, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(328, 0, &a);
+	return kz_door(337, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(329, 0, &a);
+	return kz_door(338, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecDestroy(CUgraphExec hGraphExec) {
 	struct { CUgraphExec hGraphExec; } a = {hGraphExec};
-	return kz_door(330, 0, &a);
+	return kz_door(339, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroy(CUgraph hGraph) {
 	struct { CUgraph hGraph; } a = {hGraph};
-	return kz_door(331, 0, &a);
+	return kz_door(340, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(332, 0, &a);
+	return kz_door(341, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
 	struct { CUgraphNode dst; CUgraphNode src; } a = {dst, src};
-	return kz_door(333, 0, &a);
+	return kz_door(342, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; CUkernelNodeAttrValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(334, 0, &a);
+	return kz_door(343, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; const CUkernelNodeAttrValue *value; } a = {hNode, attr, value};
-	return kz_door(335, 0, &a);
+	return kz_door(344, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags) {
 	struct { CUgraph hGraph; const char *path; unsigned int flags; } a = {hGraph, path, flags};
-	return kz_door(336, 0, &a);
+	return kz_door(345, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { CUuserObject *object_out; void *ptr; CUhostFn destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(337, 0, &a);
+	return kz_door(346, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRetain(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(338, 0, &a);
+	return kz_door(347, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRelease(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(339, 0, &a);
+	return kz_door(348, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(340, 0, &a);
+	return kz_door(349, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; } a = {graph, object, count};
-	return kz_door(341, 0, &a);
+	return kz_door(350, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(342, 0, &a);
+	return kz_door(351, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(343, 0, &a);
+	return kz_door(352, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(344, 0, &a);
+	return kz_door(353, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(345, 0, &a);
+	return kz_door(354, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(346, 0, &a);
+	return kz_door(355, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(347, 0, &a);
+	return kz_door(356, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(348, 0, &a);
+	return kz_door(357, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(349, 0, &a);
+	return kz_door(358, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(350, 0, &a);
+	return kz_door(359, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(351, 0, &a);
+	return kz_door(360, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams_ptsz(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(351, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(360, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphNode *hErrorNode_out; CUgraphExecUpdateResult *updateResult_out; } a = {hGraphExec, hGraph, hErrorNode_out, updateResult_out};
-	return kz_door(352, 0, &a);
+	return kz_door(361, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(353, 0, &a);
+	return kz_door(362, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(353, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(362, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(354, 0, &a);
+	return kz_door(363, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(354, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(363, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; size_t *numEdges; } a = {hGraph, from, to, numEdges};
-	return kz_door(355, 0, &a);
+	return kz_door(364, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; size_t *numDependencies; } a = {hNode, dependencies, numDependencies};
-	return kz_door(356, 0, &a);
+	return kz_door(365, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; size_t *numDependentNodes; } a = {hNode, dependentNodes, numDependentNodes};
-	return kz_door(357, 0, &a);
+	return kz_door(366, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(358, 0, &a);
+	return kz_door(367, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(359, 0, &a);
+	return kz_door(368, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(360, 0, &a);
+	return kz_door(369, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(361, 0, &a);
+	return kz_door(370, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(362, 0, &a);
+	return kz_door(371, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc) {
 	struct { CUtexObject *pTexObject; const CUDA_RESOURCE_DESC *pResDesc; const CUDA_TEXTURE_DESC *pTexDesc; const CUDA_RESOURCE_VIEW_DESC *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(363, 0, &a);
+	return kz_door(372, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectDestroy(CUtexObject texObject) {
 	struct { CUtexObject texObject; } a = {texObject};
-	return kz_door(364, 0, &a);
+	return kz_door(373, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUtexObject texObject; } a = {pResDesc, texObject};
-	return kz_door(365, 0, &a);
+	return kz_door(374, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject) {
 	struct { CUDA_TEXTURE_DESC *pTexDesc; CUtexObject texObject; } a = {pTexDesc, texObject};
-	return kz_door(366, 0, &a);
+	return kz_door(375, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_VIEW_DESC *pResViewDesc; CUtexObject texObject; } a = {pResViewDesc, texObject};
-	return kz_door(367, 0, &a);
+	return kz_door(376, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc) {
 	struct { CUsurfObject *pSurfObject; const CUDA_RESOURCE_DESC *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(368, 0, &a);
+	return kz_door(377, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectDestroy(CUsurfObject surfObject) {
 	struct { CUsurfObject surfObject; } a = {surfObject};
-	return kz_door(369, 0, &a);
+	return kz_door(378, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUsurfObject surfObject; } a = {pResDesc, surfObject};
-	return kz_door(370, 0, &a);
+	return kz_door(379, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(371, 0, 0);
+	return kz_door(380, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(372, 0, 0);
+	return kz_door(381, 0, 0);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -2815,6 +2860,15 @@ void *const kz_stubs_cuda[731] = {
 	[462] = kz_stub_cuda_cuFuncGetParamCount,
 	[463] = kz_stub_cuda_cuFuncIsLoaded,
 	[464] = kz_stub_cuda_cuFuncLoad,
+	[465] = kz_stub_cuda_cuFuncSetBlockShape,
+	[466] = kz_stub_cuda_cuFuncSetSharedSize,
+	[467] = kz_stub_cuda_cuParamSetSize,
+	[468] = kz_stub_cuda_cuParamSeti,
+	[469] = kz_stub_cuda_cuParamSetf,
+	[470] = kz_stub_cuda_cuParamSetv,
+	[471] = kz_stub_cuda_cuLaunch,
+	[472] = kz_stub_cuda_cuLaunchGrid,
+	[473] = kz_stub_cuda_cuLaunchGridAsync,
 	[476] = kz_stub_cuda_cuFuncSetSharedMemConfig,
 	[477] = kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor,
 	[478] = kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,

@@ -2971,6 +2971,87 @@ func bind_cuFuncLoad(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuFuncSetBlockShape(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuFuncSetBlockShape)(args)
+	err := (*driver.Thread)(thread).FuncSetBlockShape(cu.CUfunction(a.Hfunc), int32(a.X), int32(a.Y), int32(a.Z))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuFuncSetSharedSize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuFuncSetSharedSize)(args)
+	err := (*driver.Thread)(thread).FuncSetSharedSize(cu.CUfunction(a.Hfunc), uint32(a.Bytes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuParamSetSize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuParamSetSize)(args)
+	err := (*driver.Thread)(thread).ParamSetSize(cu.CUfunction(a.Hfunc), uint32(a.Numbytes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuParamSeti(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuParamSeti)(args)
+	err := (*driver.Thread)(thread).ParamSeti(cu.CUfunction(a.Hfunc), int32(a.Offset), uint32(a.Value))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuParamSetf(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuParamSetf)(args)
+	err := (*driver.Thread)(thread).ParamSetf(cu.CUfunction(a.Hfunc), int32(a.Offset), float32(a.Value))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuParamSetv(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuParamSetv)(args)
+	err := (*driver.Thread)(thread).ParamSetv(cu.CUfunction(a.Hfunc), int32(a.Offset), hostmem.Ptr(a.Ptr), uint32(a.Numbytes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLaunch(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLaunch)(args)
+	err := (*driver.Thread)(thread).Launch(cu.CUfunction(a.F))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLaunchGrid(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLaunchGrid)(args)
+	err := (*driver.Thread)(thread).LaunchGrid(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLaunchGridAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLaunchGridAsync)(args)
+	err := (*driver.Thread)(thread).LaunchGridAsync(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncSetSharedMemConfig)(args)
 	err := (*driver.Thread)(thread).FuncSetSharedMemConfig(cu.CUfunction(a.Hfunc), cu.CUsharedconfig(a.Config))

@@ -98,3 +98,23 @@ func TestBatches(t *testing.T) {
 		t.Errorf("peer %d", v)
 	}
 }
+
+func TestOldLaunch(t *testing.T) {
+	th, c, m, _ := withPrimary(t)
+	d := newDigits(t, th, c, m)
+	want(t, "no shape yet", th.Launch(d.f), 1)
+	want(t, "shape", th.FuncSetBlockShape(d.f, 1, 1, 1), 0)
+	want(t, "bad shape", th.FuncSetBlockShape(d.f, 1, 0, 1), 1)
+	want(t, "shared", th.FuncSetSharedSize(d.f, 16), 0)
+	want(t, "address", th.ParamSetv(d.f, 0, c.words(uint64(d.at)), 8), 0)
+	want(t, "number", th.ParamSeti(d.f, 8, 6), 0)
+	want(t, "past the end", th.ParamSeti(d.f, 12, 6), 1)
+	want(t, "no size yet", th.Launch(d.f), 1)
+	want(t, "size", th.ParamSetSize(d.f, 12), 0)
+	want(t, "launch", th.LaunchGrid(d.f, 1, 1), 0)
+	want(t, "number", th.ParamSeti(d.f, 8, 7), 0)
+	want(t, "launch", th.Launch(d.f), 0)
+	if v := d.take(); v != 67 {
+		t.Errorf("digits %d", v)
+	}
+}

@@ -25,6 +25,7 @@ type Function struct {
 	policy  atomic.Int32
 	wide    atomic.Int32 // NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 	cluster [3]atomic.Int32
+	old     oldLaunch
 }
 
 // facts is what launches are checked against.
