@@ -205,7 +205,9 @@ func TestFaultReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		q2, _ := d.NewQueueIn(7, 3)
-		if err := q1.Launch(k, launch(32, 0)); err != nil {
+		one := launch(32, 0)
+		one.Grid = [3]uint32{1, 1, 1} // of several blocks that fault, any may be the first
+		if err := q1.Launch(k, one); err != nil {
 			t.Fatal(err)
 		}
 		err = q1.Sync()
