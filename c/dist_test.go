@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -77,6 +78,24 @@ func cc(t *testing.T, args ...string) {
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", compiler, args, err, out)
 	}
+}
+
+// cxx compiles C++ with what the machine has: the examples need clang, which does C++ too.
+func cxx(t *testing.T, args ...string) {
+	t.Helper()
+	for _, name := range []string{"g++", "c++"} {
+		if _, err := exec.LookPath(name); err == nil {
+			t.Setenv("CC", name)
+			cc(t, args...)
+			return
+		}
+	}
+	clang, err := exec.Command("../scripts/setup.sh", "clang").Output()
+	if err != nil {
+		t.Skipf("no C++ compiler: %v", err)
+	}
+	t.Setenv("CC", strings.TrimSpace(string(clang)))
+	cc(t, args...)
 }
 
 // run starts a program that finds our libraries, and returns what it wrote. The loader

@@ -29,7 +29,11 @@ func TestHeaders(t *testing.T) {
 		for _, version := range []string{"12000", "13000"} {
 			for _, f := range append(files, all) {
 				args := append([]string{"-Wall", "-Wextra", "-Werror", "-Wno-pragma-once-outside-header", "-fsyntax-only", "-I../include", "-DCUDA_VERSION=" + version, "-DCUDART_VERSION=" + version}, lang...)
-				cc(t, append(args, f)...)
+				if lang[1] == "c++" {
+					cxx(t, append(args, f)...)
+				} else {
+					cc(t, append(args, f)...)
+				}
 			}
 		}
 	}
