@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -82,12 +83,25 @@ func (c *Client) process() (*process, error) {
 	}
 	p, err := c.start()
 	if err != nil {
-		c.missing = &NoCompiler{Why: fmt.Sprintf("%s cannot be started as the compiler: %v; the kudzu program belongs there, or name it in KUDZU_COMPILER", c.cfg.Command[0], err)}
-		return nil, c.missing
+		no := &NoCompiler{Why: fmt.Sprintf("%s cannot be started as the compiler: %v; the kudzu program belongs there, or name it in KUDZU_COMPILER", c.cfg.Command[0], err)}
+		if !passing(err) {
+			c.missing = no
+		}
+		return nil, no
 	}
 	c.proc = p
 	c.cfg.Log(fmt.Sprintf("compiler process %d: %s", p.pid, strings.Join(c.cfg.Command, " ")))
 	return p, nil
+}
+
+// passing reports a failure that says nothing about the next try: the host is out of files, processes or memory just now.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // forget drops a dead process, unless another took its place.
