@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"syscall"
+	"testing"
 	"unsafe"
 
 	"kudzu/internal/backend"
@@ -19,5 +20,25 @@ func newHostBuffer(n int) (*hostBuffer, error) {
 }
 
 func (h *hostBuffer) addr() backend.Addr { return backend.Addr(uintptr(unsafe.Pointer(&h.b[0]))) }
+
+// HostPage is a hostBuffer that ends with its test, for the rooms below testkit.
+type HostPage []byte
+
+// NewHostPage gives n bytes.
+func NewHostPage(t testing.TB, n int) HostPage {
+	t.Helper()
+	h, err := newHostBuffer(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.free)
+	return HostPage(h.b)
+}
+
+// Bytes is the memory.
+func (h HostPage) Bytes() []byte { return h }
+
+// Addr is where it lies.
+func (h HostPage) Addr() backend.Addr { return (&hostBuffer{h}).addr() }
 
 func (h *hostBuffer) free() { _ = syscall.Munmap(h.b) }

@@ -14,7 +14,7 @@ var rmwNames = map[ir.AtomOp]string{ir.AtomAdd: "add", ir.AtomMinS: "min", ir.At
 
 // combine is the operation itself: what memory holds after old met x.
 func (e *emitter) combine(op ir.AtomOp, t ir.Type, old, x ll.Val) ll.Val {
-	el, packed := element(t)
+	el, _ := element(t)
 	if t.IsFloat() && op != ir.AtomExch {
 		a, b := e.unpair(old, t), e.unpair(x, t)
 		var r ll.Val
@@ -35,7 +35,6 @@ func (e *emitter) combine(op ir.AtomOp, t ir.Type, old, x ll.Val) ll.Val {
 			e.unsupported("atomic operation %s of %s", op, t)
 		}
 		n, _ := split(old.T)
-		_ = packed
 		return e.canonical(e.pair(r, t, n), t, n)
 	}
 	switch op {

@@ -598,8 +598,8 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 	mask, all := e.mask(in)
 	e.aligned(dst, n, mask, all)
 	e.aligned(src, n, mask, all)
-	sp := e.pointersOrOne(src)
-	dp := e.pointersOrOne(dst)
+	sp := e.pointers(src)
+	dp := e.pointers(dst)
 	whole := in.Args[2].Const && in.Args[2].Bits >= uint64(n)
 	size := e.vector(in.Args[2])
 	e.overLanes(mask, []ll.Val{dp, sp, size}, nil, func(l []ll.Val) []ll.Val {
@@ -620,6 +620,3 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 		return nil
 	})
 }
-
-// pointersOrOne is the pointers of an access, a uniform one copied to all lanes.
-func (e *emitter) pointersOrOne(in *ir.Inst) ll.Val { return e.pointers(in) }

@@ -131,7 +131,6 @@ func (e *emitter) perWarpBar(in *ir.Inst, k int) {
 		o.Do("store i32 %d, %s", waiting, e.at(c.warpFrame, warpStatus))
 		o.Do("store %s, %s", id, e.at(c.warpFrame, warpBar))
 	}
-	e.need("kz.arrive")
 	o.Do("call void @kz.arrive(%s, %s, %s, %s, %s)", c.frame, id, count, e.threadsIn(), c.warps)
 }
 
@@ -141,7 +140,6 @@ func (e *emitter) perWarpExit() {
 	o.Do("store i32 %d, %s", done, e.at(c.warpFrame, warpStatus))
 	n := e.load("i32", c.frame, blockDone, "")
 	o.Do("store %s, %s", e.op2("add", n, ll.Int("i32", 1)), e.at(c.frame, blockDone))
-	e.need("kz.exit")
 	o.Do("call void @kz.exit(%s, %s, %s)", c.frame, e.threadsIn(), c.warps)
 	o.Br(c.warpNext)
 }
@@ -154,8 +152,6 @@ func (e *emitter) perWarpYield(k int) {
 	o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
 	o.Do("store i32 1, %s", c.nextPC)
 }
-
-func (e *emitter) need(string) {}
 
 // helpers writes the functions that barriers call.
 func (e *emitter) helpers() {

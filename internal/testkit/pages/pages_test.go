@@ -2,6 +2,8 @@ package pages
 
 import (
 	"flag"
+	"kudzu/internal/testkit"
+	"kudzu/internal/testkit/truth"
 	"os"
 	"testing"
 
@@ -54,7 +56,7 @@ func TestNumerics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, past, err := numericsPage(devs[0], newHostPage(t))
+	page, past, err := numericsPage(devs[0], testkit.NewHostPage(t, truth.HostBytes))
 	if err != nil {
 		t.Fatal(err)
 	}

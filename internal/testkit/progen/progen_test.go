@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"kudzu/internal/testkit"
 	"os"
 	"regexp"
 	"slices"
@@ -81,7 +82,7 @@ func newPair(t testing.TB) *pair {
 
 type runner struct {
 	dev  backend.Device
-	host hostPage
+	host testkit.HostPage
 }
 
 func newRunner(t testing.TB, b backend.Backend) *runner {
@@ -89,7 +90,7 @@ func newRunner(t testing.TB, b backend.Backend) *runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &runner{devs[0], newHostPage(t)}
+	return &runner{devs[0], testkit.NewHostPage(t, hostBytes)}
 }
 
 // run gives the bytes that a program leaves: each thread's registers and slot, then the cells.

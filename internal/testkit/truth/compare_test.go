@@ -2,6 +2,7 @@ package truth
 
 import (
 	"fmt"
+	"kudzu/internal/testkit"
 	"os"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func (c comparison) run(t *testing.T) {
 	answers := make(chan verdict)
 	var wg sync.WaitGroup
 	for range c.workers {
-		r := &Runner{Device: devs[0], Host: newHostPage(t), Module: func(s string) (*backend.Module, error) { return driver.Describe("truth", s, targetSM) }}
+		r := &Runner{Device: devs[0], Host: testkit.NewHostPage(t, HostBytes), Module: func(s string) (*backend.Module, error) { return driver.Describe("truth", s, targetSM) }}
 		wg.Go(func() {
 			for part := range work {
 				judge(r, part, want, answers)

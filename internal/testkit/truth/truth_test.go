@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"kudzu/internal/testkit"
 	"os"
 	"os/exec"
 	"strconv"
@@ -80,7 +81,7 @@ func recordFrom(t *testing.T, from int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Runner{Device: devs[0], Host: newHostPage(t), Module: func(s string) (*backend.Module, error) {
+	r := &Runner{Device: devs[0], Host: testkit.NewHostPage(t, HostBytes), Module: func(s string) (*backend.Module, error) {
 		return &backend.Module{Name: "truth", Text: s}, nil
 	}}
 	f, err := os.Create(*recordFile + ".part")
