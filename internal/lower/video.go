@@ -6,7 +6,8 @@ import (
 	"kudzu/internal/ptx/isa"
 )
 
-// The video instructions compute in 34 bits; 64 hold that.
+// The scalar video instructions are 64-bit arithmetic, as the vendor's assembler expands them for sm_90 and every recorded row
+// has it; backend/interp/video.go says where that differs from the manual.
 
 // selector is the part of a register that .b2 or .h1 names: first bit and width; the whole register without one.
 func selector(o *ptx.Operand) (pos, width int) {
@@ -45,56 +46,72 @@ func (x *inst) field(v *ir.Value, pos, width int, signed bool) *ir.Value {
 	return x.op(op, v, i32(int64(pos)), i32(int64(width)))
 }
 
-// clampTo limits a 64-bit v to the range of a 32-bit integer. wide says how to read v.
-func (x *inst) clampTo(v *ir.Value, signed, wide bool) *ir.Value {
-	switch {
-	case !wide && signed:
-		return x.op(ir.MinU, v, i64(1<<31-1))
-	case !wide:
-		return x.op(ir.MinU, v, i64(1<<32-1))
-	case signed:
+// clampTo limits a signed 64-bit v to the range of a 32-bit integer.
+func (x *inst) clampTo(v *ir.Value, signed bool) *ir.Value {
+	if signed {
 		return x.op(ir.MaxS, x.op(ir.MinS, v, i64(1<<31-1)), i64(-1<<31))
 	}
 	return x.op(ir.MaxS, x.op(ir.MinS, v, i64(1<<32-1)), i64(0))
 }
 
-// finishVideo saturates v, a signed number, applies the second operation or merges into c, and writes d.
-func (x *inst) finishVideo(v *ir.Value) {
-	d := &x.Args[0]
-	dt := x.opType(0)
-	if d.Elem == ptx.ElemSel {
-		x.mergeVideo(v)
-		return
-	}
-	if x.Has(isa.ModSat) {
-		v = x.clampTo(v, dt.IsSigned(), true)
-	}
-	r := x.resize(v, 32, false)
-	if x.has("c") {
-		r = x.op(secondOp(x.Mod("op2"), dt.IsSigned()), r, x.arg("c"))
-	}
-	x.setOperand(d, dt, r)
+// sext extends the lowest bits of a 64-bit v.
+func (x *inst) sext(v *ir.Value, bits int64) *ir.Value {
+	return x.op(ir.ShrS, x.op(ir.Shl, v, i32(64-bits)), i32(64-bits))
 }
 
-// mergeVideo puts the result into the part of c that d names, in two ways as sm_90 does it and the manual does not say: a
-// negative result saturates to the largest value, and what goes into .h1 is the result's upper half.
-func (x *inst) mergeVideo(v *ir.Value) {
-	d := x.Args[0]
-	dt := x.opType(0)
+// videoSum and videoShifted tell the operations whose results are cut before they are used.
+func (x *inst) videoSum() bool     { return x.Op() == isa.Vadd || x.Op() == isa.Vsub }
+func (x *inst) videoShifted() bool { return x.Op() == isa.Vshl || x.Op() == isa.Vshr }
+
+// finishVideo saturates v, a signed number, applies the second operation or merges into c, and writes d.
+func (x *inst) finishVideo(v *ir.Value) {
+	d, dt := x.Args[0], x.opType(0)
 	pos, width := selector(&d)
-	if x.Has(isa.ModSat) {
-		limit := int64(1)<<width - 1
-		if dt.IsSigned() {
-			limit >>= 1
-		}
-		v = x.op(ir.MinU, v, i64(limit))
+	signed := dt.IsSigned()
+	if x.Op() == isa.Vset {
+		signed = x.Type("atype").IsSigned()
+	}
+	switch {
+	case x.Has(isa.ModSat):
+		v = x.saturateVideo(v, signed, width)
+	case x.videoSum():
+		v = x.sext(v, 32)
 	}
 	r := x.resize(v, 32, false)
-	if pos == 16 && width == 16 {
-		r = x.op(ir.ShrU, r, i32(16))
+	switch {
+	case d.Elem == ptx.ElemSel:
+		if pos == 16 && width == 16 { // the upper half goes there
+			r = x.op(ir.ShrU, r, i32(16))
+		}
+		d.Elem = -1
+		r = x.op(ir.Bfi, r, x.arg("c"), i32(int64(pos)), i32(int64(width)))
+	case x.has("c") && x.Mod("op2") == isa.ModAdd:
+		r = x.op(ir.Add, r, x.arg("c"))
+	case x.has("c"):
+		r = x.resize(x.op(secondOp(x.Mod("op2"), signed), v, x.resize(x.arg("c"), 64, signed)), 32, false)
 	}
-	d.Elem = -1
-	x.setOperand(&d, dt, x.op(ir.Bfi, r, x.arg("c"), i32(int64(pos)), i32(int64(width))))
+	x.setOperand(&d, dt, r)
+}
+
+// saturateVideo is .sat of a result that goes to a part of so many bits.
+func (x *inst) saturateVideo(v *ir.Value, signed bool, width int) *ir.Value {
+	switch {
+	case x.videoShifted():
+		return x.sext(x.clampTo(x.sext(v, 34), signed), 32)
+	case width < 32: // a negative result is a large one
+		limit := int64(1)<<width - 1
+		if signed {
+			limit >>= 1
+		}
+		return x.op(ir.MinU, v, i64(limit))
+	case signed:
+		return x.clampTo(v, true)
+	}
+	v = x.op(ir.MaxS, v, i64(0))
+	if x.videoSum() {
+		v = x.sext(v, 32)
+	}
+	return v
 }
 
 func secondOp(m isa.Mod, signed bool) ir.Op {
@@ -153,16 +170,11 @@ func lowerVideoShift(x *inst) {
 			op = ir.ShrS
 		}
 	}
-	v := x.op(op, a, n)
-	if op == ir.Shl {
-		// 34 bits are all that the hardware keeps before it saturates.
-		v = x.op(ir.ShrS, x.op(ir.Shl, v, i32(30)), i32(30))
-	}
-	x.finishVideo(v)
+	x.finishVideo(x.op(op, a, n))
 }
 
-// lowerVmad is ±(a×b) ± c, scaled. Negation is by complement and one more, as the manual writes it. Where the result is
-// scaled, sm_90 reads whole words and c as signed, whatever their types say; unscaled, only the low half shows.
+// lowerVmad is ±(a×b) ± c, scaled. Negation is by complement and one more, as the manual writes it. sm_90 reads whole words
+// and c as signed, whatever their types say; the types decide how the sum is scaled and saturated.
 func lowerVmad(x *inst) {
 	ao, bo := &x.Args[x.index("a")], &x.Args[x.index("b")]
 	ci := x.index("c")
@@ -170,17 +182,9 @@ func lowerVmad(x *inst) {
 	neg, cneg := ao.Minus != bo.Minus, co.Minus
 	signed := x.Type("atype").IsSigned() || x.Type("btype").IsSigned() || neg || cneg
 	scale := map[string]int64{"shr7": 7, "shr15": 15}[x.word("scale", "")]
-	factor := func(name string, o *ptx.Operand) *ir.Value {
-		if scale != 0 && o.Elem != ptx.ElemSel {
-			w := *o
-			w.Minus = false
-			return x.resize(x.value(&w, isa.S32), 64, true)
-		}
-		return x.selected(name)
-	}
-	p := x.op(ir.Mul, factor("a", ao), factor("b", bo))
+	p := x.op(ir.Mul, x.sext(x.selected("a"), 32), x.sext(x.selected("b"), 32))
 	co.Minus = false
-	c := x.resize(x.value(&co, isa.S32), 64, signed || scale != 0)
+	c := x.resize(x.value(&co, isa.S32), 64, true)
 	one := x.Mod("po") != 0
 	switch {
 	case one:
@@ -193,11 +197,14 @@ func lowerVmad(x *inst) {
 	if one {
 		r = x.op(ir.Add, r, i64(1))
 	}
-	if scale != 0 {
+	switch {
+	case scale != 0 && signed:
 		r = x.op(ir.ShrS, r, i32(scale))
+	case scale != 0:
+		r = x.op(ir.ShrU, r, i32(scale))
 	}
 	if x.Has(isa.ModSat) {
-		r = x.clampTo(r, signed, signed || scale != 0)
+		r = x.clampTo(r, signed)
 	}
 	x.result(x.resize(r, 32, false))
 }

@@ -1,8 +1,6 @@
 package interp
 
 import (
-	"math/big"
-
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 	"kudzu/internal/softfloat"
@@ -54,35 +52,59 @@ func absDiff(a, b int64) int64 {
 	return a - b
 }
 
-// On sm_90 the assembler expands these into other instructions, and what comes out differs from the manual's definition. The
-// recorded rules that are clear are followed: unsigned results saturate at zero only; a destination part takes the bits of the
-// result at its own place, but with .sat the result, a negative one being very large, cut to the part's range. Left as the manual
-// has them, though some recorded lanes differ: vshl with .sat, min and max with c of results past 31 bits, vmad with .sat or a shift.
+// On sm_90 the assembler expands the scalar video instructions into 64-bit arithmetic, and what comes out differs from the
+// manual's 34-bit definition. The expansion (read off the assembler's output, and agreeing with every recorded row) is followed:
+//
+//   - sums and differences are cut to 32 bits and sign-extended; the other results keep all bits, shifts with .sat 34;
+//   - .sat to u32 makes negative results zero; only shifts are also limited from above, sums wrap;
+//   - min and max with c compare 64 bits: signed ones for s32 (for vset: a signed a), unsigned ones for u32, where a result that
+//     was sign-extended is very large;
+//   - .sat into a part of d takes the 64 bits as unsigned, so that a negative result gives the part's largest value, but shifts
+//     saturate to the whole word; a part gets the low bits of the result, .h1 the upper half (assemblers after CUDA 13.0 give it
+//     the lower one).
+
+// videoKind says how an operation's result is cut and saturated.
+type videoKind uint8
+
+const (
+	videoWide    videoKind = iota // keeps its bits
+	videoSum                      // vadd, vsub
+	videoShifted                  // vshl, vshr
+)
+
+var videoKinds = map[isa.Op]videoKind{isa.Vadd: videoSum, isa.Vsub: videoSum, isa.Vshl: videoShifted, isa.Vshr: videoShifted}
 
 // videoScalar is the shape of the scalar video instructions: an operation on parts, saturation, then a second operation with c
 // or a merge into c.
 func videoScalar(op func(d *decoder) func(a, b int64) int64) decodeFn {
 	return func(d *decoder) step {
-		f := op(d)
+		f, kind := op(d), videoKinds[d.in.Op()]
 		at, bt := d.in.Type("atype"), d.in.Type("btype")
 		dt := d.typeOr("dtype", isa.U32)
+		sign := dt.IsSigned()
+		if d.in.Op() == isa.Vset {
+			sign = at.IsSigned()
+		}
 		pa, pb, pd := d.selected("a"), d.selected("b"), d.selected("d")
 		dst, a, b, c := d.dst("d"), d.src("a"), d.src("b"), d.srcOr("c", 0)
 		sat, second := d.has(isa.ModSat), d.in.Mod("op2")
 		return step{lane: func(t *thread) {
 			v := f(pa.take(at, a.get(t)), pb.take(bt, b.get(t)))
-			if sat {
-				v = videoSaturate(dt, pd, v)
+			switch {
+			case sat:
+				v = videoSaturate(kind, sign, pd, v)
+			case kind == videoSum:
+				v = int64(int32(v))
 			}
 			x, z := uint64(v)&0xffffffff, c.get(t)
 			switch {
 			case second == isa.ModAdd:
 				x = (x + z) & 0xffffffff
-			case second == isa.ModMin && less(dt, z, x), second == isa.ModMax && less(dt, x, z):
+			case second == isa.ModMin && atMost(sign, z, v), second == isa.ModMax && !atMost(sign, z, v):
 				x = z
 			case second != 0:
-			case pd.bits < 32 && !sat:
-				x = pd.put(z, x>>pd.shift)
+			case pd == part{16, 16}:
+				x = pd.put(z, x>>16)
 			case pd.bits < 32:
 				x = pd.put(z, x)
 			}
@@ -91,17 +113,29 @@ func videoScalar(op func(d *decoder) func(a, b int64) int64) decodeFn {
 	}
 }
 
+// atMost is whether c is at most the result, as the second operations compare.
+func atMost(sign bool, c uint64, v int64) bool {
+	if sign {
+		return signed(c, 32) <= v
+	}
+	return c <= uint64(v)
+}
+
 // videoSaturate is .sat of a result that goes to part p.
-func videoSaturate(t isa.Type, p part, v int64) int64 {
+func videoSaturate(kind videoKind, sign bool, p part, v int64) int64 {
 	switch {
+	case kind == videoShifted:
+		return int64(int32(clampTo(sign, 32, v<<30>>30)))
 	case p.bits < 32:
 		most := mask(p.bits)
-		if t.IsSigned() {
+		if sign {
 			most >>= 1
 		}
 		return int64(min(uint64(v), most))
-	case t.IsSigned():
+	case sign:
 		return clampTo(true, 32, v)
+	case kind == videoSum:
+		return int64(int32(max(v, 0)))
 	}
 	return max(v, 0)
 }
@@ -153,7 +187,8 @@ func videoCompare(d *decoder) func(a, b int64) int64 {
 	}
 }
 
-// decodeVmad is a×b + c with at most one of product and c negated, or with .po plus one, shifted and saturated.
+// decodeVmad is a×b + c with at most one of product and c negated, or with .po plus one, shifted and saturated. As it is
+// expanded, whole words and c are signed whatever their types say; the types decide how the 64-bit sum is shifted and saturated.
 func decodeVmad(d *decoder) step {
 	at, bt := d.in.Type("atype"), d.in.Type("btype")
 	pa, pb := d.selected("a"), d.selected("b")
@@ -172,33 +207,26 @@ func decodeVmad(d *decoder) step {
 		shift = 15
 	}
 	return step{lane: func(t *thread) {
-		v := new(big.Int).Mul(big.NewInt(pa.take(at, a.get(t))), big.NewInt(pb.take(bt, b.get(t))))
-		w := int64(c.get(t))
-		if sign {
-			w = signed(uint64(w), 32)
-		}
-		add := big.NewInt(w)
+		v := int64(int32(pa.take(at, a.get(t)))) * int64(int32(pb.take(bt, b.get(t))))
+		w := signed(c.get(t), 32)
 		switch {
 		case po:
-			v.Add(v, big.NewInt(1))
+			v++
 		case negP:
-			v.Neg(v)
+			v = -v
 		case negC:
-			add.Neg(add)
+			w = -w
 		}
-		v.Add(v, add).Rsh(v, shift)
+		v += w
+		if sign {
+			v >>= shift
+		} else {
+			v = int64(uint64(v) >> shift)
+		}
 		if sat {
-			lo, hi := big.NewInt(0), big.NewInt(1<<32-1)
-			if sign {
-				lo, hi = big.NewInt(-1<<31), big.NewInt(1<<31-1)
-			}
-			if v.Cmp(lo) < 0 {
-				v = lo
-			} else if v.Cmp(hi) > 0 {
-				v = hi
-			}
+			v = clampTo(sign, 32, v)
 		}
-		t.r[dst] = new(big.Int).And(v, big.NewInt(1<<32-1)).Uint64()
+		t.r[dst] = uint64(v) & 0xffffffff
 	}}
 }
 

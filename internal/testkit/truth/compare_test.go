@@ -1,9 +1,12 @@
 package truth
 
 import (
+	"flag"
 	"fmt"
 	"kudzu/internal/testkit"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +19,9 @@ import (
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 )
+
+// onlyLines is for working on some lines: KUDZU_FULL=1 go test -run CPU ./internal/testkit/truth -lines '^vmad'.
+var onlyLines = flag.String("lines", "", "compare only lines that match this expression")
 
 // isaDir is where the recorded answers and the lists of known differences are.
 const isaDir = "../../../testdata/isa/"
@@ -105,6 +111,12 @@ func (c comparison) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := readOpen(t, c.open)
+	if *onlyLines != "" {
+		rx := regexp.MustCompile(*onlyLines)
+		lines = slices.DeleteFunc(lines, func(l *Line) bool { return !rx.MatchString(l.Text) })
+		c.least = 0
+		maps.DeleteFunc(open, func(p string, _ int) bool { return !rx.MatchString(p) })
+	}
 	if c.sample > 0 {
 		lines = sample(slices.DeleteFunc(lines, func(l *Line) bool { return open.allows(l.Text) }), c.sample)
 	}
