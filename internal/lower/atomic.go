@@ -59,6 +59,7 @@ func (x *inst) lowerAtomic(result bool) {
 		return
 	}
 	attr.AtomOp = atomOp(x.Mod("op"), t)
+	attr.FTZ = t == isa.F32 && sp == ir.Global && attr.AtomOp == ir.AtomAdd // global memory's unit flushes, shared memory's does not
 	vs := x.elems("b", t)
 	var old []*ir.Value
 	// A vector's elements are atomic one by one, in no order.

@@ -3,6 +3,7 @@ package warp
 import (
 	"fmt"
 
+	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -12,30 +13,70 @@ var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotoni
 var rmwNames = map[ir.AtomOp]string{ir.AtomAdd: "add", ir.AtomMinS: "min", ir.AtomMinU: "umin", ir.AtomMaxS: "max", ir.AtomMaxU: "umax", ir.AtomAnd: "and",
 	ir.AtomOr: "or", ir.AtomXor: "xor", ir.AtomExch: "xchg", ir.AtomInc: "uinc_wrap", ir.AtomDec: "udec_wrap"}
 
-// combine is the operation itself: what memory holds after old met x.
-func (e *emitter) combine(op ir.AtomOp, t ir.Type, old, x ll.Val) ll.Val {
+// combineFloat is combine of numbers. p is where the memory is: f32 sums flush subnormals in global memory and do not in
+// shared memory, and the unit that adds f64 there does not make a NaN quiet.
+func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
 	el, _ := element(t)
-	if t.IsFloat() && op != ir.AtomExch {
-		a, b := e.unpair(old, t), e.unpair(x, t)
-		var r ll.Val
-		fake := &ir.Inst{Op: ir.FAdd}
-		switch op {
-		case ir.AtomAdd:
-			r = e.arith(fake, el, []ll.Val{a, b})
-		case ir.AtomFMin, ir.AtomFMax:
-			if el == ir.BF16 {
-				e.unsupported("atomic minimum of bf16")
-			}
-			fake.Op = ir.FMin
-			if op == ir.AtomFMax {
-				fake.Op = ir.FMax
-			}
-			r = e.minMax(fake, a, b, el)
-		default:
-			e.unsupported("atomic operation %s of %s", op, t)
+	a, b := e.unpair(old, t), e.unpair(x, t)
+	n, _ := split(old.T)
+	fake := &ir.Inst{Op: ir.FAdd}
+	var r ll.Val
+	switch {
+	case in.AtomOp == ir.AtomAdd && el == ir.F32:
+		r = e.addF32(in, a, b, p)
+	case in.AtomOp == ir.AtomAdd:
+		r = e.arith(fake, el, []ll.Val{a, b})
+		if el == ir.F64 {
+			r = e.sel(e.fcmp("uno", a, a), a, r)
+			r = e.sel(e.fcmp("uno", b, b), b, r)
 		}
-		n, _ := split(old.T)
-		return e.canonical(e.pair(r, t, n), t, n)
+	case in.AtomOp == ir.AtomFMin || in.AtomOp == ir.AtomFMax:
+		fake.Op = ir.FMin
+		if in.AtomOp == ir.AtomFMax {
+			fake.Op = ir.FMax
+		}
+		if el == ir.BF16 {
+			r = e.narrowBF16(e.minMax(fake, e.widenBF16(a), e.widenBF16(b), ir.F32))
+		} else {
+			r = e.minMax(fake, a, b, el)
+		}
+	default:
+		e.unsupported("atomic operation %s of %s", in.AtomOp, t)
+	}
+	return e.canonical(e.pair(r, t, n), t, n)
+}
+
+// addF32 is the sum that an atomic leaves in memory. A sum of two normal numbers that is subnormal is exact, so flushing
+// the operands and the result is all there is to flushing.
+func (e *emitter) addF32(in *ir.Inst, a, b, p ll.Val) ll.Val {
+	flush := func() ll.Val {
+		if e.flush {
+			return e.op2("fadd", a, b)
+		}
+		return e.flushBits(e.op2("fadd", e.flushBits(a, ir.F32), e.flushBits(b, ir.F32)), ir.F32)
+	}
+	switch in.Space {
+	case ir.Shared, ir.Local:
+		return e.op2("fadd", a, b)
+	case ir.Generic:
+		return e.sel(e.inShared(p), e.op2("fadd", a, b), flush())
+	}
+	return flush()
+}
+
+// inShared reports whether a host address lies in the block's shared memory.
+func (e *emitter) inShared(p ll.Val) ll.Val {
+	at := e.o.Op("i64", "ptrtoint %s to i64", p)
+	start := e.o.Op("i64", "ptrtoint %s to i64", e.ctx.shared)
+	size := e.conv("zext", e.load("i32", e.ctx.launch, image.LaunchSharedTotal, invariant), "i64")
+	return e.cmp("ult", e.op2("sub", at, start), size)
+}
+
+// combine is the operation itself: what memory at p holds after old met x.
+func (e *emitter) combine(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
+	op := in.AtomOp
+	if t.IsFloat() && op != ir.AtomExch {
+		return e.combineFloat(in, t, old, x, p)
 	}
 	switch op {
 	case ir.AtomAdd:
@@ -71,7 +112,7 @@ func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
 	mt := memType(t)
 	if in.Space == ir.Shared || in.Space == ir.Local {
 		old := e.o.Op(mt, "load %s, %s, align %d", mt, p, bytesOf(t))
-		e.o.Do("store %s, %s, align %d", e.combine(in.AtomOp, t, old, x), p, bytesOf(t))
+		e.o.Do("store %s, %s, align %d", e.combine(in, t, old, x, p), p, bytesOf(t))
 		return old
 	}
 	if name, ok := rmwNames[in.AtomOp]; ok && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
@@ -89,7 +130,7 @@ func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
 	cur := e.o.Phi(it)
 	cur.Add(first, pre)
 	old := e.conv("bitcast", cur.Val, mt)
-	want := e.conv("bitcast", e.combine(in.AtomOp, t, old, x), it)
+	want := e.conv("bitcast", e.combine(in, t, old, x, p), it)
 	fail := orderNames[in.Order]
 	if fail == "release" || fail == "acq_rel" {
 		fail = "monotonic"

@@ -159,6 +159,9 @@ func floatSensitive(in *ir.Inst) bool {
 	case ir.FToFmt, ir.FmtToF, ir.Mma:
 		return true
 	case ir.Atomic, ir.Redux:
+		if in.AtomOp == ir.AtomExch {
+			return false
+		}
 		return len(in.Args) > 1 && wide(in.Args[1:]) || in.Op == ir.Redux && wide(in.Args[:1])
 	}
 	return false
@@ -296,9 +299,7 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 		order = []ll.Val{a[0], a[2], a[1]}
 	}
 	for _, x := range order {
-		b := e.bits(x, ir.F64)
-		quiet := e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64)
-		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), quiet, r)
+		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.quiet(x), r)
 	}
 	return r
 }
@@ -526,8 +527,18 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 			r := e.minMax(in, e.widenBF16(x), e.widenBF16(y), ir.F32)
 			return e.pair(e.narrowBF16(r), t, n)
 		}
-		return e.pair(e.minMax(in, x, y, el), t, n)
+		r := e.minMax(in, x, y, el)
+		if el == ir.F64 && !e.computed[in.Results[0]] {
+			r = e.quiet(r) // where both are NaNs; LLVM may see that as a copy
+		}
+		return e.pair(r, t, n)
 	})
+}
+
+// quiet makes signalling NaNs of f64 quiet.
+func (e *emitter) quiet(x ll.Val) ll.Val {
+	b := e.bits(x, ir.F64)
+	return e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64), x)
 }
 
 func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {

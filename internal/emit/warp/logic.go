@@ -17,15 +17,21 @@ func (e *emitter) not(x ll.Val) ll.Val {
 	return e.op2("xor", x, k(x, -1))
 }
 
-// lowByte is an operand modulo 256, as PTX reads positions and lengths.
-func (e *emitter) lowByte(x ll.Val) ll.Val { return e.op2("and", x, k(x, 255)) }
+// place is a position or length in a word of w bits. PTX takes it modulo 256; for 64 bits the hardware reads it whole, and
+// what is past the width is as good as the width.
+func (e *emitter) place(x ll.Val, w int64) ll.Val {
+	if w == 64 {
+		return e.intr("umin", x, k(x, 255))
+	}
+	return e.op2("and", x, k(x, 255))
+}
 
 // emitBfe extracts a field. Bits past the top are copies of the sign for signed fields; the sign of a field that reaches
 // past the top is the top bit.
 func emitBfe(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x, w := a[0], int64(intBits(a[0].T))
-		pos, length := e.lowByte(a[1]), e.lowByte(a[2])
+		pos, length := e.place(a[1], w), e.place(a[2], w)
 		none := e.cmp("eq", length, k(length, 0))
 		if in.Op == ir.BfeU {
 			f := e.shift("lshr", x, pos)
@@ -50,7 +56,8 @@ func emitBfe(e *emitter, in *ir.Inst) {
 func emitBfi(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		field, base := a[0], a[1]
-		pos, length := e.lowByte(a[2]), e.lowByte(a[3])
+		w := int64(intBits(base.T))
+		pos, length := e.place(a[2], w), e.place(a[3], w)
 		ones := e.not(e.shift("shl", k(base, -1), length))
 		mask := e.shift("shl", ones, pos)
 		return e.op2("or", e.op2("and", e.shift("shl", field, pos), mask), e.op2("and", base, e.not(mask)))

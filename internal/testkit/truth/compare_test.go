@@ -111,7 +111,11 @@ func (c comparison) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := readOpen(t, c.open)
-	if *onlyLines != "" {
+	switch {
+	case *onlyLines == "open": // those that are listed
+		lines = slices.DeleteFunc(lines, func(l *Line) bool { return !open.allows(l.Text) })
+		c.least, c.sample = 0, 0
+	case *onlyLines != "":
 		rx := regexp.MustCompile(*onlyLines)
 		lines = slices.DeleteFunc(lines, func(l *Line) bool { return !rx.MatchString(l.Text) })
 		c.least = 0
