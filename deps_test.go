@@ -23,7 +23,8 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"},
-	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"},
+	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"},
+	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
 	// compiler
 	{room: "ptx", may: "ptx/isa"},
 	{room: "ptx/check", may: "ptx ptx/isa"}, {room: "ptx/isa/spell", may: "ptx/isa"},
@@ -42,10 +43,13 @@ var rules = []rule{
 	{room: "backend/cuda", may: "backend compile dl"},
 	{room: "driver", may: "backend fatbin ptx ptx/check handle hostmem spec/cu logx", why: "modules are checked at load, as the real driver does"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
+	{room: "shim/blas", may: "driver cudart handle hostmem spec/cu spec/blas shim/blas/* logx"},
+	{room: "shim/blaslt", may: "driver shim/blas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
+	{room: "shim/nvml", may: "driver hostmem spec/cu spec/nv logx"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
 	// border
-	{room: "abi", may: "spec spec/cu spec/rt", cgo: true},
-	{room: "bind", may: "abi spec spec/cu spec/rt driver cudart shim/* hostmem logx"},
+	{room: "abi", may: "spec spec/*", cgo: true},
+	{room: "bind", may: "abi spec spec/* driver cudart shim/* hostmem logx"},
 	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"}, {room: "testkit/progen", may: "*"}, {room: "testkit/pages", may: "*"},
 	{room: "cmd/gen", may: "spec spec/* ptx/isa"},

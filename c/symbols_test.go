@@ -134,7 +134,7 @@ func checkStride(t *testing.T, obj, src string) {
 	syms, _ := f.Symbols()
 	n := uint64(0)
 	for _, s := range syms {
-		if strings.HasPrefix(s.Name, "cuda") || strings.HasPrefix(s.Name, "__cuda") || strings.HasPrefix(s.Name, "cu") && elf.ST_BIND(s.Info) == elf.STB_GLOBAL {
+		if !strings.HasPrefix(s.Name, "kz_") && elf.ST_BIND(s.Info) == elf.STB_GLOBAL && elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
 			if s.Value%32 != 0 {
 				t.Errorf("%s: %s at %d", src, s.Name, s.Value)
 			}

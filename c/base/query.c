@@ -23,10 +23,10 @@ static int error_string(const char *text, const char **out) {
 }
 
 int kzb_cuGetErrorName(int code, const char **out);
-int kzb_cuGetErrorName(int code, const char **out) { return error_string(kz_error_name(code, 0), out); }
+int kzb_cuGetErrorName(int code, const char **out) { return error_string(kz_error_name(code, KZ_ERRORS_driver), out); }
 
 int kzb_cuGetErrorString(int code, const char **out);
-int kzb_cuGetErrorString(int code, const char **out) { return error_string(kz_error_text(code, 0), out); }
+int kzb_cuGetErrorString(int code, const char **out) { return error_string(kz_error_text(code, KZ_ERRORS_driver), out); }
 
 static const struct kz_proc *find(const char *name) {
 	size_t lo = 0, hi = KZ_PROCS;

@@ -207,13 +207,13 @@ static const char unknown[] = "unrecognized error code";
 
 const char *kzb_cudaGetErrorName(int code);
 const char *kzb_cudaGetErrorName(int code) {
-	const char *s = kz_error_name(code, 1);
+	const char *s = kz_error_name(code, KZ_ERRORS_runtime);
 	return s ? s : unknown;
 }
 
 const char *kzb_cudaGetErrorString(int code);
 const char *kzb_cudaGetErrorString(int code) {
-	const char *s = kz_error_text(code, 1);
+	const char *s = kz_error_text(code, KZ_ERRORS_runtime);
 	return s ? s : unknown;
 }
 

@@ -258,23 +258,78 @@ static const struct row runtime[] = {
 	{10000, "cudaErrorApiFailureBase", "api failure base"},
 };
 
+static const struct row blas[] = {
+	{0, "CUBLAS_STATUS_SUCCESS", "success"},
+	{1, "CUBLAS_STATUS_NOT_INITIALIZED", "the library was not initialized"},
+	{3, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
+	{7, "CUBLAS_STATUS_INVALID_VALUE", "an invalid value was passed"},
+	{8, "CUBLAS_STATUS_ARCH_MISMATCH", "the architecture is not supported"},
+	{11, "CUBLAS_STATUS_MAPPING_ERROR", "an access to memory failed"},
+	{13, "CUBLAS_STATUS_EXECUTION_FAILED", "the function failed to launch on the GPU"},
+	{14, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+	{15, "CUBLAS_STATUS_NOT_SUPPORTED", "the functionality is not supported"},
+	{16, "CUBLAS_STATUS_LICENSE_ERROR", "the licence check failed"},
+};
+
+static const struct row nvml[] = {
+	{0, "NVML_SUCCESS", "The operation was successful"},
+	{1, "NVML_ERROR_UNINITIALIZED", "NVML was not first initialized with nvmlInit()"},
+	{2, "NVML_ERROR_INVALID_ARGUMENT", "A supplied argument is invalid"},
+	{3, "NVML_ERROR_NOT_SUPPORTED", "The requested operation is not available on target device"},
+	{4, "NVML_ERROR_NO_PERMISSION", "The current user does not have permission for operation"},
+	{5, "NVML_ERROR_ALREADY_INITIALIZED", ""},
+	{6, "NVML_ERROR_NOT_FOUND", "A query to find an object was unsuccessful"},
+	{7, "NVML_ERROR_INSUFFICIENT_SIZE", "An input argument is not large enough"},
+	{8, "NVML_ERROR_INSUFFICIENT_POWER", ""},
+	{9, "NVML_ERROR_DRIVER_NOT_LOADED", ""},
+	{10, "NVML_ERROR_TIMEOUT", ""},
+	{11, "NVML_ERROR_IRQ_ISSUE", ""},
+	{12, "NVML_ERROR_LIBRARY_NOT_FOUND", ""},
+	{13, "NVML_ERROR_FUNCTION_NOT_FOUND", ""},
+	{14, "NVML_ERROR_CORRUPTED_INFOROM", ""},
+	{15, "NVML_ERROR_GPU_IS_LOST", ""},
+	{16, "NVML_ERROR_RESET_REQUIRED", ""},
+	{17, "NVML_ERROR_OPERATING_SYSTEM", ""},
+	{18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", ""},
+	{19, "NVML_ERROR_IN_USE", ""},
+	{20, "NVML_ERROR_MEMORY", ""},
+	{21, "NVML_ERROR_NO_DATA", ""},
+	{22, "NVML_ERROR_VGPU_ECC_NOT_SUPPORTED", ""},
+	{23, "NVML_ERROR_INSUFFICIENT_RESOURCES", ""},
+	{24, "NVML_ERROR_FREQ_NOT_SUPPORTED", ""},
+	{25, "NVML_ERROR_ARGUMENT_VERSION_MISMATCH", ""},
+	{26, "NVML_ERROR_DEPRECATED", ""},
+	{27, "NVML_ERROR_NOT_READY", ""},
+	{28, "NVML_ERROR_GPU_NOT_FOUND", ""},
+	{29, "NVML_ERROR_INVALID_STATE", ""},
+	{999, "NVML_ERROR_UNKNOWN", "An internal driver error occurred"},
+};
+
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static const struct row *find(int code, int of_runtime) {
-	const struct row *rows = of_runtime ? runtime : driver;
-	size_t n = of_runtime ? COUNT(runtime) : COUNT(driver);
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].code == code)
-			return &rows[i];
+static const struct {
+	const struct row *rows;
+	size_t n;
+} all[] = {
+	[KZ_ERRORS_driver] = {driver, COUNT(driver)},
+	[KZ_ERRORS_runtime] = {runtime, COUNT(runtime)},
+	[KZ_ERRORS_blas] = {blas, COUNT(blas)},
+	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},
+};
+
+static const struct row *find(int code, int of) {
+	for (size_t i = 0; i < all[of].n; i++)
+		if (all[of].rows[i].code == code)
+			return &all[of].rows[i];
 	return NULL;
 }
 
-const char *kz_error_name(int code, int of_runtime) {
-	const struct row *r = find(code, of_runtime);
+const char *kz_error_name(int code, int of) {
+	const struct row *r = find(code, of);
 	return r ? r->name : NULL;
 }
 
-const char *kz_error_text(int code, int of_runtime) {
-	const struct row *r = find(code, of_runtime);
+const char *kz_error_text(int code, int of) {
+	const struct row *r = find(code, of);
 	return r ? r->text : NULL;
 }

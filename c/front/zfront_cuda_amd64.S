@@ -754,7 +754,7 @@ first:
 	.type	attach, @function
 attach:
 	endbr64
-	movl	$0, %edi
+	movl	$4, %edi
 	leaq	first(%rip), %rsi
 	jmp	kz_attach_front@PLT
 	.size	attach, .-attach

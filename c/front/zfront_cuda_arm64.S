@@ -756,7 +756,7 @@ first:
 	.type	attach, %function
 attach:
 	bti	c
-	mov	w0, #0
+	mov	w0, #4
 	adr	x1, first
 	b	kz_attach_front
 	.size	attach, .-attach

@@ -480,7 +480,7 @@ first:
 	.type	attach, %function
 attach:
 	bti	c
-	mov	w0, #2
+	mov	w0, #6
 	adr	x1, first
 	b	kz_attach_front
 	.size	attach, .-attach

@@ -12,7 +12,7 @@ import (
 // writeBind writes the argument structs (abi) and, for every bound row, the function
 // that unpacks them, calls the method and stores its results (bind).
 func writeBind(w *world) error {
-	for _, r := range receivers {
+	for _, r := range houses {
 		var list []*binding
 		for _, b := range w.order {
 			if b.pkg == r.pkg {
@@ -84,12 +84,6 @@ func rowName(f *spec.Func) string {
 	return f.Name
 }
 
-// answers are the functions of package bind that turn an error and a null pointer into a result code.
-var answers = map[string]struct{ code, refuse string }{
-	"cu": {"code(err)", "refuse(thread)"},
-	"rt": {"runtimeCode(err)", "refuseRuntime()"},
-}
-
 func argField(i int, p spec.Param) string {
 	n := goName(p.Name)
 	if n == "" {
@@ -146,7 +140,7 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 		}
 	}
 	if len(any) > 0 {
-		o.f("if %s {\nreturn %s\n}\n", strings.Join(any, " && "), answers[b.pkg].refuse)
+		o.f("if %s {\nreturn %s\n}\n", strings.Join(any, " && "), b.house.refuse)
 	}
 	for i, a := range b.args {
 		b.guard(o, a, i, imports)
@@ -161,6 +155,8 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 			} else {
 				call.f("%s(%s), ", types.TypeString(a.typ, q), field)
 			}
+		case passWide:
+			call.f("%s(int32(%s)), ", types.TypeString(a.typ, q), field)
 		case passAddress:
 			imports[module+"/internal/hostmem"] = true
 			call.f("hostmem.Ptr(%s), ", field)
@@ -172,7 +168,7 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 		}
 	}
 	o.f("%serr := (*%s.Thread)(thread).%s(%s)\n", results.String(), q(types.NewPackage(b.recv, b.method.Pkg().Name())), b.method.Name(), trimComma(call.String()))
-	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", answers[b.pkg].code, stores.String())
+	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", b.house.code, stores.String())
 }
 
 func trimComma(s string) string {
@@ -188,7 +184,7 @@ func (b *binding) guard(o *out, a argument, i int, imports map[string]bool) {
 	refuse := (a.pass == passResult && a.param.Mode == spec.Out) ||
 		((a.pass == passString || a.pass == passStruct) && a.param.Mode == spec.In)
 	if refuse {
-		o.f("if %s == 0 {\nreturn %s\n}\n", field, answers[b.pkg].refuse)
+		o.f("if %s == 0 {\nreturn %s\n}\n", field, b.house.refuse)
 	}
 	if a.pass == passStruct {
 		imports[module+"/internal/hostmem"] = true

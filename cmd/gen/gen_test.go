@@ -77,8 +77,12 @@ func bound(t *testing.T, method string) (*world, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt := &spec.API{Name: "cudart"}
-	w := &world{root: tree(t, method), fset: token.NewFileSet(), apis: map[string]*spec.API{"cuda": api, "cudart": rt}, files: map[string][]byte{}}
+	apis := map[string]*spec.API{}
+	for _, h := range houses {
+		apis[h.api] = &spec.API{Name: h.api}
+	}
+	apis["cuda"] = api
+	w := &world{root: tree(t, method), fset: token.NewFileSet(), apis: apis, files: map[string][]byte{}}
 	return w, scanMethods(w)
 }
 

@@ -8,12 +8,6 @@ import (
 	"kudzu/internal/spec"
 )
 
-// goPackages says in which package the types of an interface live.
-var goPackages = []struct{ api, pkg, doc string }{
-	{"cuda", "cu", "the CUDA driver API"},
-	{"cudart", "rt", "the CUDA runtime API"},
-}
-
 // goFile turns collected text into a formatted Go file.
 func (w *world) goFile(path string, o *out) error {
 	text, err := format.Source(o.Bytes())
@@ -25,8 +19,8 @@ func (w *world) goFile(path string, o *out) error {
 }
 
 func writeGoTypes(w *world) error {
-	for _, p := range goPackages {
-		g := &goTypes{api: w.apis[p.api], pkg: p.pkg, names: map[string]bool{}}
+	for _, p := range houses {
+		g := &goTypes{api: w.apis[p.api], pkg: p.pkg, names: map[string]bool{}, imports: map[string]bool{}}
 		g.scopes = map[int]*spec.Scope{12: g.api.Scope(12), 13: g.api.Scope(13)}
 		dir, from := "internal/spec/"+p.pkg+"/", "internal/spec/"+p.api+".api"
 
@@ -40,11 +34,16 @@ func writeGoTypes(w *world) error {
 		}
 		var structs out
 		structs.header("//", from)
-		structs.f("package %s\n\nimport (\n\"structs\"\n\"unsafe\"\n)\n\n", p.pkg)
-		g.typedefs(&structs)
-		if err := g.structs(&structs); err != nil {
+		var body out
+		g.typedefs(&body)
+		if err := g.structs(&body); err != nil {
 			return err
 		}
+		structs.f("package %s\n\nimport (\n\"structs\"\n\"unsafe\"\n", p.pkg)
+		for _, path := range sortedKeys(g.imports) {
+			structs.f("\n%q\n", path)
+		}
+		structs.f(")\n\n%s", body.String())
 		if err := w.goFile(dir+"zstruct_"+p.api+".go", &structs); err != nil {
 			return err
 		}
@@ -67,6 +66,8 @@ type goTypes struct {
 	scopes map[int]*spec.Scope
 	names  map[string]bool
 	checks out
+
+	imports map[string]bool // packages of included interfaces that a type names
 }
 
 // goName raises the first letter so that the name is exported.
@@ -167,9 +168,32 @@ func (g *goTypes) goType(t *spec.Type, major int) string {
 		return p.Go
 	}
 	if st := g.scopes[major].Struct(t); st != nil && st.Only == 12 {
-		return goName(st.Name) + "_12"
+		return g.home(t.Name) + goName(st.Name) + "_12"
 	}
-	return goName(t.Name)
+	return g.home(t.Name) + goName(t.Name)
+}
+
+// home is the qualifier of a type that an included interface declares.
+func (g *goTypes) home(name string) string {
+	var find func(a *spec.API) string
+	find = func(a *spec.API) string {
+		if a.Declares(name) {
+			return a.Name
+		}
+		for _, in := range a.Includes {
+			if api := find(in); api != "" {
+				return api
+			}
+		}
+		return ""
+	}
+	api := find(g.api)
+	if api == "" || api == g.api.Name {
+		return ""
+	}
+	pkg := houseOf(api).pkg
+	g.imports[module+"/internal/spec/"+pkg] = true
+	return pkg + "."
 }
 
 func (g *goTypes) structs(o *out) error {
@@ -182,7 +206,7 @@ func (g *goTypes) structs(o *out) error {
 			return err
 		}
 	}
-	o.f("var _ unsafe.Pointer // unions are reached through their address\n")
+	o.f("var (\n_ structs.HostLayout\n_ unsafe.Pointer // unions are reached through their address\n)\n")
 	return nil
 }
 

@@ -9,12 +9,19 @@ import (
 
 // headerFiles are the C headers, one an interface, and the thin ones programs also name.
 func writeHeaders(w *world) error {
-	if err := w.header("cuda", "cuda.h", "CUDA_VERSION", "#include <stddef.h>\n#include <stdint.h>\n"); err != nil {
-		return err
+	for _, house := range houses {
+		includes := "#include <stddef.h>\n#include <stdint.h>\n"
+		for _, in := range w.apis[house.api].Includes {
+			includes += "\n#include \"" + houseOf(in.Name).header + "\"\n"
+		}
+		if err := w.header(house.api, house.header, house.macro, includes); err != nil {
+			return err
+		}
 	}
-	if err := w.header("cudart", "cuda_runtime_api.h", "CUDART_VERSION", "#include <stddef.h>\n#include <stdint.h>\n"); err != nil {
-		return err
-	}
+	var blas out
+	blas.header("//", "internal/spec/cublas.api")
+	blas.f("#include \"cublas_v2.h\"\n")
+	w.files["include/cublas_api.h"] = blas.Bytes()
 	var rt out
 	rt.header("//", "internal/spec/cudart.api")
 	rt.f("#ifndef KUDZU_CUDA_RUNTIME_H\n#define KUDZU_CUDA_RUNTIME_H\n\n#include \"cuda_runtime_api.h\"\n\n#endif\n")

@@ -8,12 +8,6 @@ import (
 	"kudzu/internal/spec"
 )
 
-// receivers says which type's methods implement an interface.
-var receivers = []struct{ api, path, typ, pkg string }{
-	{"cuda", module + "/internal/driver", "Thread", "cu"},
-	{"cudart", module + "/internal/cudart", "Thread", "rt"},
-}
-
 // binding is a row with its method: for every parameter, how it is passed.
 type binding struct {
 	id     int
@@ -22,6 +16,7 @@ type binding struct {
 	recv   string // package of the receiver
 	pkg    string // package of the C types, cu or rt
 	scope  *spec.Scope
+	house  house
 	args   []argument
 }
 
@@ -34,6 +29,7 @@ const (
 	passStruct              // *cu.Struct
 	passAddress             // hostmem.Ptr, as it is
 	passResult              // written from a result
+	passWide                // a C int for a method that also serves the 64-bit row
 )
 
 type argument struct {
@@ -43,12 +39,12 @@ type argument struct {
 }
 
 // methodName is the Go name a row asks for.
-func methodName(f *spec.Func) string {
+func methodName(h house, f *spec.Func) string {
 	if f.Go != "" {
 		return f.Go
 	}
 	name := strings.TrimLeft(f.Base(), "_")
-	for _, prefix := range []string{"cuda", "cu"} {
+	for _, prefix := range h.prefixes {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			return rest
 		}
@@ -64,18 +60,18 @@ func scanMethods(w *world) error {
 	w.bound = map[*spec.Func]*binding{}
 	var wrong []string
 	id := 0
-	for _, r := range receivers {
+	for _, r := range houses {
 		src := &sources{root: w.root, fset: w.fset, files: w.files, done: map[string]*types.Package{}}
-		methods, err := src.methods(r.path, r.typ)
+		methods, err := src.methods(r.recv, "Thread")
 		if err != nil {
 			return err
 		}
 		for _, f := range w.apis[r.api].Funcs {
-			m := methods[methodName(f)]
+			m := methods[methodName(r, f)]
 			if m == nil || f.Opaque || w.base["kzb_"+f.Name] {
 				continue
 			}
-			b := &binding{fn: f, method: m, recv: r.path, pkg: r.pkg, scope: w.apis[r.api].Scope(major(f.Span))}
+			b := &binding{fn: f, method: m, recv: r.recv, pkg: r.pkg, house: r, scope: w.apis[r.api].Scope(major(f.Span))}
 			if err := b.match(); err != nil {
 				wrong = append(wrong, fmt.Sprintf("%s: method %s does not fit row %s: %v", w.fset.Position(m.Pos()), m.Name(), f.Name, err))
 				continue
@@ -166,6 +162,9 @@ func (b *binding) accepts(p spec.Param, t types.Type) (pass, bool) {
 	if !p.Type.Ptr {
 		if isPtr(t) && b.scope.Pointer(p.Type) {
 			return passAddress, true
+		}
+		if b.scope.Underlying(p.Type).Name == "int" && types.TypeString(t.Underlying(), nil) == "int64" {
+			return passWide, true
 		}
 		return passValue, b.fits(p.Type, t)
 	}

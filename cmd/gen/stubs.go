@@ -10,15 +10,13 @@ import (
 // writeStubs writes the C side of the door: for every bound symbol a function that packs
 // its arguments, and for every library the array of them that the base attaches.
 func writeStubs(w *world) error {
-	headers := map[string]string{"cuda": "cuda.h", "cudart": "cuda_runtime_api.h"}
-	macros := map[string]string{"cuda": "CUDA_VERSION", "cudart": "CUDART_VERSION"}
 	for _, f := range w.fronts() {
 		var o out
 		o.header("//", "internal/spec/"+f.api.Name+".api and the methods that exist")
 		if f.Major != 0 {
-			o.f("#define %s %d\n", macros[f.api.Name], f.Major*1000)
+			o.f("#define %s %d\n", houseOf(f.api.Name).macro, f.Major*1000)
 		}
-		o.f("#define KUDZU_NO_RENAME\n#include \"%s\"\n\n#include \"door.h\"\n\n", headers[f.api.Name])
+		o.f("#define KUDZU_NO_RENAME\n#include \"%s\"\n\n#include \"door.h\"\n\n", houseOf(f.api.Name).header)
 		var array out
 		for i, s := range f.syms {
 			kind, _ := w.answer(f, s)

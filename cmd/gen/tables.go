@@ -205,10 +205,13 @@ func (w *world) errorFile() {
 	var o out
 	o.header("//", apiFiles)
 	o.f("#include \"base.h\"\n\nstruct row {\n\tint code;\n\tconst char *name, *text;\n};\n")
-	for _, t := range []struct{ api, enum, array string }{{"cuda", "CUresult", "driver"}, {"cudart", "cudaError_t", "runtime"}} {
-		o.f("\nstatic const struct row %s[] = {\n", t.array)
+	for _, t := range houses {
+		if t.errors == "" {
+			continue
+		}
+		o.f("\nstatic const struct row %s[] = {\n", t.errorArray)
 		for _, e := range w.apis[t.api].Enums {
-			if e.Name != t.enum {
+			if e.Name != t.errors {
 				continue
 			}
 			seen := map[int64]bool{}
@@ -221,25 +224,28 @@ func (w *world) errorFile() {
 		}
 		o.f("};\n")
 	}
-	o.f(`
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+	o.f("\n#define COUNT(a) (sizeof(a) / sizeof *(a))\n\nstatic const struct {\n\tconst struct row *rows;\n\tsize_t n;\n} all[] = {\n")
+	for _, h := range houses {
+		if h.errors != "" {
+			o.f("\t[KZ_ERRORS_%[1]s] = {%[1]s, COUNT(%[1]s)},\n", h.errorArray)
+		}
+	}
+	o.f(`};
 
-static const struct row *find(int code, int of_runtime) {
-	const struct row *rows = of_runtime ? runtime : driver;
-	size_t n = of_runtime ? COUNT(runtime) : COUNT(driver);
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].code == code)
-			return &rows[i];
+static const struct row *find(int code, int of) {
+	for (size_t i = 0; i < all[of].n; i++)
+		if (all[of].rows[i].code == code)
+			return &all[of].rows[i];
 	return NULL;
 }
 
-const char *kz_error_name(int code, int of_runtime) {
-	const struct row *r = find(code, of_runtime);
+const char *kz_error_name(int code, int of) {
+	const struct row *r = find(code, of);
 	return r ? r->name : NULL;
 }
 
-const char *kz_error_text(int code, int of_runtime) {
-	const struct row *r = find(code, of_runtime);
+const char *kz_error_text(int code, int of) {
+	const struct row *r = find(code, of);
 	return r ? r->text : NULL;
 }
 `)

@@ -2,12 +2,22 @@
 
 #include "host.h"
 
+extern void *const kz_stubs_cublas12[];
+extern void *const kz_stubs_cublas13[];
+extern void *const kz_stubs_cublasLt12[];
+extern void *const kz_stubs_cublasLt13[];
 extern void *const kz_stubs_cuda[];
 extern void *const kz_stubs_cudart12[];
 extern void *const kz_stubs_cudart13[];
+extern void *const kz_stubs_nvml[];
 
 void *const *const kz_stubs[KZ_LIBRARIES] = {
+	kz_stubs_cublas12,
+	kz_stubs_cublas13,
+	kz_stubs_cublasLt12,
+	kz_stubs_cublasLt13,
 	kz_stubs_cuda,
 	kz_stubs_cudart12,
 	kz_stubs_cudart13,
+	kz_stubs_nvml,
 };

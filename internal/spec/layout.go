@@ -35,7 +35,29 @@ func (a *API) Scope(major int) *Scope {
 			}
 		}
 	}
+	for _, in := range a.Includes {
+		s.adopt(in.Scope(major))
+	}
 	return s
+}
+
+// adopt takes the names of an included interface that the scope does not have itself.
+func (s *Scope) adopt(o *Scope) {
+	for n, e := range o.enums {
+		if s.enums[n] == nil {
+			s.enums[n] = e
+		}
+	}
+	for n, t := range o.typedefs {
+		if s.typedefs[n] == nil {
+			s.typedefs[n] = t
+		}
+	}
+	for n, st := range o.structs {
+		if s.structs[n] == nil {
+			s.structs[n] = st
+		}
+	}
 }
 
 // Prim is a C type that is not defined in terms of others.

@@ -45,6 +45,8 @@ func (p *parser) row(line string) error {
 	case "group":
 		p.group = rest
 		return nil
+	case "include":
+		return p.include(rest)
 	case "library":
 		return p.library(rest)
 	case "const":

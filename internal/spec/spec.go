@@ -155,6 +155,7 @@ type Func struct {
 // API is one *.api file.
 type API struct {
 	Name      string
+	Includes  []*API // interfaces whose types these rows may name
 	Libraries []Library
 	Consts    []*Const
 	Enums     []*Enum
@@ -181,6 +182,19 @@ func Load(name string) (*API, error) {
 	return Parse(name, string(text))
 }
 
+// include loads an interface that another one names. Tables that include each other would never end.
+func (p *parser) include(name string) error {
+	if name == p.api.Name || len(p.api.Libraries) == 0 {
+		return fmt.Errorf("include %s: only after the library rows, and never itself", name)
+	}
+	api, err := Load(name)
+	if err != nil {
+		return err
+	}
+	p.api.Includes = append(p.api.Includes, api)
+	return nil
+}
+
 // Names lists the interfaces that have a table.
 func Names() []string {
 	entries, err := files.ReadDir(".")
@@ -192,6 +206,26 @@ func Names() []string {
 		names = append(names, strings.TrimSuffix(e.Name(), ".api"))
 	}
 	return names
+}
+
+// Declares reports whether a row of this table itself declares a type.
+func (a *API) Declares(name string) bool {
+	for _, e := range a.Enums {
+		if e.Name == name {
+			return true
+		}
+	}
+	for _, t := range a.Typedefs {
+		if t.Name == name {
+			return true
+		}
+	}
+	for _, s := range a.Structs {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Symbols lists what a library exports, in the order of its jump table.

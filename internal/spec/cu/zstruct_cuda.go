@@ -1933,4 +1933,7 @@ func (u *CUeglFrame_v1_frame) PArray() *[3]CUarray { return (*[3]CUarray)(unsafe
 
 func (u *CUeglFrame_v1_frame) PPitch() *[3]uint64 { return (*[3]uint64)(unsafe.Pointer(u)) }
 
-var _ unsafe.Pointer // unions are reached through their address
+var (
+	_ structs.HostLayout
+	_ unsafe.Pointer // unions are reached through their address
+)

@@ -2171,4 +2171,7 @@ type CudaLaunchParams struct {
 	Stream    CudaStream_t
 }
 
-var _ unsafe.Pointer // unions are reached through their address
+var (
+	_ structs.HostLayout
+	_ unsafe.Pointer // unions are reached through their address
+)
