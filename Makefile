@@ -11,9 +11,10 @@ test: dist examples
 	go vet ./...
 	go test -timeout 14m ./...
 
-# Figures: ratios against native code, measured in one run.
-bench: dist examples
-	@scripts/bench.sh
+# Figures: ratios against native code and PoCL, measured in one run. ROW=name[,name] runs only these rows, quickly and without
+# PoCL; scripts/bench.sh -asm NAME shows what Kudzu makes of one. See docs/bench/README.md.
+bench: dist
+	@scripts/bench.sh $(if $(ROW),-row '$(ROW)' -no-pocl,)
 
 # Opt-in: third-party programs, fetched into .build/apps, nothing of them committed.
 apps: dist

@@ -1,26 +1,62 @@
 #!/bin/sh
-# Figures, all from one run on this machine: each example's kernel against the same algorithm in native C (the better of
-# gcc and clang, -O3 -march=native -ffast-math, same threads), then the rooms' own benchmarks.
+# The bench suite: every row's kernel on Kudzu, its C on gcc and clang (-O3 -march=native -ffast-math), its OpenCL on PoCL,
+# in one process, interleaved. All options go to the harness, except
+#   scripts/bench.sh -row NAME[,NAME]     only these rows (a name, a module's name, or prefix*)
+#   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly under .build/bench/asm
+#   scripts/bench.sh -build               builds only
+#   scripts/bench.sh -ptx                 writes bench/kernels/*.ptx again from the .cu files
+# See docs/bench/README.md.
 set -eu
 cd "$(dirname "$0")/.."
 out=.build/bench
 mkdir -p "$out"
-threads=${KUDZU_THREADS:-$(nproc)}
-gcc -O3 -march=native -ffast-math -o "$out/native-gcc" bench/native.c -lpthread
-"$(scripts/setup.sh clang)" -O3 -march=native -ffast-math -o "$out/native-clang" bench/native.c -lpthread
-"$out/native-gcc" "$threads" >"$out/gcc.txt"
-"$out/native-clang" "$threads" >"$out/clang.txt"
-echo "kernel         kudzu ms  native ms  ratio (native/kudzu, above 1 is faster than native)"
-for dir in examples/*/; do
-    name=$(basename "$dir")
-    ms=$(KUDZU_THREADS=$threads dist/bin/kudzu run -- ".build/examples/$name" "$out" | sed -n 's/^time: \([0-9.]*\) ms.*/\1/p')
-    native=$(cat "$out/gcc.txt" "$out/clang.txt" | awk -v n="$name" '$1==n {if (!m || $2<m) m=$2} END {print m}')
-    echo "$name $ms $native" | awk '{printf "%-12s %10.3f %10.3f  %5.2f\n", $1, $2, $3, $3/$2; if ($2>0) {s+=log($3/$2)}}'
-    echo "$ms $native" >>"$out/ratios.$$"
-done
-awk '{s+=log($2/$1); n++} END {printf "%-12s %32.2f\n", "geomean", exp(s/n)}' "$out/ratios.$$"
-rm -f "$out/ratios.$$"
-echo
-# The collector's part of a parse only settles after some rounds.
-go test -run '^$' -bench . -benchtime 3s ./internal/ptx ./internal/ptx/check 2>&1 | grep -E '^Benchmark|FAIL'
-go test -run '^$' -bench . -benchtime 300ms ./internal/engine/... ./internal/driver/... ./internal/handle/... ./internal/cache/... 2>&1 | grep -E '^Benchmark|^ok|FAIL'
+flags="-O3 -march=native -ffast-math"
+
+# newer OUTPUT INPUT...: is the output missing, or older than an input?
+newer() {
+    o=$1
+    shift
+    [ -e "$o" ] || return 0
+    [ -n "$(find "$@" -newer "$o" -print | head -n 1)" ]
+}
+
+write_ptx() {
+    clang=$(scripts/setup.sh clang)
+    for cu in bench/kernels/*.cu; do
+        ptx=${cu%.cu}.ptx
+        newer "$ptx" "$cu" bench/kernels/device.h || continue
+        "$clang" -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_80 --cuda-feature=+ptx80 \
+            -O3 -Wno-unknown-cuda-version -Wno-pass-failed -S -o "$ptx.part" "$cu"
+        mv "$ptx.part" "$ptx"
+    done
+}
+
+build() {
+    clang=$(scripts/setup.sh clang)
+    for cc in gcc "$clang"; do
+        kind=gcc
+        [ "$cc" = gcc ] || kind=clang
+        lib=$out/native-$kind.so
+        # shellcheck disable=SC2086
+        if newer "$lib" bench/native; then $cc $flags -fPIC -shared -o "$lib.part" bench/native/*.c -lm -lpthread && mv "$lib.part" "$lib"; fi
+    done
+    if newer "$out/harness" bench/harness bench/rows bench/native/native.h; then
+        gcc -O2 -g -Wall -Wextra -Iinclude -o "$out/harness.part" bench/harness/*.c bench/rows/*.c -ldl -lm -lpthread
+        mv "$out/harness.part" "$out/harness"
+    fi
+}
+
+case ${1:-} in
+-ptx) write_ptx; exit ;;
+-build) build; exit ;;
+-asm)
+    build
+    mkdir -p "$out/asm"
+    "$out/harness" -list -row "$2" | sort -u -k3,4 | while read -r row module kernel block grid; do
+        echo "$row: $kernel, block $block, grid $grid: $out/asm/$kernel.*"
+        dist/bin/kudzu compile "bench/kernels/$module.ptx" --kernel "$kernel" --block "$block" --emit ptx,ir,ll,opt,asm -o "$out/asm"
+    done
+    exit ;;
+esac
+build
+exec "$out/harness" "$@"
