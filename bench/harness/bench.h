@@ -50,6 +50,7 @@ struct row {
     const char *what;         /* the problem and its size, for the table */
     double bytes, ops;        /* moved and computed by one run; 0 where it says nothing */
     double tolerance;         /* relative to the larger of the value and the output's rms; 0 is exact */
+    double outliers;          /* share of the values that may be outside, for results that are chaotic */
     int compute;              /* bound by arithmetic: a row of the scaling run */
     int mma;                  /* uses tensor-core instructions */
     int p[MAX_PARAMS];        /* sizes, given to the native function too */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "bench.h"
 
-static const struct row *const tables[] = {stream_rows, gemm_rows};
+static const struct row *const tables[] = {stream_rows, gemm_rows, compute_rows, atomic_rows};
 
 static struct {
     const char *rows, *json, *library, *kernels, *natives;
@@ -118,6 +118,7 @@ static double compare(const struct row *r, const struct buf *b, const void *got,
         }
         if (e > worst) worst = e;
     }
+    if ((double)bad <= r->outliers * (double)b->count) return worst < 1 ? worst : 1;
     if (bad)
         printf("FAIL %s: %s: %zu of %zu values of %s differ by more than %g (worst %g); the first at %zu: %.9g, want %.9g\n", r->name,
                who, bad, b->count, b->name, r->tolerance, worst, first, element(b, got, first), element(b, want, first));
