@@ -77,6 +77,7 @@ type mmaUnit uint8
 const (
 	unitF32 mmaUnit = iota + 1 // f16, bf16, tf32: widened to f32
 	unitF64
+	unitNarrow  // e4m3, e5m2: widened to f32, the first and second two bytes of every register apart, c last
 	unitBytes   // s8, u8: four at a time
 	unitNibbles // s4, u4: eight at a time, as bytes 16 times too large
 	unitBits    // b1: 32 at a time
@@ -84,56 +85,107 @@ const (
 
 var mmaElems = map[string]mmaElem{
 	"f16": {2, unitF32}, "bf16": {2, unitF32}, "tf32": {1, unitF32}, "f64": {1, unitF64},
+	"e4m3": {4, unitNarrow}, "e5m2": {4, unitNarrow},
 	"s8": {4, unitBytes}, "u8": {4, unitBytes}, "s4": {8, unitNibbles}, "u4": {8, unitNibbles}, "b1": {32, unitBits},
 }
 
 // canExpand reports the shapes and types that expandMma knows.
 func canExpand(m *ir.Matrix) bool {
 	e, ok := mmaElems[m.A]
-	if !ok || m.Sparse || mmaElems[m.B].unit != e.unit || (m.M != 8 && m.M != 16) || m.N != 8 {
+	if !ok || mmaElems[m.B].unit != e.unit || (m.M != 8 && m.M != 16) || m.N != 8 {
 		return false
 	}
-	return !(m.M == 8 && m.K == 4 && m.A == "f16") // m8n8k4 on f16 has fragments of its own
+	return true
 }
 
-// expandMma computes d = a×b + c. Lane (g, t) has rows g (and g+8) and columns 2t, 2t+1 of d.
-func (x *inst) expandMma(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Value {
+// quadPairs reports m8n8k4 on f16, which has fragments of its own.
+func quadPairs(m *ir.Matrix) bool { return m.M == 8 && m.K == 4 && m.A == "f16" }
+
+// passes is how many times the operands are gone through.
+func (e mmaElem) passes() int {
+	if e.unit == unitNarrow {
+		return 2
+	}
+	return 1
+}
+
+// inPass reports whether element j of a register belongs to a pass.
+func (e mmaElem) inPass(pass, j int) bool { return e.unit != unitNarrow || j/2 == pass }
+
+// startSums is what the products are added to: c, or zero where c comes last: integers saturate there, and fp8 rounds.
+func (x *inst) startSums(m *ir.Matrix, e mmaElem, acc []*ir.Value) []*ir.Value {
+	if e.unit < unitNarrow {
+		return append([]*ir.Value(nil), acc...)
+	}
+	zero := i32(0)
+	if e.unit == unitNarrow {
+		zero = ir.ConstInt(ir.F32, 0)
+	}
+	sum := make([]*ir.Value, len(acc))
+	for i := range sum {
+		sum[i] = zero
+	}
+	return sum
+}
+
+// finishSums adds c where startSums left it out.
+func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sum, acc []*ir.Value) []*ir.Value {
+	switch {
+	case e.unit >= unitBytes:
+		return x.addInts(m, e, sum, acc)
+	case e.unit == unitNarrow:
+		for i := range sum {
+			sum[i] = x.opWith(ir.FAdd, ir.Attr{FTZ: true, Flag: true}, sum[i], acc[i])
+		}
+	}
+	return sum
+}
+
+// expandMma computes d = a×b + c.
+func (x *inst) expandMma(attr ir.Attr, args []*ir.Value) []*ir.Value {
+	switch m := attr.Mat; {
+	case m.Sparse:
+		return x.expandSparse(m, int64(attr.Imm), args)
+	case quadPairs(m):
+		return x.expandQuads(m, args)
+	}
+	return x.expandDense(attr.Mat, attr.Rnd, args)
+}
+
+// expandDense is all but the odd ones: lane (g, t) has rows g (and g+8) and columns 2t, 2t+1 of d.
+func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Value {
 	e := mmaElems[m.A]
 	rows := m.M / 8
 	steps := m.K / (4 * e.pack) // registers along k
 	a, b, c := args[:rows*steps], args[rows*steps:(rows+1)*steps], args[(rows+1)*steps:]
 	acc := x.accumulators(m, c)
-	start := acc
-	if e.unit >= unitBytes { // sum from zero; c comes last, where it may saturate
-		start = make([]*ir.Value, len(acc))
-		for i := range start {
-			start[i] = i32(0)
-		}
-	}
+	sum := x.startSums(m, e, acc)
 	ls := x.lanes()
 	swap := x.op(ir.Or, x.op(ir.Shl, ls.t, i32(3)), ls.group) // group and t exchanged, eight groups being two of four
-	for s := range steps {
-		as := make([][]*ir.Value, rows)
-		for h := range rows {
-			as[h] = x.widen(a[rows*s+h], m.A, e)
-		}
-		bs := x.widen(x.from(b[s], swap, 0), m.B, e)
-		for t := range 4 {
-			for j := range as[0] {
-				bv := [2]*ir.Value{x.ofGroup(bs[j], t), x.ofGroup(bs[j], 4+t)}
-				for h := range rows {
-					av := x.inGroup(as[h][j], t)
-					for n := range 2 {
-						start[2*h+n] = x.multiplyAdd(m, e, rnd, av, bv[n], start[2*h+n])
+	for pass := range e.passes() {
+		for s := range steps {
+			as := make([][]*ir.Value, rows)
+			for h := range rows {
+				as[h] = x.widen(a[rows*s+h], m.A, e)
+			}
+			bs := x.widen(x.from(b[s], swap, 0), m.B, e)
+			for t := range 4 {
+				for j := range as[0] {
+					if !e.inPass(pass, j) {
+						continue
+					}
+					bv := [2]*ir.Value{x.ofGroup(bs[j], t), x.ofGroup(bs[j], 4+t)}
+					for h := range rows {
+						av := x.inGroup(as[h][j], t)
+						for n := range 2 {
+							sum[2*h+n] = x.multiplyAdd(m, e, rnd, av, bv[n], sum[2*h+n])
+						}
 					}
 				}
 			}
 		}
 	}
-	if e.unit >= unitBytes {
-		start = x.addInts(m, e, start, acc)
-	}
-	return x.packAccumulators(m, start)
+	return x.packAccumulators(m, x.finishSums(m, e, sum, acc))
 }
 
 // accumulators unpacks c into one value an element: two for each of the lane's rows.
@@ -174,6 +226,13 @@ func (x *inst) widen(v *ir.Value, elem string, e mmaElem) []*ir.Value {
 		return []*ir.Value{x.cast(x.op(ir.Shl, v, i32(16)), ir.F32), x.cast(x.op(ir.And, v, i32(-1<<16)), ir.F32)}
 	case elem == "tf32":
 		return []*ir.Value{x.cast(x.op(ir.And, v, i32(^0x1fff)), ir.F32)}
+	case e.unit == unitNarrow:
+		f := narrowFmts[map[string]ir.Format{"e4m3": ir.FmtE4M3, "e5m2": ir.FmtE5M2}[elem]]
+		vs := x.widenNarrow(v, f, 4)
+		for i := range vs {
+			vs[i] = x.b.Emit(ir.FExt, ir.F32, ir.Attr{}, vs[i])
+		}
+		return vs
 	case e.unit == unitNibbles:
 		high := i32(-0x0f0f0f10) // 0xf0f0f0f0
 		return []*ir.Value{x.op(ir.And, x.op(ir.Shl, v, i32(4)), high), x.op(ir.And, v, high)}
@@ -183,7 +242,7 @@ func (x *inst) widen(v *ir.Value, elem string, e mmaElem) []*ir.Value {
 
 func (x *inst) multiplyAdd(m *ir.Matrix, e mmaElem, rnd ir.Rnd, a, b, c *ir.Value) *ir.Value {
 	switch e.unit {
-	case unitF32:
+	case unitF32, unitNarrow:
 		// Flushing or not is within what mma promises: take the cheaper.
 		return x.opWith(ir.FFma, ir.Attr{FTZ: true, Flag: true}, a, b, c)
 	case unitF64:

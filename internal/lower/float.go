@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"kudzu/internal/approx"
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx/isa"
@@ -66,9 +68,35 @@ func lowerFloatMul(x *inst) { x.arith(ir.FMul, x.mode(), x.floats("a", "b")...) 
 func lowerFma(x *inst) {
 	v := x.floats("a", "b", "c")
 	if x.Has(isa.ModOob) {
-		x.fail("%s", x.spelling())
+		x.fmaOob(v)
+		return
 	}
 	x.arith(ir.FFma, x.mode(), v...)
+}
+
+// fmaOob is fma.oob of halves: 0 where a factor is the NaN that tensor copies fill with outside the tensor.
+func (x *inst) fmaOob(v []*ir.Value) {
+	r := x.opWith(ir.FFma, x.mode(), v...)
+	if x.Has(isa.ModRelu) {
+		r = x.op(ir.FRelu, r)
+	}
+	parts := func(v *ir.Value) []*ir.Value {
+		if v.Type.Bits() == 16 {
+			return []*ir.Value{x.cast(v, ir.I16)}
+		}
+		return x.b.EmitN(ir.Unpack, []ir.Type{ir.I16, ir.I16}, ir.Attr{}, v).Results
+	}
+	a, b, d := parts(v[0]), parts(v[1]), slices.Clone(parts(r))
+	fill := ir.ConstInt(ir.I16, 0xffff)
+	for i := range d {
+		out := x.op(ir.Or, x.icmp(ir.EQ, a[i], fill), x.icmp(ir.EQ, b[i], fill))
+		d[i] = x.sel(out, ir.ConstInt(ir.I16, 0), d[i])
+	}
+	if len(d) == 1 {
+		x.result(x.cast(d[0], r.Type))
+		return
+	}
+	x.result(x.b.Emit(ir.Pack, r.Type, ir.Attr{}, d...))
 }
 
 func lowerFloatDiv(x *inst) {

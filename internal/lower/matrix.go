@@ -89,7 +89,7 @@ func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value
 	known := !x.opts.KeepMatrix && canExpand(attr.Mat)
 	if known && x.mmas <= maxExpanded && x.expanded < maxExpanded {
 		x.expanded++
-		return x.expandMma(attr.Mat, attr.Rnd, args)
+		return x.expandMma(attr, args)
 	}
 	types := make([]ir.Type, max(n, 1))
 	for i := range types {
@@ -109,6 +109,12 @@ func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string
 	if m.Sat {
 		name += ".sat"
 	}
+	switch {
+	case m.Sparse:
+		name += fmt.Sprintf(".sp%d", attr.Imm)
+	case quadPairs(m):
+		name += "." + m.ALayout + "." + m.BLayout
+	}
 	for _, f := range x.out.Funcs[1:] {
 		if f.Name == name {
 			return name
@@ -120,7 +126,7 @@ func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string
 	}
 	outer := x.b
 	x.b = ir.Builder{Func: f, Block: f.NewBlock("")}
-	x.b.Terminate(ir.Ret, ir.Attr{}, x.expandMma(m, attr.Rnd, f.Params))
+	x.b.Terminate(ir.Ret, ir.Attr{}, x.expandMma(attr, f.Params))
 	x.b = outer
 	x.out.Funcs = append(x.out.Funcs, f)
 	return name

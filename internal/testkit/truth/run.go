@@ -178,6 +178,10 @@ func (l *Line) Diff(got, want []byte) []Difference {
 	}
 	stride := l.OutBytes()
 	near := l.Tolerance()
+	most := 0.0
+	if near.Rel > 0 {
+		most = l.largest(want)
+	}
 	for lane := range Lanes {
 		off := lane * stride
 		for _, r := range l.regs {
@@ -186,7 +190,7 @@ func (l *Line) Diff(got, want []byte) []Difference {
 			}
 			for k := 0; k < outBytes(r); k += 8 {
 				g, w := binary.LittleEndian.Uint64(got[off+k:]), binary.LittleEndian.Uint64(want[off+k:])
-				if g != w && !near.Allows(r.typ, g, w) {
+				if g != w && !near.Allows(r.typ, g, w, most) {
 					out = append(out, Difference{lane, r.name, g, w})
 				}
 			}
