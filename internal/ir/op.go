@@ -158,7 +158,7 @@ const (
 	MovMatrix // (reg) Mat
 
 	// block
-	Bar // (id, count or 0), Bar kind; results for red: i32 or i1
+	Bar // (id, count or 0), Bar kind; results for red: i32 or i1; Flag: the compiler's own, which all warps reach
 	GridSync
 	Clock // Sreg: ClockLo … GlobalTimerHi; another value each time
 

@@ -48,6 +48,7 @@ var passes = [...]Pass{
 	{"simplify 3", simplify, "masks fold"},
 	{"cse 2", cse, "masks are computed more than once"},
 	{"dce 2", dce, "latches of values nobody reads"},
+	{"turns", turns, "loops that jump through memory get barriers of their own"},
 	{"regions", regions, "barriers are resume points with their live values"},
 	{"shape", shape, "facts for the emitter; changes nothing"},
 }
@@ -64,6 +65,9 @@ var order = [...]struct{ before, after, why string }{
 	{"structure", "linearize", "values must leave loops through phis to be latched"},
 	{"linearize", "regions", "masks live across barriers"},
 	{"dce 2", "regions", "dead values would be saved in frames"},
+	{"linearize", "turns", "a warp without lanes in the loop must be able to stay in it"},
+	{"dce 2", "turns", "the frames of dead values would cost more than the turns save"},
+	{"turns", "regions", "turns are barriers"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }
 

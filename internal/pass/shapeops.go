@@ -62,6 +62,9 @@ func (a *analysis) transfer(in *ir.Inst, i int) fact {
 			return r
 		}
 		r.kind = ir.WarpUniform // block-uniform only where all warps meet
+		if in.Flag {
+			r.kind = ir.BlockUniform
+		}
 		return r
 	case ir.Elect:
 		if i == 0 {
