@@ -89,6 +89,7 @@ const (
 	StopDeadlock = 3 // every warp of the block waits at a barrier that cannot complete
 	StopMisalign = 4
 	StopStack    = 5
+	StopCall     = 6 // a call through a pointer that is no function's
 )
 
 // Runtime entry points, indices into kz_launch.rt. All take (kz_launch*, kz_worker*, …) and never call Go.

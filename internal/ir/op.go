@@ -38,7 +38,7 @@ const (
 	SReg       // special register Sreg
 	VarAddr    // generic address of module variable Sym, + Off
 	SharedAddr // .shared offset of static variable Sym (layout in Module.Shared), + Off; Sym "" is the dynamic area
-	LocalAddr  // .local offset of the function's slot Sym, + Off
+	LocalAddr  // .local offset of the function's slot Sym, + Off; without Sym: where the frame ends, Flag: where the stack does
 	ParamAddr  // .param offset + Off, for indexed access
 	FuncAddr   // id of function Sym
 	ToGeneric  // (addr) space → generic
@@ -163,8 +163,8 @@ const (
 	Clock // Sreg: ClockLo … GlobalTimerHi; another value each time
 
 	// calls and the device runtime
-	Call    // Sym, args; results
-	CallInd // (id, args…)
+	Call    // Sym, args; results. Flag: not to be inlined, and the first argument is where the stack is free
+	CallInd // (id, where the stack is free, args…); Sym lists what may be called: "f,g,alias=f"
 	CallRt  // runtime entry Imm (image.RtXxx), args; result
 
 	// control, last of a block

@@ -304,6 +304,9 @@ func (v *verifier) special(b *Block, in *Inst) {
 			wrong("store to read-only space %s", in.Space)
 		}
 	case LocalAddr:
+		if in.Sym == "" {
+			break // where the frame ends, or with Flag the stack
+		}
 		v.symbol(b, in, len(v.f.Slots), func(i int) string { return v.f.Slots[i].Name })
 	case SharedAddr:
 		if in.Sym != "" {

@@ -212,29 +212,21 @@ func (x *inst) copyParam(to *paramVar, from func(off int, t ir.Type) *ir.Value) 
 func lowerCall(x *inst) {
 	callee := &x.Args[1]
 	if callee.Kind != ptx.OpFunc {
-		x.fail("an indirect call")
+		x.callPointer()
+		return
 	}
-	name := callee.Name
-	for _, a := range x.m.Aliases {
-		if a.Name == name {
-			name = a.Of
-		}
-	}
+	name := x.plan.resolve(callee.Name)
 	fn := x.m.Func(name)
 	if fn == nil || fn.Body == nil {
 		x.callRuntime(name)
 		return
 	}
-	for _, f := range x.inline {
-		if f == fn {
-			x.fail("the recursive call of %s", name)
-		}
-	}
-	if len(x.inline) >= 200 {
-		x.fail("calls nested deeper than 200")
-	}
 	if len(x.Args[2].Elems) != len(fn.Params) || len(x.Args[0].Elems) != len(fn.Results) {
 		x.fail("the call of %s with a different number of parameters", name)
+	}
+	if x.plan.real[fn] {
+		x.callFunction(fn)
+		return
 	}
 	x.inlineCall(fn)
 }
@@ -243,16 +235,17 @@ func lowerCall(x *inst) {
 func (x *inst) inlineCall(fn *ptx.Func) {
 	line := x.b.Line
 	fr := x.newFrame(fn, x.fr)
+	if x.plan.stack {
+		x.write(fr.sp, x.read(x.fr.sp))
+	}
 	for i, p := range fn.Params {
 		x.passIn(fr, p, &x.Args[2].Elems[i])
 	}
 	fr.ret = x.newBlock("")
-	x.inline = append(x.inline, fn)
 	choose := x.choose
 	x.choose = nil
 	x.body(fr)
 	x.choose = choose
-	x.inline = x.inline[:len(x.inline)-1]
 	x.seal(fr.ret)
 	x.b.Line = line
 	if len(fr.ret.Preds) == 0 {

@@ -16,7 +16,9 @@ type frame struct {
 	params map[*ptx.Var]*paramVar
 	blocks []*pblock
 	start  []int32   // block number by index of its first instruction, -1 elsewhere
-	ret    *ir.Block // where ret goes; nil: the thread ends
+	ret    *ir.Block // where ret goes; nil: the thread ends, or real is set
+	real   bool      // a function that is called: ret returns its results
+	sp     variable  // where the stack is free, if the plan has one
 	guard  region
 	at     int // instruction being lowered
 }
@@ -42,6 +44,9 @@ type region struct {
 func (l *lowerer) newFrame(fn *ptx.Func, parent *frame) *frame {
 	fr := &frame{fn: fn, parent: parent, body: fn.Body, cc: -1, params: map[*ptx.Var]*paramVar{}}
 	fr.guard.reg = -1
+	if l.plan.stack {
+		fr.sp = l.newVar(ir.I64)
+	}
 	fr.regs = make([]variable, len(fn.Body.Regs))
 	types := l.regTypes(fn)
 	for i := range fn.Body.Regs {
@@ -308,6 +313,10 @@ func (l *lowerer) closeRegion(fr *frame) {
 
 // leave is ret: the thread ends, or the inlined function's caller goes on.
 func (l *lowerer) leave(fr *frame) {
+	if fr.real {
+		l.returns(fr)
+		return
+	}
 	if fr.ret == nil {
 		l.stop(ir.Exit, ir.Attr{})
 		return

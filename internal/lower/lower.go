@@ -2,7 +2,7 @@
 //
 // One kernel and the functions it reaches become one ir.Module. Registers become SSA values as the body is walked
 // (ssa.go); guards become selects or branches (control.go); every implicit conversion of PTX becomes an instruction
-// (operand.go); direct calls are inlined (call.go). What an instruction means is in the file of its chapter, named as in
+// (operand.go); direct calls are inlined (call.go) but where that is impossible or too much (function.go). What an instruction means is in the file of its chapter, named as in
 // ptx/isa; the table below says which function that is.
 package lower
 
@@ -123,7 +123,9 @@ type lowerer struct {
 	shared       []*ptx.Var // in first-use order
 	known        map[string]bool
 	regTypeCache map[*ptx.Func][]ir.Type
-	inline       []*ptx.Func // functions being inlined, outermost first
+	plan         *plan
+	queue        []*ptx.Func // functions that are called and not yet lowered
+	queued       map[*ptx.Func]bool
 	line         lineFinder
 	mmas         int       // matrix products of the kernel's own body
 	expanded     int       // those that were
@@ -137,6 +139,8 @@ func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
 	l := &lowerer{m: m, opts: opts, budget: opts.MaxInsts, names: map[*ptx.Var]string{}, taken: map[string]bool{}, known: map[string]bool{}}
 	l.line.text = m.Text
 	l.mmas = countMma(fn.Body)
+	l.plan = newPlan(m, fn)
+	l.queued = map[*ptx.Func]bool{}
 	f := &ir.Func{Name: fn.Name, Kernel: true}
 	l.out = &ir.Module{Kernel: fn.Name, Funcs: []*ir.Func{f}, SM: m.Target.SM}
 	l.ssa.init(f)
@@ -166,8 +170,16 @@ func (l *lowerer) kernel(fn *ptx.Func) {
 	l.seal(entry)
 	l.b.Block = entry
 	fr := l.newFrame(fn, nil)
+	if l.plan.stack {
+		l.write(fr.sp, l.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{}))
+	}
 	l.body(fr)
 	l.finish()
+	for len(l.queue) > 0 {
+		g := l.queue[0]
+		l.queue = l.queue[1:]
+		l.function(g)
+	}
 	l.layoutShared()
 }
 

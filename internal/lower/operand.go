@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"kudzu/internal/image"
 	"math"
 
 	"kudzu/internal/ir"
@@ -72,7 +73,7 @@ func (x *inst) value(o *ptx.Operand, t isa.Type) *ir.Value {
 	case ptx.OpVar:
 		v = x.asType(x.variableAddr(o), t)
 	case ptx.OpFunc:
-		x.fail("the address of function %s", o.Name)
+		v = x.asType(ir.ConstInt(ir.I64, image.FuncID(o.Name)), t)
 	case ptx.OpVec:
 		v = x.pack(o, t)
 	case ptx.OpSink:

@@ -45,7 +45,7 @@ func init() {
 		isa.Prefetch: {lowerPrefetch, branch}, isa.Prefetchu: {lowerPrefetch, branch}, isa.Applypriority: {lowerNothing, choose},
 		isa.Discard: {lowerNothing, choose}, isa.Createpolicy: {lowerCreatepolicy, choose},
 
-		isa.Bra: {lowerBra, own}, isa.Brx: {lowerBrx, branch}, isa.Call: {lowerCall, branch}, isa.Ret: {lowerRet, branch}, isa.Exit: {lowerExit, branch},
+		isa.Bra: {lowerBra, own}, isa.Brx: {lowerBrx, branch}, isa.Call: {lowerCall, branch}, isa.Ret: {lowerRet, branch}, isa.Stacksave: {lowerStacksave, branch}, isa.Stackrestore: {lowerStackrestore, branch}, isa.Alloca: {lowerAlloca, branch}, isa.Exit: {lowerExit, branch},
 
 		isa.Bar: {lowerBar, branch}, isa.Barrier: {lowerBar, branch}, isa.BarWarpSync: {lowerBarWarpSync, branch},
 		isa.BarrierCluster: {lowerBarrierCluster, branch}, isa.Membar: {lowerMembar, branch}, isa.Fence: {lowerFence, branch},
@@ -87,7 +87,6 @@ const (
 	whyWgmma   = "warpgroup matrix operations are not compiled yet"
 	whyTcgen   = "fifth-generation tensor core operations are not compiled yet"
 	whyMulti   = "multimem addresses need several devices"
-	whyStack   = "dynamic stack allocation is not compiled yet"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
@@ -102,5 +101,4 @@ var unsupported = [isa.NumOps]string{
 	isa.Tcgen05Alloc: whyTcgen, isa.Tcgen05Dealloc: whyTcgen, isa.Tcgen05RelinquishAllocPermit: whyTcgen, isa.Tcgen05Ld: whyTcgen, isa.Tcgen05LdRed: whyTcgen,
 	isa.Tcgen05St: whyTcgen, isa.Tcgen05Wait: whyTcgen, isa.Tcgen05Cp: whyTcgen, isa.Tcgen05Shift: whyTcgen, isa.Tcgen05Mma: whyTcgen, isa.Tcgen05MmaSp: whyTcgen,
 	isa.Tcgen05MmaWs: whyTcgen, isa.Tcgen05MmaWsSp: whyTcgen, isa.Tcgen05Fence: whyTcgen, isa.Tcgen05Commit: whyTcgen,
-	isa.Stacksave: whyStack, isa.Stackrestore: whyStack, isa.Alloca: whyStack,
 }

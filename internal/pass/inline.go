@@ -1,6 +1,10 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"strings"
+
+	"kudzu/internal/ir"
+)
 
 // inlineLimit bounds the instructions of a kernel after inlining, so that call trees cannot explode.
 const inlineLimit = 200_000
@@ -24,8 +28,8 @@ func products(m *ir.Module, f *ir.Func) []*ir.Func {
 	return out
 }
 
-// inline replaces every call by the callee's body. After it the kernel and its products are the only functions. Recursion and calls
-// through pointers are not supported.
+// inline replaces calls by the callee's body. After it the kernel, its products, and functions that are not to be inlined
+// are the only functions.
 func inline(st *state) error {
 	byName := map[string]*ir.Func{}
 	for _, f := range st.m.Funcs {
@@ -42,10 +46,7 @@ func inline(st *state) error {
 		for bi := 0; bi < len(f.Blocks); bi++ {
 			b := f.Blocks[bi]
 			for i, in := range b.Insts {
-				if in.Op == ir.CallInd {
-					return &ir.Unsupported{What: "call through a pointer", Line: int(in.Line)}
-				}
-				if in.Op != ir.Call {
+				if in.Op != ir.Call || in.Flag {
 					continue
 				}
 				g := byName[in.Sym]
@@ -71,12 +72,50 @@ func inline(st *state) error {
 		done[f] = 2
 		return nil
 	}
-	if err := flatten(st.f); err != nil {
-		return err
+	work, real := []*ir.Func{st.f}, map[*ir.Func]bool{}
+	for len(work) > 0 {
+		f := work[0]
+		work = work[1:]
+		if err := flatten(f); err != nil {
+			return err
+		}
+		for _, g := range realCalls(f, byName) {
+			if !real[g] {
+				real[g] = true
+				work = append(work, g)
+			}
+		}
 	}
-	st.m.Funcs = append(st.m.Funcs[:1:1], products(st.m, st.f)...)
+	kept := products(st.m, st.f)
+	for _, g := range st.m.Funcs[1:] {
+		if real[g] {
+			kept = append(kept, g)
+		}
+	}
+	st.m.Funcs = append(st.m.Funcs[:1:1], kept...)
 	st.f.Rewire()
 	return nil
+}
+
+// realCalls are the functions that f calls for good.
+func realCalls(f *ir.Func, byName map[string]*ir.Func) []*ir.Func {
+	var out []*ir.Func
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op != ir.CallInd && !(in.Op == ir.Call && in.Flag) {
+				continue
+			}
+			for _, n := range strings.Split(in.Sym, ",") {
+				if _, of, ok := strings.Cut(n, "="); ok {
+					n = of
+				}
+				if g := byName[n]; g != nil {
+					out = append(out, g)
+				}
+			}
+		}
+	}
+	return out
 }
 
 func size(f *ir.Func) int {

@@ -35,7 +35,8 @@ type state struct {
 }
 
 var passes = [...]Pass{
-	{"inline", inline, "after it there is one function, and barriers are all in it"},
+	{"inline", inline, "small functions cost nothing"},
+	{"calls", calls, "functions that cannot be inlined are part of the graph, each once"},
 	{"simplify", simplify, "fewer operations to analyse"},
 	{"specialise", specialise, "the block's shape becomes numbers"},
 	{"simplify 2", simplify, "the numbers fold branches and addresses"},
@@ -55,8 +56,10 @@ var passes = [...]Pass{
 
 // order is what the table must keep.
 var order = [...]struct{ before, after, why string }{
+	{"inline", "calls", "what is inlined needs no frame"},
+	{"calls", "reduce", "recursion makes loops with several entries"},
 	{"inline", "specialise", "callees read tid too"},
-	{"inline", "regions", "a barrier in a callee would suspend half a warp's state"},
+	{"calls", "regions", "a barrier in a callee would suspend half a warp's state"},
 	{"specialise", "structure", "constants remove whole loops"},
 	{"specialise", "simplify 2", "folding is what specialising is for"},
 	{"width", "linearize", "linearized locks deadlock"},

@@ -29,6 +29,9 @@ type Index struct {
 	varsOnce sync.Once
 	varsErr  error
 	parsed   []*Var
+
+	takenOnce sync.Once
+	taken     []string // functions whose addresses are taken
 }
 
 // IndexFunc is a kernel or function of the index. Func has the header; its Body is empty.

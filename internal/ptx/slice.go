@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// TakenPragma begins the line of a slice that lists the functions whose addresses the whole module takes.
+const TakenPragma = "kudzu address taken: "
+
 // Slice cuts out a kernel with everything it reaches: functions it calls or takes the address of, module variables, and what
 // their initialisers name. Functions come before their callers; a cycle is broken by declarations.
 func (x *Index) Slice(kernel string) (*Slice, error) {
@@ -15,9 +18,21 @@ func (x *Index) Slice(kernel string) (*Slice, error) {
 	}
 	c := &cutter{x: x, state: make(map[string]uint8), proto: map[string]bool{}}
 	c.visit(kernel)
+	pointers := c.pointers()
+	if pointers {
+		// A pointer may come from any kernel of the module: all functions whose addresses are taken can be called.
+		for _, name := range x.addressTaken() {
+			if c.state[name] == 0 {
+				c.visit(name)
+			}
+		}
+	}
 	var b sliceWriter
 	b.x = x
 	b.header(c.files)
+	if pointers {
+		b.text(".pragma \"" + TakenPragma + strings.Join(x.addressTaken(), ",") + "\";\n")
+	}
 	for _, name := range c.order { // declarations for cycles, and for initialisers that name functions
 		if c.proto[name] {
 			b.prototype(x.Func(name))
@@ -78,6 +93,94 @@ func (c *cutter) visit(name string) {
 				c.proto[r] = true
 			}
 		}
+	}
+}
+
+// pointers reports a call through a pointer in what was visited: it needs a prototype, or a function's as one.
+func (c *cutter) pointers() bool {
+	for _, name := range c.order {
+		it := &c.x.items[c.x.byName[name]]
+		if it.fn != nil && it.fn.Open >= 0 && strings.Contains(c.x.Text[it.fn.Open:it.fn.End], ".callprototype") {
+			return true
+		}
+	}
+	return false
+}
+
+// addressTaken lists the device functions that initialisers and instructions other than calls name, in the module's order.
+func (x *Index) addressTaken() []string {
+	x.takenOnce.Do(func() {
+		c := &cutter{x: x}
+		taken := map[string]bool{}
+		for i := range x.items {
+			it := &x.items[i]
+			switch {
+			case it.v != nil:
+				for _, r := range c.mentions(x.Text[it.v.v.Pos:it.v.end], "") {
+					taken[r] = true
+				}
+			case it.fn != nil && it.fn.Open >= 0:
+				for _, st := range strings.Split(withoutComments(x.Text[it.fn.Open:it.fn.End]), ";") {
+					if !isCall(st) {
+						for _, r := range c.mentions(st, "") {
+							taken[r] = true
+						}
+					}
+				}
+			}
+		}
+		for i := range x.items {
+			if fn := x.items[i].fn; fn != nil && fn.Kind == DeviceFunc && fn.Open >= 0 && taken[fn.Name] {
+				x.taken = append(x.taken, fn.Name)
+			}
+		}
+	})
+	return x.taken
+}
+
+func withoutComments(text string) string {
+	if !strings.Contains(text, "/") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		j := i
+		for j < len(text) && text[j] != '/' && text[j] != '"' {
+			j++
+		}
+		b.WriteString(text[i:j])
+		if j == len(text) {
+			break
+		}
+		next := j + 1
+		if text[j] == '"' {
+			next = skipString(text, j)
+		} else if k := skipComment(text, j); k > j {
+			next = k
+		}
+		b.WriteByte(' ')
+		i = max(next, j+1)
+	}
+	return b.String()
+}
+
+// isCall reports a statement that is a call: behind braces, labels and a guard.
+func isCall(st string) bool {
+	for {
+		st = strings.TrimLeft(st, " \t\r\n{}")
+		if strings.HasPrefix(st, "@") {
+			_, rest, ok := strings.Cut(st, " ")
+			if !ok {
+				return false
+			}
+			st = rest
+			continue
+		}
+		if i := strings.IndexByte(st, ':'); i > 0 && strings.IndexAny(st[:i], " \t\r\n.,(") < 0 {
+			st = st[i+1:]
+			continue
+		}
+		return strings.HasPrefix(st, "call") && len(st) > 4 && (st[4] == '.' || class[st[4]]&cSpace != 0)
 	}
 }
 

@@ -1,0 +1,288 @@
+package pass
+
+import "kudzu/internal/ir"
+
+// Frames of functions that may be under way more than once: what a function still needs after a call that may come back
+// to it is stored before the call and loaded behind it.
+
+// frames lays out g's frame, local variables first, and puts stores before the calls that re-enter. What is loaded
+// behind them waits for the frame's address, which connect knows: refind fills it in.
+func (c *caller) frames(g *called) {
+	f := g.f
+	size := g.inFrame()
+	g.frame = (f.LocalBytes + 7) &^ 7
+	g.spills = map[*ir.Value]int{}
+	f.Renumber()
+	f.Rewire()
+	live := liveBehind(f)
+	vars := map[*ir.Value]*ssaVar{}
+	var order []*ir.Value
+	for _, s := range c.sites {
+		if s.from != g || !s.reenters() {
+			continue
+		}
+		mine := map[*ir.Value]bool{}
+		for _, r := range s.call.Results {
+			mine[r] = true
+		}
+		copies := map[*ir.Value]*ir.Value{}
+		sp := f.Params[0]
+		fp := f.NewInst(ir.Copy, []ir.Type{ir.I64}, sp) // refind makes it the frame's address
+		fp.Line, fp.Flag = s.call.Line, true
+		head := []*ir.Inst{fp}
+		copies[sp] = fp.Results[0]
+		for _, v := range live[s.next] {
+			if mine[v] || v == sp {
+				continue
+			}
+			if d := v.Def; d != nil && (again(d.Op) || d.Op == ir.Add && d.Args[0] == sp && d.Args[1].Const) {
+				n := f.NewInst(d.Op, []ir.Type{v.Type})
+				n.Attr, n.Line = d.Attr, s.call.Line
+				if d.Op == ir.Add {
+					n.Args = []*ir.Value{fp.Results[0], d.Args[1]}
+				}
+				head = append(head, n)
+				copies[v] = n.Results[0]
+				continue
+			}
+			off := g.spill(v)
+			c.spillStore(f, s, sp, off, v)
+			ins, x := c.spillLoad(f, fp.Results[0], off, v.Type, s.call.Line)
+			head = append(head, ins...)
+			copies[v] = x
+		}
+		for _, in := range head {
+			in.Block = s.next
+		}
+		s.next.Insts = append(head, s.next.Insts...)
+		for _, v := range append([]*ir.Value{sp}, live[s.next]...) {
+			x := copies[v]
+			if x == nil {
+				continue
+			}
+			if vars[v] == nil {
+				vars[v] = newSSA(f, v.Type)
+				order = append(order, v)
+				if v.Def != nil {
+					vars[v].out[v.Def.Block] = v
+				} else {
+					vars[v].in[f.Blocks[0]] = v
+				}
+			}
+			vars[v].out[s.next] = x
+		}
+	}
+	g.frame = (g.frame + 15) &^ 15
+	size.Bits = uint64(g.frame)
+	g.rename(vars, order)
+}
+
+// inFrame makes the addresses of local variables sums with the stack pointer. The constant it returns is to be the frame's
+// size, which is not known yet.
+func (g *called) inFrame() *ir.Value {
+	slot := map[string]int{}
+	for _, s := range g.f.Slots {
+		slot[s.Name] = s.Offset
+	}
+	size := ir.ConstInt(ir.I64, 0)
+	for _, b := range g.f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op != ir.LocalAddr || in.Flag {
+				continue
+			}
+			off := size
+			if in.Sym != "" {
+				off = ir.ConstInt(ir.I64, uint64(in.Off+int64(slot[in.Sym])))
+			}
+			in.Op, in.Attr, in.Args = ir.Add, ir.Attr{}, []*ir.Value{g.f.Params[0], off}
+		}
+	}
+	return size
+}
+
+func (g *called) spill(v *ir.Value) int {
+	off, ok := g.spills[v]
+	if !ok {
+		n := max(v.Type.Bits()/8, 1)
+		off = (g.frame + n - 1) / n * n
+		g.spills[v] = off
+		g.frame = off + n
+	}
+	return off
+}
+
+// rename makes every use read the copy that reaches it: the value itself, or what was loaded behind a call.
+func (g *called) rename(vars map[*ir.Value]*ssaVar, order []*ir.Value) {
+	type use struct {
+		in *ir.Inst
+		i  int
+	}
+	uses := map[*ir.Value][]use{}
+	for _, b := range g.f.Blocks {
+		for _, in := range b.Insts {
+			for i, a := range in.Args {
+				if vars[a] != nil {
+					uses[a] = append(uses[a], use{in, i})
+				}
+			}
+		}
+	}
+	g.f.Rewire()
+	for _, v := range order {
+		s := vars[v]
+		for _, u := range uses[v] {
+			b := u.in.Block
+			switch {
+			case u.in.Op == ir.Phi:
+				u.in.Args[u.i] = s.atEnd(u.in.Targets[u.i])
+			case v.Def != nil && v.Def.Block == b && s.out[b] == v:
+				// behind its definition
+			case s.out[b] != nil && s.out[b] != v:
+				u.in.Args[u.i] = s.out[b] // behind a load, which comes first in its block
+			default:
+				u.in.Args[u.i] = s.atStart(b)
+			}
+		}
+	}
+}
+
+// local appends an access to local memory.
+func (c *caller) local(b *ir.Block, op ir.Op, line int32, types []ir.Type, args ...*ir.Value) *ir.Inst {
+	in := c.k.NewInst(op, types, args...)
+	in.Line, in.Space, in.Align = line, ir.Local, 8
+	b.Append(in)
+	return in
+}
+
+// spillStore keeps v in the frame, before the call.
+func (c *caller) spillStore(f *ir.Func, s *site, sp *ir.Value, off int, v *ir.Value) {
+	at := len(s.block.Insts) - 2 // the call and the jump
+	put := func(in *ir.Inst) {
+		in.Line = s.call.Line
+		insertAt(s.block, at, in)
+		at++
+	}
+	a := f.NewInst(ir.Add, []ir.Type{ir.I64}, sp, ir.ConstInt(ir.I64, uint64(off)))
+	put(a)
+	if v.Type == ir.I1 {
+		z := f.NewInst(ir.ZExt, []ir.Type{ir.I8}, v)
+		put(z)
+		v = z.Results[0]
+	}
+	st := f.NewInst(ir.Store, nil, a.Results[0], v)
+	st.Space, st.Align = ir.Local, uint8(min(v.Type.Bits()/8, 16))
+	put(st)
+}
+
+func (c *caller) spillLoad(f *ir.Func, fp *ir.Value, off int, t ir.Type, line int32) ([]*ir.Inst, *ir.Value) {
+	a := f.NewInst(ir.Add, []ir.Type{ir.I64}, fp, ir.ConstInt(ir.I64, uint64(off)))
+	mt := t
+	if t == ir.I1 {
+		mt = ir.I8
+	}
+	ld := f.NewInst(ir.Load, []ir.Type{mt}, a.Results[0])
+	ld.Space, ld.Align = ir.Local, uint8(min(mt.Bits()/8, 16))
+	ins := []*ir.Inst{a, ld}
+	x := ld.Results[0]
+	if t == ir.I1 {
+		n := f.NewInst(ir.ICmp, []ir.Type{ir.I1}, x, ir.ConstInt(ir.I8, 0))
+		n.Cmp = ir.NE
+		ins = append(ins, n)
+		x = n.Results[0]
+	}
+	for _, in := range ins {
+		in.Line = line
+	}
+	return ins, x
+}
+
+// refind gives the block behind a call that re-enters the address of the caller's frame: below the stack pointer that
+// the callee was given, by the frame's size or by the word stored there.
+func (c *caller) refind(s *site, sp *ir.Value) {
+	b := s.next
+	n := numPhis(b)
+	var fp *ir.Inst
+	for _, in := range b.Insts[n:] {
+		if in.Op == ir.Copy && in.Flag {
+			fp = in
+			break
+		}
+	}
+	fp.Flag = false
+	if s.fixed {
+		fp.Op = ir.Sub
+		fp.Args = []*ir.Value{sp, ir.ConstInt(ir.I64, uint64(s.from.frame))}
+		return
+	}
+	a := c.k.NewInst(ir.Sub, []ir.Type{ir.I64}, sp, ir.ConstInt(ir.I64, 16))
+	a.Line = fp.Line
+	insertAt(b, n, a)
+	fp.Op, fp.Args = ir.Load, []*ir.Value{a.Results[0]}
+	fp.Space, fp.Align = ir.Local, 8
+}
+
+// liveBehind computes the values, parameters included, that each block needs from before it, in a stable order. Preds and
+// IDs must be current.
+func liveBehind(f *ir.Func) map[*ir.Block][]*ir.Value {
+	in := map[*ir.Block]map[*ir.Value]bool{}
+	for _, b := range f.Blocks {
+		in[b] = map[*ir.Value]bool{}
+	}
+	use := func(set map[*ir.Value]bool, v *ir.Value) {
+		if !v.Const {
+			set[v] = true
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := len(f.Blocks) - 1; i >= 0; i-- {
+			b := f.Blocks[i]
+			now := map[*ir.Value]bool{}
+			for _, s := range b.Succs() {
+				for v := range in[s] {
+					now[v] = true
+				}
+			}
+			for _, s := range b.Succs() {
+				for _, phi := range s.Insts[:numPhis(s)] {
+					for j, p := range phi.Targets {
+						if p == b {
+							use(now, phi.Args[j])
+						}
+					}
+				}
+			}
+			for j := len(b.Insts) - 1; j >= 0; j-- {
+				x := b.Insts[j]
+				for _, r := range x.Results {
+					delete(now, r)
+				}
+				if x.Op != ir.Phi {
+					for _, a := range x.Args {
+						use(now, a)
+					}
+				}
+			}
+			if len(now) != len(in[b]) {
+				in[b] = now
+				changed = true
+			}
+		}
+	}
+	out := map[*ir.Block][]*ir.Value{}
+	var all []*ir.Value
+	all = append(all, f.Params...)
+	for _, b := range f.Blocks {
+		for _, x := range b.Insts {
+			all = append(all, x.Results...)
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, v := range all {
+			if in[b][v] {
+				out[b] = append(out[b], v)
+			}
+		}
+	}
+	return out
+}
