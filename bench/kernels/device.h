@@ -4,6 +4,7 @@
 #pragma once
 #ifdef __OPENCL_VERSION__
 #define KERNEL __kernel void
+#define POINTER_TO_SHARED __local
 #define GLOBAL __global
 #define SHARED __local
 #define CONSTANT __constant
@@ -36,6 +37,7 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define KERNEL extern "C" __global__ void
+#define POINTER_TO_SHARED
 #define GLOBAL
 #define SHARED __shared__
 #define CONSTANT __constant__ const
@@ -43,6 +45,8 @@
 #define RESTRICT __restrict__
 typedef unsigned int uint;
 typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef uint uint4 __attribute__((ext_vector_type(4)));
 #define TX ((int)__nvvm_read_ptx_sreg_tid_x())
 #define TY ((int)__nvvm_read_ptx_sreg_tid_y())
 #define TZ ((int)__nvvm_read_ptx_sreg_tid_z())
