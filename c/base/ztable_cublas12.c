@@ -3,6 +3,7 @@
 #include "base.h"
 
 extern char kz_none_cublas12[];
+extern char kz_lazy_cublas12[];
 extern char kzb12_cublasGetCudartVersion[];
 extern char kzb_cublasGetStatusName[];
 extern char kzb_cublasGetStatusString[];
@@ -59,25 +60,25 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 48 cublasXtDtrmm
 	kz_none_cublas12, // 49 cublasXtCtrmm
 	kz_none_cublas12, // 50 cublasXtZtrmm
-	kz_none_cublas12, // 51 cublasCreate_v2
-	kz_none_cublas12, // 52 cublasDestroy_v2
-	kz_none_cublas12, // 53 cublasGetVersion_v2
-	kz_none_cublas12, // 54 cublasGetProperty
+	kz_lazy_cublas12, // 51 cublasCreate_v2
+	kz_lazy_cublas12, // 52 cublasDestroy_v2
+	kz_lazy_cublas12, // 53 cublasGetVersion_v2
+	kz_lazy_cublas12, // 54 cublasGetProperty
 	kzb12_cublasGetCudartVersion, // 55 cublasGetCudartVersion
-	kz_none_cublas12, // 56 cublasSetWorkspace_v2
-	kz_none_cublas12, // 57 cublasSetStream_v2
-	kz_none_cublas12, // 58 cublasGetStream_v2
-	kz_none_cublas12, // 59 cublasGetPointerMode_v2
-	kz_none_cublas12, // 60 cublasSetPointerMode_v2
-	kz_none_cublas12, // 61 cublasGetAtomicsMode
-	kz_none_cublas12, // 62 cublasSetAtomicsMode
-	kz_none_cublas12, // 63 cublasGetMathMode
-	kz_none_cublas12, // 64 cublasSetMathMode
-	kz_none_cublas12, // 65 cublasGetSmCountTarget
-	kz_none_cublas12, // 66 cublasSetSmCountTarget
+	kz_lazy_cublas12, // 56 cublasSetWorkspace_v2
+	kz_lazy_cublas12, // 57 cublasSetStream_v2
+	kz_lazy_cublas12, // 58 cublasGetStream_v2
+	kz_lazy_cublas12, // 59 cublasGetPointerMode_v2
+	kz_lazy_cublas12, // 60 cublasSetPointerMode_v2
+	kz_lazy_cublas12, // 61 cublasGetAtomicsMode
+	kz_lazy_cublas12, // 62 cublasSetAtomicsMode
+	kz_lazy_cublas12, // 63 cublasGetMathMode
+	kz_lazy_cublas12, // 64 cublasSetMathMode
+	kz_lazy_cublas12, // 65 cublasGetSmCountTarget
+	kz_lazy_cublas12, // 66 cublasSetSmCountTarget
 	kzb_cublasGetStatusName, // 67 cublasGetStatusName
 	kzb_cublasGetStatusString, // 68 cublasGetStatusString
-	kz_none_cublas12, // 69 cublasLoggerConfigure
+	kz_lazy_cublas12, // 69 cublasLoggerConfigure
 	kz_none_cublas12, // 70 cublasSetLoggerCallback
 	kz_none_cublas12, // 71 cublasGetLoggerCallback
 	kz_none_cublas12, // 72 cublasXerbla
@@ -528,50 +529,50 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 517 cublasTSTgemvBatched_64
 	kz_none_cublas12, // 518 cublasTSTgemvStridedBatched
 	kz_none_cublas12, // 519 cublasTSTgemvStridedBatched_64
-	kz_none_cublas12, // 520 cublasSgemm_v2
-	kz_none_cublas12, // 521 cublasSgemm_v2_64
-	kz_none_cublas12, // 522 cublasDgemm_v2
-	kz_none_cublas12, // 523 cublasDgemm_v2_64
-	kz_none_cublas12, // 524 cublasCgemm_v2
-	kz_none_cublas12, // 525 cublasCgemm_v2_64
+	kz_lazy_cublas12, // 520 cublasSgemm_v2
+	kz_lazy_cublas12, // 521 cublasSgemm_v2_64
+	kz_lazy_cublas12, // 522 cublasDgemm_v2
+	kz_lazy_cublas12, // 523 cublasDgemm_v2_64
+	kz_lazy_cublas12, // 524 cublasCgemm_v2
+	kz_lazy_cublas12, // 525 cublasCgemm_v2_64
 	kz_none_cublas12, // 526 cublasCgemm3m
 	kz_none_cublas12, // 527 cublasCgemm3m_64
 	kz_none_cublas12, // 528 cublasCgemm3mEx
 	kz_none_cublas12, // 529 cublasCgemm3mEx_64
-	kz_none_cublas12, // 530 cublasZgemm_v2
-	kz_none_cublas12, // 531 cublasZgemm_v2_64
+	kz_lazy_cublas12, // 530 cublasZgemm_v2
+	kz_lazy_cublas12, // 531 cublasZgemm_v2_64
 	kz_none_cublas12, // 532 cublasZgemm3m
 	kz_none_cublas12, // 533 cublasZgemm3m_64
-	kz_none_cublas12, // 534 cublasSgemmEx
-	kz_none_cublas12, // 535 cublasSgemmEx_64
-	kz_none_cublas12, // 536 cublasGemmEx
-	kz_none_cublas12, // 537 cublasGemmEx_64
+	kz_lazy_cublas12, // 534 cublasSgemmEx
+	kz_lazy_cublas12, // 535 cublasSgemmEx_64
+	kz_lazy_cublas12, // 536 cublasGemmEx
+	kz_lazy_cublas12, // 537 cublasGemmEx_64
 	kz_none_cublas12, // 538 cublasCgemmEx
 	kz_none_cublas12, // 539 cublasCgemmEx_64
-	kz_none_cublas12, // 540 cublasSgemmBatched
-	kz_none_cublas12, // 541 cublasSgemmBatched_64
-	kz_none_cublas12, // 542 cublasDgemmBatched
-	kz_none_cublas12, // 543 cublasDgemmBatched_64
-	kz_none_cublas12, // 544 cublasCgemmBatched
-	kz_none_cublas12, // 545 cublasCgemmBatched_64
+	kz_lazy_cublas12, // 540 cublasSgemmBatched
+	kz_lazy_cublas12, // 541 cublasSgemmBatched_64
+	kz_lazy_cublas12, // 542 cublasDgemmBatched
+	kz_lazy_cublas12, // 543 cublasDgemmBatched_64
+	kz_lazy_cublas12, // 544 cublasCgemmBatched
+	kz_lazy_cublas12, // 545 cublasCgemmBatched_64
 	kz_none_cublas12, // 546 cublasCgemm3mBatched
 	kz_none_cublas12, // 547 cublasCgemm3mBatched_64
-	kz_none_cublas12, // 548 cublasZgemmBatched
-	kz_none_cublas12, // 549 cublasZgemmBatched_64
-	kz_none_cublas12, // 550 cublasSgemmStridedBatched
-	kz_none_cublas12, // 551 cublasSgemmStridedBatched_64
-	kz_none_cublas12, // 552 cublasDgemmStridedBatched
-	kz_none_cublas12, // 553 cublasDgemmStridedBatched_64
-	kz_none_cublas12, // 554 cublasCgemmStridedBatched
-	kz_none_cublas12, // 555 cublasCgemmStridedBatched_64
+	kz_lazy_cublas12, // 548 cublasZgemmBatched
+	kz_lazy_cublas12, // 549 cublasZgemmBatched_64
+	kz_lazy_cublas12, // 550 cublasSgemmStridedBatched
+	kz_lazy_cublas12, // 551 cublasSgemmStridedBatched_64
+	kz_lazy_cublas12, // 552 cublasDgemmStridedBatched
+	kz_lazy_cublas12, // 553 cublasDgemmStridedBatched_64
+	kz_lazy_cublas12, // 554 cublasCgemmStridedBatched
+	kz_lazy_cublas12, // 555 cublasCgemmStridedBatched_64
 	kz_none_cublas12, // 556 cublasCgemm3mStridedBatched
 	kz_none_cublas12, // 557 cublasCgemm3mStridedBatched_64
-	kz_none_cublas12, // 558 cublasZgemmStridedBatched
-	kz_none_cublas12, // 559 cublasZgemmStridedBatched_64
-	kz_none_cublas12, // 560 cublasGemmBatchedEx
-	kz_none_cublas12, // 561 cublasGemmBatchedEx_64
-	kz_none_cublas12, // 562 cublasGemmStridedBatchedEx
-	kz_none_cublas12, // 563 cublasGemmStridedBatchedEx_64
+	kz_lazy_cublas12, // 558 cublasZgemmStridedBatched
+	kz_lazy_cublas12, // 559 cublasZgemmStridedBatched_64
+	kz_lazy_cublas12, // 560 cublasGemmBatchedEx
+	kz_lazy_cublas12, // 561 cublasGemmBatchedEx_64
+	kz_lazy_cublas12, // 562 cublasGemmStridedBatchedEx
+	kz_lazy_cublas12, // 563 cublasGemmStridedBatchedEx_64
 	kz_none_cublas12, // 564 cublasSgemmGroupedBatched
 	kz_none_cublas12, // 565 cublasSgemmGroupedBatched_64
 	kz_none_cublas12, // 566 cublasDgemmGroupedBatched
@@ -581,12 +582,12 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 570 cublasDgemm
 	kz_none_cublas12, // 571 cublasCgemm
 	kz_none_cublas12, // 572 cublasZgemm
-	kz_none_cublas12, // 573 cublasHgemm
-	kz_none_cublas12, // 574 cublasHgemmBatched
-	kz_none_cublas12, // 575 cublasHgemmBatched_64
-	kz_none_cublas12, // 576 cublasHgemmStridedBatched
-	kz_none_cublas12, // 577 cublasHgemmStridedBatched_64
-	kz_none_cublas12, // 578 cublasHgemm_64
+	kz_lazy_cublas12, // 573 cublasHgemm
+	kz_lazy_cublas12, // 574 cublasHgemmBatched
+	kz_lazy_cublas12, // 575 cublasHgemmBatched_64
+	kz_lazy_cublas12, // 576 cublasHgemmStridedBatched
+	kz_lazy_cublas12, // 577 cublasHgemmStridedBatched_64
+	kz_lazy_cublas12, // 578 cublasHgemm_64
 	kz_none_cublas12, // 579 cublasSsyrk_v2
 	kz_none_cublas12, // 580 cublasSsyrk_v2_64
 	kz_none_cublas12, // 581 cublasDsyrk_v2
@@ -753,7 +754,7 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 const uint8_t kz_kind_cublas12[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,1,1,0,0,0,
+	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,1,1,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
@@ -772,10 +773,10 @@ const uint8_t kz_kind_cublas12[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
+	0,0,2,2,0,0,2,2,2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,
+	2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,2,2,2,
+	2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

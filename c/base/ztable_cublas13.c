@@ -3,6 +3,7 @@
 #include "base.h"
 
 extern char kz_none_cublas13[];
+extern char kz_lazy_cublas13[];
 extern char kzb13_cublasGetCudartVersion[];
 extern char kzb_cublasGetStatusName[];
 extern char kzb_cublasGetStatusString[];
@@ -59,22 +60,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 48 cublasXtDtrmm
 	kz_none_cublas13, // 49 cublasXtCtrmm
 	kz_none_cublas13, // 50 cublasXtZtrmm
-	kz_none_cublas13, // 51 cublasCreate_v2
-	kz_none_cublas13, // 52 cublasDestroy_v2
-	kz_none_cublas13, // 53 cublasGetVersion_v2
-	kz_none_cublas13, // 54 cublasGetProperty
+	kz_lazy_cublas13, // 51 cublasCreate_v2
+	kz_lazy_cublas13, // 52 cublasDestroy_v2
+	kz_lazy_cublas13, // 53 cublasGetVersion_v2
+	kz_lazy_cublas13, // 54 cublasGetProperty
 	kzb13_cublasGetCudartVersion, // 55 cublasGetCudartVersion
-	kz_none_cublas13, // 56 cublasSetWorkspace_v2
-	kz_none_cublas13, // 57 cublasSetStream_v2
-	kz_none_cublas13, // 58 cublasGetStream_v2
-	kz_none_cublas13, // 59 cublasGetPointerMode_v2
-	kz_none_cublas13, // 60 cublasSetPointerMode_v2
-	kz_none_cublas13, // 61 cublasGetAtomicsMode
-	kz_none_cublas13, // 62 cublasSetAtomicsMode
-	kz_none_cublas13, // 63 cublasGetMathMode
-	kz_none_cublas13, // 64 cublasSetMathMode
-	kz_none_cublas13, // 65 cublasGetSmCountTarget
-	kz_none_cublas13, // 66 cublasSetSmCountTarget
+	kz_lazy_cublas13, // 56 cublasSetWorkspace_v2
+	kz_lazy_cublas13, // 57 cublasSetStream_v2
+	kz_lazy_cublas13, // 58 cublasGetStream_v2
+	kz_lazy_cublas13, // 59 cublasGetPointerMode_v2
+	kz_lazy_cublas13, // 60 cublasSetPointerMode_v2
+	kz_lazy_cublas13, // 61 cublasGetAtomicsMode
+	kz_lazy_cublas13, // 62 cublasSetAtomicsMode
+	kz_lazy_cublas13, // 63 cublasGetMathMode
+	kz_lazy_cublas13, // 64 cublasSetMathMode
+	kz_lazy_cublas13, // 65 cublasGetSmCountTarget
+	kz_lazy_cublas13, // 66 cublasSetSmCountTarget
 	kz_none_cublas13, // 67 cublasGetEmulationStrategy
 	kz_none_cublas13, // 68 cublasSetEmulationStrategy
 	kz_none_cublas13, // 69 cublasGetEmulationSpecialValuesSupport
@@ -89,7 +90,7 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 78 cublasSetFixedPointEmulationMantissaBitCountPointer
 	kzb_cublasGetStatusName, // 79 cublasGetStatusName
 	kzb_cublasGetStatusString, // 80 cublasGetStatusString
-	kz_none_cublas13, // 81 cublasLoggerConfigure
+	kz_lazy_cublas13, // 81 cublasLoggerConfigure
 	kz_none_cublas13, // 82 cublasSetLoggerCallback
 	kz_none_cublas13, // 83 cublasGetLoggerCallback
 	kz_none_cublas13, // 84 cublasXerbla
@@ -540,50 +541,50 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 529 cublasTSTgemvBatched_64
 	kz_none_cublas13, // 530 cublasTSTgemvStridedBatched
 	kz_none_cublas13, // 531 cublasTSTgemvStridedBatched_64
-	kz_none_cublas13, // 532 cublasSgemm_v2
-	kz_none_cublas13, // 533 cublasSgemm_v2_64
-	kz_none_cublas13, // 534 cublasDgemm_v2
-	kz_none_cublas13, // 535 cublasDgemm_v2_64
-	kz_none_cublas13, // 536 cublasCgemm_v2
-	kz_none_cublas13, // 537 cublasCgemm_v2_64
+	kz_lazy_cublas13, // 532 cublasSgemm_v2
+	kz_lazy_cublas13, // 533 cublasSgemm_v2_64
+	kz_lazy_cublas13, // 534 cublasDgemm_v2
+	kz_lazy_cublas13, // 535 cublasDgemm_v2_64
+	kz_lazy_cublas13, // 536 cublasCgemm_v2
+	kz_lazy_cublas13, // 537 cublasCgemm_v2_64
 	kz_none_cublas13, // 538 cublasCgemm3m
 	kz_none_cublas13, // 539 cublasCgemm3m_64
 	kz_none_cublas13, // 540 cublasCgemm3mEx
 	kz_none_cublas13, // 541 cublasCgemm3mEx_64
-	kz_none_cublas13, // 542 cublasZgemm_v2
-	kz_none_cublas13, // 543 cublasZgemm_v2_64
+	kz_lazy_cublas13, // 542 cublasZgemm_v2
+	kz_lazy_cublas13, // 543 cublasZgemm_v2_64
 	kz_none_cublas13, // 544 cublasZgemm3m
 	kz_none_cublas13, // 545 cublasZgemm3m_64
-	kz_none_cublas13, // 546 cublasSgemmEx
-	kz_none_cublas13, // 547 cublasSgemmEx_64
-	kz_none_cublas13, // 548 cublasGemmEx
-	kz_none_cublas13, // 549 cublasGemmEx_64
+	kz_lazy_cublas13, // 546 cublasSgemmEx
+	kz_lazy_cublas13, // 547 cublasSgemmEx_64
+	kz_lazy_cublas13, // 548 cublasGemmEx
+	kz_lazy_cublas13, // 549 cublasGemmEx_64
 	kz_none_cublas13, // 550 cublasCgemmEx
 	kz_none_cublas13, // 551 cublasCgemmEx_64
-	kz_none_cublas13, // 552 cublasSgemmBatched
-	kz_none_cublas13, // 553 cublasSgemmBatched_64
-	kz_none_cublas13, // 554 cublasDgemmBatched
-	kz_none_cublas13, // 555 cublasDgemmBatched_64
-	kz_none_cublas13, // 556 cublasCgemmBatched
-	kz_none_cublas13, // 557 cublasCgemmBatched_64
+	kz_lazy_cublas13, // 552 cublasSgemmBatched
+	kz_lazy_cublas13, // 553 cublasSgemmBatched_64
+	kz_lazy_cublas13, // 554 cublasDgemmBatched
+	kz_lazy_cublas13, // 555 cublasDgemmBatched_64
+	kz_lazy_cublas13, // 556 cublasCgemmBatched
+	kz_lazy_cublas13, // 557 cublasCgemmBatched_64
 	kz_none_cublas13, // 558 cublasCgemm3mBatched
 	kz_none_cublas13, // 559 cublasCgemm3mBatched_64
-	kz_none_cublas13, // 560 cublasZgemmBatched
-	kz_none_cublas13, // 561 cublasZgemmBatched_64
-	kz_none_cublas13, // 562 cublasSgemmStridedBatched
-	kz_none_cublas13, // 563 cublasSgemmStridedBatched_64
-	kz_none_cublas13, // 564 cublasDgemmStridedBatched
-	kz_none_cublas13, // 565 cublasDgemmStridedBatched_64
-	kz_none_cublas13, // 566 cublasCgemmStridedBatched
-	kz_none_cublas13, // 567 cublasCgemmStridedBatched_64
+	kz_lazy_cublas13, // 560 cublasZgemmBatched
+	kz_lazy_cublas13, // 561 cublasZgemmBatched_64
+	kz_lazy_cublas13, // 562 cublasSgemmStridedBatched
+	kz_lazy_cublas13, // 563 cublasSgemmStridedBatched_64
+	kz_lazy_cublas13, // 564 cublasDgemmStridedBatched
+	kz_lazy_cublas13, // 565 cublasDgemmStridedBatched_64
+	kz_lazy_cublas13, // 566 cublasCgemmStridedBatched
+	kz_lazy_cublas13, // 567 cublasCgemmStridedBatched_64
 	kz_none_cublas13, // 568 cublasCgemm3mStridedBatched
 	kz_none_cublas13, // 569 cublasCgemm3mStridedBatched_64
-	kz_none_cublas13, // 570 cublasZgemmStridedBatched
-	kz_none_cublas13, // 571 cublasZgemmStridedBatched_64
-	kz_none_cublas13, // 572 cublasGemmBatchedEx
-	kz_none_cublas13, // 573 cublasGemmBatchedEx_64
-	kz_none_cublas13, // 574 cublasGemmStridedBatchedEx
-	kz_none_cublas13, // 575 cublasGemmStridedBatchedEx_64
+	kz_lazy_cublas13, // 570 cublasZgemmStridedBatched
+	kz_lazy_cublas13, // 571 cublasZgemmStridedBatched_64
+	kz_lazy_cublas13, // 572 cublasGemmBatchedEx
+	kz_lazy_cublas13, // 573 cublasGemmBatchedEx_64
+	kz_lazy_cublas13, // 574 cublasGemmStridedBatchedEx
+	kz_lazy_cublas13, // 575 cublasGemmStridedBatchedEx_64
 	kz_none_cublas13, // 576 cublasSgemmGroupedBatched
 	kz_none_cublas13, // 577 cublasSgemmGroupedBatched_64
 	kz_none_cublas13, // 578 cublasDgemmGroupedBatched
@@ -595,12 +596,12 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 584 cublasDgemm
 	kz_none_cublas13, // 585 cublasCgemm
 	kz_none_cublas13, // 586 cublasZgemm
-	kz_none_cublas13, // 587 cublasHgemm
-	kz_none_cublas13, // 588 cublasHgemmBatched
-	kz_none_cublas13, // 589 cublasHgemmBatched_64
-	kz_none_cublas13, // 590 cublasHgemmStridedBatched
-	kz_none_cublas13, // 591 cublasHgemmStridedBatched_64
-	kz_none_cublas13, // 592 cublasHgemm_64
+	kz_lazy_cublas13, // 587 cublasHgemm
+	kz_lazy_cublas13, // 588 cublasHgemmBatched
+	kz_lazy_cublas13, // 589 cublasHgemmBatched_64
+	kz_lazy_cublas13, // 590 cublasHgemmStridedBatched
+	kz_lazy_cublas13, // 591 cublasHgemmStridedBatched_64
+	kz_lazy_cublas13, // 592 cublasHgemm_64
 	kz_none_cublas13, // 593 cublasSsyrk_v2
 	kz_none_cublas13, // 594 cublasSsyrk_v2_64
 	kz_none_cublas13, // 595 cublasDsyrk_v2
@@ -769,8 +770,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
+	0,0,0,0,0,0,0,1,1,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
@@ -789,9 +790,9 @@ const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,2,2,2,2,2,2,0,0,0,0,2,2,0,0,2,2,2,2,0,0,
+	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
+	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -8,6 +8,7 @@ import (
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/logx"
+	"kudzu/internal/shim/cublas"
 )
 
 const (
@@ -55,3 +56,9 @@ func runtimeCode(err error) int32 {
 
 // refuseRuntime answers a null pointer where a result of the runtime API must go.
 func refuseRuntime() int32 { return invalidValue }
+
+// blasCode is code for cuBLAS and cuBLASLt.
+func blasCode(err error) int32 { return int32(cublas.StatusOf(err)) }
+
+// refuseBlas answers a null pointer where a result must go: CUBLAS_STATUS_INVALID_VALUE.
+func refuseBlas() int32 { return 7 }

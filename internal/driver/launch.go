@@ -13,6 +13,7 @@ import (
 type scratch struct {
 	launch backend.Launch
 	params []byte
+	given  []byte // parameters laid out already, by a shim
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
@@ -218,6 +219,12 @@ func (sc *scratch) pack(d *backend.KernelDecl, params, extra hostmem.Ptr) error 
 	sc.params = sc.params[:n]
 	sc.launch.Params = sc.params
 	switch {
+	case sc.given != nil:
+		if len(sc.given) != n {
+			return errInvalidValue
+		}
+		copy(sc.params, sc.given)
+		return nil
 	case extra != hostmem.Nil:
 		if params != hostmem.Nil {
 			return errInvalidValue

@@ -1,0 +1,43 @@
+package driver
+
+import (
+	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+)
+
+// What the library shims need of the driver beyond the API itself: modules from text, parameters as bytes, memory that
+// may be taken in the middle of a capture.
+
+// LoadText loads a module of ours into the current context.
+func (t *Thread) LoadText(name, text string) (cu.CUmodule, error) {
+	j, _ := newJIT(0, 0, 0)
+	return t.loadImage(j, name, func(int) (string, error) { return text, nil })
+}
+
+// LaunchPacked is LaunchKernel with the parameters laid out as the kernel declares them.
+func (t *Thread) LaunchPacked(f cu.CUfunction, grid, block [3]uint32, shared uint32, stream cu.CUstream, params []byte) error {
+	sc := scratches.Get().(*scratch)
+	sc.launch = backend.Launch{Grid: grid, Block: block, DynamicShared: shared}
+	sc.given = params
+	err := t.launch(sc, f, stream, hostmem.Nil, hostmem.Nil)
+	sc.given = nil
+	scratches.Put(sc)
+	return err
+}
+
+// TakeMemory is MemAlloc that a stream's capture does not forbid.
+func (t *Thread) TakeMemory(n uint64) (DevPtr, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	addr, err := c.dev.allocMemory(n, 256)
+	if err != nil {
+		return 0, c.fail(err)
+	}
+	return DevPtr(addr), c.newAlloc(&alloc{base: uint64(addr), size: n, kind: allocDevice})
+}
+
+// GiveMemory frees what TakeMemory gave, once the work of its context is done.
+func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }

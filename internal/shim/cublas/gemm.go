@@ -1,0 +1,168 @@
+package cublas
+
+import (
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/rt"
+)
+
+// Op is cuBLAS's name for a way to read a matrix.
+type Op = blas.CublasOperation_t
+
+// operands are A, B and C of one call as C passes them.
+type operands struct {
+	a, b, c       hostmem.Ptr
+	lda, ldb, ldc int64
+	sa, sb, sc    int64 // strides of a strided batch
+	list          bool  // a, b and c are device addresses of lists of addresses
+	batch         int64
+}
+
+// kinds are the types of one call.
+type kinds struct {
+	ab, c, sum, scalar Elem
+}
+
+func (t *Thread) multiply(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, beta hostmem.Ptr, o operands, e kinds) error {
+	x, err := t.handle(h)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	stream, mode := x.stream, x.pointers
+	x.mu.Unlock()
+	p := &Product{
+		M: m, N: n, K: k, Batch: o.batch, TA: e.ab, TC: e.c, Sum: e.sum,
+		A: View{Base: uint64(o.a), Stride: o.sa, LD: o.lda, List: o.list, Op: ta},
+		B: View{Base: uint64(o.b), Stride: o.sb, LD: o.ldb, List: o.list, Op: tb},
+		C: View{Base: uint64(o.c), Stride: o.sc, LD: o.ldc, List: o.list},
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if m == 0 || n == 0 || o.batch == 0 {
+		return nil
+	}
+	if p.Alpha, err = ScalarAt(alpha, e.scalar, mode); err != nil {
+		return err
+	}
+	if p.Beta, err = ScalarAt(beta, e.scalar, mode); err != nil {
+		return err
+	}
+	return p.Run(t.driver(), stream, &x.space)
+}
+
+// single are the types of a function whose operands, sums and scalars are all of one type.
+func single(e Elem) kinds {
+	if e == F16 {
+		return kinds{F16, F16, F32, F16}
+	}
+	return kinds{e, e, e, e}
+}
+
+func (t *Thread) plain(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64, e Elem) error {
+	return t.multiply(h, ta, tb, m, n, k, alpha, beta, operands{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, batch: 1}, single(e))
+}
+
+// Sgemm multiplies in f32.
+func (t *Thread) Sgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
+	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F32)
+}
+
+// Dgemm multiplies in f64.
+func (t *Thread) Dgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
+	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F64)
+}
+
+// Cgemm multiplies complex f32.
+func (t *Thread) Cgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
+	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C32)
+}
+
+// Zgemm multiplies complex f64.
+func (t *Thread) Zgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
+	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C64)
+}
+
+// Hgemm multiplies f16; sums are f32, which is more exact than the vendor's.
+func (t *Thread) Hgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
+	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F16)
+}
+
+// typed is the kernels' types for the types of an Ex call.
+func typed(at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds, error) {
+	a, ok1 := ElemOf(at)
+	b, ok2 := ElemOf(bt)
+	c, ok3 := ElemOf(ct)
+	if !ok1 || !ok2 || !ok3 || a != b {
+		return kinds{}, notSupported
+	}
+	e := kinds{ab: a, c: c}
+	switch compute {
+	case blas.CUBLAS_COMPUTE_16F, blas.CUBLAS_COMPUTE_16F_PEDANTIC:
+		e.sum, e.scalar = F32, F16
+		if a != F16 || c != F16 {
+			return kinds{}, notSupported
+		}
+	case blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_COMPUTE_32F_PEDANTIC, blas.CUBLAS_COMPUTE_32F_FAST_16F,
+		blas.CUBLAS_COMPUTE_32F_FAST_16BF, blas.CUBLAS_COMPUTE_32F_FAST_TF32, blas.CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
+		e.sum, e.scalar = F32, F32
+		if a == C32 {
+			e.sum, e.scalar = C32, C32
+		}
+	case blas.CUBLAS_COMPUTE_64F, blas.CUBLAS_COMPUTE_64F_PEDANTIC, blas.CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
+		e.sum, e.scalar = F64, F64
+		if a == C64 {
+			e.sum, e.scalar = C64, C64
+		}
+	case blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_COMPUTE_32I_PEDANTIC:
+		e.sum, e.scalar = S32, S32
+	default:
+		return kinds{}, invalidValue
+	}
+	if !combinations[e] {
+		return kinds{}, notSupported
+	}
+	return e, nil
+}
+
+// combinations are the ones kernels/gemm.cu has: packed type, type of sums, type of C.
+var combinations = map[kinds]bool{
+	{F32, F32, F32, F32}: true, {F16, F16, F32, F32}: true, {F16, F32, F32, F32}: true, {F16, F16, F32, F16}: true,
+	{BF16, BF16, F32, F32}: true, {BF16, F32, F32, F32}: true, {F64, F64, F64, F64}: true,
+	{C32, C32, C32, C32}: true, {C64, C64, C64, C64}: true, {S8, S32, S32, S32}: true,
+}
+
+// GemmEx multiplies with a type for each operand.
+func (t *Thread) GemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
+	e, err := typed(at, bt, ct, compute)
+	if err != nil {
+		return err
+	}
+	return t.multiply(h, ta, tb, m, n, k, alpha, beta, operands{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, batch: 1}, e)
+}
+
+// SgemmEx is GemmEx with f32 sums and scalars.
+func (t *Thread) SgemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64) error {
+	return t.GemmEx(h, ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, blas.CUBLAS_COMPUTE_32F, 0)
+}
+
+// GemmStridedBatchedEx is GemmEx for matrices at equal distances.
+func (t *Thread) GemmStridedBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda, sa int64, b hostmem.Ptr, bt rt.CudaDataType, ldb, sb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, sc, batch int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
+	e, err := typed(at, bt, ct, compute)
+	if err != nil {
+		return err
+	}
+	o := operands{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, sa: sa, sb: sb, sc: sc, batch: batch}
+	return t.multiply(h, ta, tb, m, n, k, alpha, beta, o, e)
+}
+
+// GemmBatchedEx is GemmEx for matrices whose addresses lie in lists on the device.
+func (t *Thread) GemmBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, batch int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
+	e, err := typed(at, bt, ct, compute)
+	if err != nil {
+		return err
+	}
+	o := operands{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, list: true, batch: batch}
+	return t.multiply(h, ta, tb, m, n, k, alpha, beta, o, e)
+}

@@ -1,0 +1,168 @@
+// C = alpha op(A) op(B) + beta C, column by column in memory.
+//
+// Large products are packed first: op(A) into panels of 32 rows, op(B) into panels of N columns, both in the type of the
+// sums, so that the inner loop reads two streams forward, one value of A a lane and N values of B that all lanes share.
+// The tile of 32 × N sums stays in registers. Small ones and rows times columns have kernels of their own.
+#include "device.h"
+
+enum { ROWS = 32 };
+
+// pack writes panels of `width` rows of op(X), k long: panel p holds for every l the rows p·width …, zero past the end.
+template <class T, class W> __device__ void pack(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first) {
+    u32 batch = BLOCK_Z;
+    const T *src = matrix<const T>(x, first + batch);
+    W *dst = (W *)out + outStride * (s64)batch + (s64)BLOCK_X * width * k;
+    u32 r0 = BLOCK_X * width;
+    if (x.op == 0 || x.op == 3) { // rows lie together: lanes take rows
+        for (u32 l = BLOCK_Y; l < k; l += __nvvm_read_ptx_sreg_nctaid_y())
+            for (u32 r = LANE; r < width; r += 32) {
+                W v = {};
+                if (r0 + r < rows) {
+                    v = load(src + (s64)l * x.ld + r0 + r);
+                    if (x.op == 3)
+                        v = conj(v);
+                }
+                dst[(s64)l * width + r] = v;
+            }
+        return;
+    }
+    for (u32 l = BLOCK_Y * 32 + LANE; l < k; l += 32 * __nvvm_read_ptx_sreg_nctaid_y()) // k lies together: lanes take k
+        for (u32 r = 0; r < width; r++) {
+            W v = {};
+            if (r0 + r < rows) {
+                v = load(src + (s64)(r0 + r) * x.ld + l);
+                if (x.op == 2)
+                    v = conj(v);
+            }
+            dst[(s64)l * width + r] = v;
+        }
+}
+
+#define PACK(name, T, W)                                                                                                       \
+    KERNEL pack_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first) {                                \
+        pack<T, W>(x, out, outStride, rows, k, width, first);                                                                  \
+    }
+PACK(f32, float, float)
+PACK(f64, double, double)
+PACK(f16, f16, float)
+PACK(bf16, bf16, float)
+PACK(c32, c32, c32)
+PACK(c64, c64, c64)
+PACK(s8, s8, int)
+
+// tile is one warp: 32 rows, N columns.
+template <class W, class C, int N>
+__device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k, u32 first) {
+    u32 batch = BLOCK_Z;
+    const W *a = (const W *)pa + strideA * (s64)batch + (s64)BLOCK_X * ROWS * k + LANE;
+    const W *b = (const W *)pb + strideB * (s64)batch + (s64)BLOCK_Y * N * k;
+    W sum[N] = {};
+#pragma unroll 1
+    for (u32 l = 0; l < k; l++) {
+        W av = a[0];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum[j] = fma(av, b[j], sum[j]);
+        a += ROWS;
+        b += N;
+    }
+    u32 row = BLOCK_X * ROWS + LANE;
+    if (row >= m)
+        return;
+    W alpha = value<W>(salpha), beta = value<W>(sbeta);
+    C *out = matrix<C>(c, first + batch) + row;
+    u32 j0 = BLOCK_Y * N;
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        if (j0 + j >= n)
+            break;
+        C *p = out + (s64)(j0 + j) * c.ld;
+        W v = mul(alpha, sum[j]);
+        if (!zero(beta)) // what C held must not be looked at otherwise: it may be NaN
+            v = fma(beta, load(p), v);
+        store(p, v);
+    }
+}
+
+#define TILE(name, W, C, N)                                                                                                    \
+    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k, u32 first) { \
+        tile<W, C, N>(pa, strideA, pb, strideB, c, alpha, beta, m, n, k, first);                                               \
+    }
+TILE(f32_f32, float, float, 12)
+TILE(f32_f16, float, f16, 12)
+TILE(f32_bf16, float, bf16, 12)
+TILE(f64_f64, double, double, 6)
+TILE(c32_c32, c32, c32, 4)
+TILE(c64_c64, c64, c64, 2)
+TILE(s32_s32, int, int, 12)
+
+// dots is for few columns of a transposed A: both vectors lie together, a warp takes one row and up to four columns.
+template <class A, class W, class C> __device__ void dots(View a, View b, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k) {
+    u32 batch = BLOCK_Z, row = BLOCK_X * 8 + WARP, j0 = BLOCK_Y * 4;
+    if (row >= m)
+        return;
+    const A *x = matrix<const A>(a, batch) + (s64)row * a.ld;
+    const A *y = matrix<const A>(b, batch);
+    const A *col[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        col[j] = y + (s64)(j0 + j < n ? j0 + j : n - 1) * b.ld;
+    W sum[4] = {};
+    for (u32 l = LANE; l < k; l += 32) {
+        W v = load(x + l);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            sum[j] = fma(v, load(col[j] + l), sum[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int d = 16; d; d >>= 1)
+            sum[j] += __nvvm_shfl_sync_bfly_f32(~0u, sum[j], d, 31);
+    if (LANE != 0)
+        return;
+    W alpha = value<W>(salpha), beta = value<W>(sbeta);
+    C *out = matrix<C>(c, batch) + row;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        if (j0 + j >= n)
+            break;
+        C *p = out + (s64)(j0 + j) * c.ld;
+        W v = mul(alpha, sum[j]);
+        if (!zero(beta))
+            v = fma(beta, load(p), v);
+        store(p, v);
+    }
+}
+
+#define DOTS(name, A, C)                                                                                                       \
+    KERNEL dots_##name(View a, View b, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k) {                               \
+        dots<A, float, C>(a, b, c, alpha, beta, m, n, k);                                                                      \
+    }
+DOTS(f32_f32, float, float)
+DOTS(f16_f16, f16, f16)
+DOTS(f16_f32, f16, float)
+DOTS(bf16_bf16, bf16, bf16)
+DOTS(bf16_f32, bf16, float)
+
+// scale is what is left of a product when k or alpha is 0: C = beta C.
+template <class W, class C> __device__ void scale(View c, Scalar sbeta, u32 m, u32 n) {
+    C *p = matrix<C>(c, BLOCK_Z) + (s64)BLOCK_Y * c.ld;
+    W beta = value<W>(sbeta);
+    for (u32 i = BLOCK_X * THREADS_X + LANE; i < m; i += BLOCKS_X * THREADS_X) {
+        W v = {};
+        if (!zero(beta))
+            v = mul(beta, load(p + i));
+        store(p + i, v);
+    }
+}
+
+#define SCALE(name, W, C)                                                                                                      \
+    KERNEL scale_##name(View c, Scalar beta, u32 m, u32 n) { scale<W, C>(c, beta, m, n); }
+SCALE(f32, float, float)
+SCALE(f64, double, double)
+SCALE(f16, float, f16)
+SCALE(bf16, float, bf16)
+SCALE(c32, c32, c32)
+SCALE(c64, c64, c64)
+SCALE(s32, int, int)

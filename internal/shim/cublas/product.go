@@ -1,0 +1,230 @@
+package cublas
+
+import (
+	_ "embed" // the kernels
+	"fmt"
+
+	"kudzu/internal/driver"
+	"kudzu/internal/shim"
+	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/cu"
+)
+
+//go:embed kernels/gemm.ptx
+var gemmText string
+
+var gemmKernels = &shim.Kernels{Name: "cuBLAS gemm", Text: gemmText}
+
+// Product is C = alpha op(A) op(B) + beta C for every matrix of a batch.
+type Product struct {
+	M, N, K, Batch int64
+
+	A, B, C     View
+	TA, TC      Elem // of A and B, and of C
+	Sum         Elem // what is computed with
+	Alpha, Beta Scalar
+}
+
+// tileRows and tileColumns are the shape of one warp's work in kernels/gemm.cu.
+const tileRows = 32
+
+var tileColumns = map[Elem]int64{F32: 12, F64: 6, C32: 4, C64: 2, S32: 12}
+
+const (
+	maxSide  = 1 << 31 // sizes travel as 32-bit numbers
+	maxGrid  = 65535   // second and third side of a grid
+	maxPack  = 256 << 20
+	fewDots  = 4 // columns up to which rows are multiplied with columns directly
+	packStep = 4096
+)
+
+// Check answers what cuBLAS answers for arguments that make no sense.
+func (p *Product) Check() error {
+	if p.M < 0 || p.N < 0 || p.K < 0 || p.Batch < 0 || !validOp(p.A.Op) || !validOp(p.B.Op) {
+		return invalidValue
+	}
+	rowsA, rowsB := p.M, p.K
+	if p.A.Op != blas.CUBLAS_OP_N {
+		rowsA = p.K
+	}
+	if p.B.Op != blas.CUBLAS_OP_N {
+		rowsB = p.N
+	}
+	if p.A.LD < max(1, rowsA) || p.B.LD < max(1, rowsB) || p.C.LD < max(1, p.M) {
+		return invalidValue
+	}
+	if p.M >= maxSide || p.N >= maxSide || p.K >= maxSide || p.Batch >= maxSide {
+		return notSupported
+	}
+	return nil
+}
+
+func validOp(op blas.CublasOperation_t) bool {
+	return op >= blas.CUBLAS_OP_N && op <= blas.CUBLAS_OP_C
+}
+
+// Run enqueues the product on a stream of the current context.
+func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
+	if p.M == 0 || p.N == 0 || p.Batch == 0 {
+		return nil
+	}
+	switch {
+	case p.K == 0 || p.Alpha.isZero():
+		return p.scale(d, stream)
+	case p.dotsFit():
+		return p.dots(d, stream)
+	}
+	return p.tiles(d, stream, space)
+}
+
+// scale is C = beta C: nothing of A and B is read.
+func (p *Product) scale(d *driver.Thread, stream cu.CUstream) error {
+	if p.Beta.At == 0 && p.Beta.Re == 1 && p.Beta.Im == 0 {
+		return nil
+	}
+	for first := int64(0); first < p.Batch; first += maxGrid {
+		for col := int64(0); col < p.N; col += maxGrid {
+			c := p.C.from(first, col, p.TC)
+			var q shim.Params
+			c.put(&q)
+			p.Beta.put(&q)
+			q.U32(uint32(p.M), uint32(p.N))
+			grid := [3]uint32{uint32(min((p.M+255)/256, 1<<20)), uint32(min(p.N-col, maxGrid)), uint32(min(p.Batch-first, maxGrid))}
+			if err := gemmKernels.Launch(d, stream, "scale_"+p.TC.String(), grid, [3]uint32{256, 1, 1}, &q); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// from is the view that begins at a later matrix of the batch and a later column of each. A list cannot begin at a column.
+func (v View) from(first, col int64, e Elem) View {
+	if v.List {
+		v.Base += uint64(first) * 8
+		return v
+	}
+	v.Base += uint64(first*v.Stride+col*v.LD) * uint64(e.Size())
+	return v
+}
+
+// dotsFit: few columns, and both vectors of every dot product lie together.
+func (p *Product) dotsFit() bool {
+	return p.N <= fewDots && p.A.Op != blas.CUBLAS_OP_N && p.B.Op == blas.CUBLAS_OP_N && p.Sum == F32 && p.Batch <= maxGrid &&
+		(p.TC == p.TA || p.TC == F32) && p.M/8 < maxSide
+}
+
+func (p *Product) dots(d *driver.Thread, stream cu.CUstream) error {
+	var q shim.Params
+	p.A.put(&q)
+	p.B.put(&q)
+	p.C.put(&q)
+	p.Alpha.put(&q)
+	p.Beta.put(&q)
+	q.U32(uint32(p.M), uint32(p.N), uint32(p.K))
+	grid := [3]uint32{uint32((p.M + 7) / 8), uint32((p.N + fewDots - 1) / fewDots), uint32(p.Batch)}
+	return gemmKernels.Launch(d, stream, fmt.Sprintf("dots_%s_%s", p.TA, p.TC), grid, [3]uint32{32, 8, 1}, &q)
+}
+
+// tiles packs both operands and multiplies the panels, as many matrices of the batch at a time as the workspace takes.
+func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
+	wide := tileColumns[p.Sum]
+	size := int64(p.Sum.Size())
+	panelsA, panelsB := (p.M+tileRows-1)/tileRows, (p.N+wide-1)/wide
+	perA, perB := panelsA*tileRows*p.K, panelsB*wide*p.K
+	if panelsB > maxGrid { // so wide that its panels do not fit a grid: in parts
+		return p.byColumns(d, stream, space, maxGrid*wide)
+	}
+	sharedA, sharedB := !p.A.List && p.A.Stride == 0, !p.B.List && p.B.Stride == 0
+	chunk := min(p.Batch, maxGrid, max(1, maxPack/((perA+perB)*size)))
+	room := func(per int64, shared bool) int64 {
+		if shared {
+			return (per*size + 255) &^ 255
+		}
+		return (per*size*chunk + 255) &^ 255
+	}
+	at, err := space.Take(d, stream, uint64(room(perA, sharedA)+room(perB, sharedB)))
+	if err != nil {
+		return err
+	}
+	toA, toB := uint64(at), uint64(at)+uint64(room(perA, sharedA))
+	for first := int64(0); first < p.Batch; first += chunk {
+		n := min(chunk, p.Batch-first)
+		if !sharedA || first == 0 {
+			if err := p.pack(d, stream, p.A, toA, perA, p.M, tileRows, first, n, sharedA); err != nil {
+				return err
+			}
+		}
+		if !sharedB || first == 0 {
+			b := p.B // op(B) is K × N: its columns are packed as rows are of op(A), so what is plain here is turned there
+			b.Op = turned(b.Op)
+			if err := p.pack(d, stream, b, toB, perB, p.N, wide, first, n, sharedB); err != nil {
+				return err
+			}
+		}
+		var q shim.Params
+		strideA, strideB := perA, perB
+		if sharedA {
+			strideA = 0
+		}
+		if sharedB {
+			strideB = 0
+		}
+		q.U64(toA, uint64(strideA), toB, uint64(strideB))
+		p.C.put(&q)
+		p.Alpha.put(&q)
+		p.Beta.put(&q)
+		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first))
+		grid := [3]uint32{uint32(panelsA), uint32(panelsB), uint32(n)}
+		if err := gemmKernels.Launch(d, stream, fmt.Sprintf("tile_%s_%s", p.Sum, p.TC), grid, [3]uint32{32, 1, 1}, &q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turned is the operation that packs columns as rows. Conjugation stays with what was conjugated.
+func turned(op blas.CublasOperation_t) blas.CublasOperation_t {
+	switch op {
+	case blas.CUBLAS_OP_N:
+		return blas.CUBLAS_OP_T
+	case blas.CUBLAS_OP_T:
+		return blas.CUBLAS_OP_N
+	}
+	return opConjugate
+}
+
+// opConjugate is kernels/gemm.cu's fourth operation: as it is, conjugated. cuBLAS has no name for it among products.
+const opConjugate = blas.CublasOperation_t(3)
+
+func (p *Product) pack(d *driver.Thread, stream cu.CUstream, x View, to uint64, per, rows, width, first, n int64, shared bool) error {
+	if shared {
+		first, n = 0, 1
+	}
+	var q shim.Params
+	x.put(&q)
+	q.U64(to, uint64(per)).U32(uint32(rows), uint32(p.K), uint32(width), uint32(first))
+	slices := min(max(1, p.K*width/packStep), 64)
+	grid := [3]uint32{uint32((rows + width - 1) / width), uint32(slices), uint32(n)}
+	return gemmKernels.Launch(d, stream, "pack_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q)
+}
+
+func (p *Product) byColumns(d *driver.Thread, stream cu.CUstream, space *shim.Workspace, part int64) error {
+	if p.B.List || p.C.List {
+		return notSupported // more than 786,420 columns behind a list of addresses
+	}
+	for col := int64(0); col < p.N; col += part {
+		q := *p
+		q.N = min(part, p.N-col)
+		q.C = p.C.from(0, col, p.TC)
+		if p.B.Op == blas.CUBLAS_OP_N {
+			q.B = p.B.from(0, col, p.TA)
+		} else {
+			q.B.Base += uint64(col) * uint64(p.TA.Size())
+		}
+		if err := q.tiles(d, stream, space); err != nil {
+			return err
+		}
+	}
+	return nil
+}

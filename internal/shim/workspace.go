@@ -1,0 +1,57 @@
+package shim
+
+import (
+	"sync"
+
+	"kudzu/internal/driver"
+	"kudzu/internal/spec/cu"
+)
+
+// Workspace is device memory a handle keeps, one piece a stream: work of one stream uses its piece one after another. A
+// piece that became too small is kept until the end, because work in flight or a captured graph may still use it.
+type Workspace struct {
+	mu     sync.Mutex
+	pieces map[cu.CUstream]piece // guarded by mu
+	old    []driver.DevPtr       // guarded by mu
+}
+
+type piece struct {
+	at   driver.DevPtr
+	size uint64
+}
+
+// Take is n bytes for work on a stream of the current context.
+func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver.DevPtr, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pieces[stream]
+	if p.size >= n {
+		return p.at, nil
+	}
+	size := max(n, 2*p.size, 1<<20)
+	at, err := d.TakeMemory(size)
+	if err != nil {
+		return 0, err
+	}
+	if p.at != 0 {
+		w.old = append(w.old, p.at)
+	}
+	if w.pieces == nil {
+		w.pieces = map[cu.CUstream]piece{}
+	}
+	w.pieces[stream] = piece{at, size}
+	return at, nil
+}
+
+// Drop gives everything back, waiting for the work that uses it. A context that is gone took its memory with it.
+func (w *Workspace) Drop(d *driver.Thread) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.pieces {
+		w.old = append(w.old, p.at)
+	}
+	for _, at := range w.old {
+		_ = d.GiveMemory(at)
+	}
+	w.pieces, w.old = nil, nil
+}
