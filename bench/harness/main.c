@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "bench.h"
 
-static const struct row *const tables[] = {stream_rows, gemm_rows, compute_rows, atomic_rows, sort_rows};
+static const struct row *const tables[] = {stream_rows, gemm_rows, compute_rows, atomic_rows, sort_rows, nn_rows, mma_rows};
 
 static struct {
     const char *rows, *json, *library, *kernels, *natives;
