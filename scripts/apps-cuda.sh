@@ -1,0 +1,73 @@
+#!/bin/sh
+# Opt-in: builds testdata/apps/cuda with the vendor's compilers 12 and 13, runtime linked statically and dynamically, and runs
+# all of it on Kudzu; each must print what its .out file says, which a real GPU wrote.
+#   scripts/apps-cuda.sh build DIR [NAME...]      programs DIR/<12|13>-<static|shared>/NAME, and DIR/lib with the vendor's runtimes
+#   scripts/apps-cuda.sh run DIR [NAME...]        a line a program; exits 1 when one differs     (KUDZU_LIB: default dist/lib)
+set -eu
+cd "$(dirname "$0")/.."
+src=testdata/apps/cuda
+what=$1
+dir=$2
+shift 2
+[ $# -gt 0 ] || set -- $(cd $src && ls ./*.cu | grep -v _part | sed 's|^./||; s|\.cu$||')
+kinds="12-static 12-shared 13-static 13-shared"
+
+one() { # NAME MAJOR: both programs of one compiler
+    flags=$(sed -n '1s|^// nvcc: ||p' "$src/$1.cu")
+    options= parts="$1.cu"
+    for f in $flags; do case $f in *.cu) parts="$parts $f" ;; *) options="$options $f" ;; esac done
+    for kind in static shared; do mkdir -p "$dir/$2-$kind"; done
+    objects=
+    for p in $parts; do
+        o=$dir/$2-${p%.cu}.o
+        "$nvcc" -std=c++17 -w $arch ${options%% -lcudadevrt} -I$src -c "$src/$p" -o "$o" || return 1
+        objects="$objects $o"
+    done
+    for kind in static shared; do
+        "$nvcc" -w $arch $options -cudart $kind $objects -o "$dir/$2-$kind/$1" || return 1
+        strip "$dir/$2-$kind/$1"
+    done
+    rm -f $objects
+}
+
+build() {
+    # PTX for any device, and for the recording device its own code too.
+    arch="-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=[sm_90,compute_90]"
+    for major in 12 13; do
+        root=$(scripts/nvcc.sh $major)
+        nvcc=$root/bin/nvcc
+        mkdir -p "$dir/lib"
+        cp -L "$root/lib/libcudart.so.$major" "$dir/lib/"
+        for name in "$@"; do
+            new=$dir/$major-shared/$name
+            [ "$new" -nt "$src/$name.cu" ] 2>/dev/null || one "$name" "$major" || { echo "kudzu: $name does not build with nvcc $major" >&2; return 1; }
+        done
+    done
+}
+
+run() {
+    lib=${KUDZU_LIB:-$PWD/dist/lib}
+    bad=0
+    tmp=$(mktemp -d)
+    for name in "$@"; do
+        line=
+        for kind in $kinds; do
+            want=$src/$name.out # the two compilers' runtimes answer a few mistakes differently
+            [ ! -f "$src/$name.${kind%-*}.out" ] || want=$src/$name.${kind%-*}.out
+            if timeout "${KUDZU_APP_SECONDS:-60}" env LD_LIBRARY_PATH="$lib" "$dir/$kind/$name" >"$tmp/out" 2>"$tmp/err" </dev/null; then rc=0; else rc=$?; fi
+            if [ $rc = 0 ] && cmp -s "$tmp/out" "$want"; then
+                line="$line ok"
+            else
+                line="$line no($rc)"
+                bad=1
+                { echo "== $name $kind: exit $rc"; diff "$want" "$tmp/out" | head -${KUDZU_APP_LINES:-8}; head -${KUDZU_APP_LINES:-8} "$tmp/err"; } >>"$tmp/log"
+            fi
+        done
+        printf '%-14s%s\n' "$name" "$line"
+    done
+    [ ! -f "$tmp/log" ] || cat "$tmp/log"
+    rm -rf "$tmp"
+    return $bad
+}
+
+"$what" "$@"
