@@ -98,5 +98,6 @@ const char *opencl_name(void);
 /* pool.c */
 void pool_start(int threads);
 const struct env *pool_env(void);
-/* launch.c: the launch and start-up figures, printed as JSON members. */
-int launch_bench(FILE *json, const char *library, const char *self);
+/* launch.c: the launch and start-up figures, printed and written as JSON objects. */
+int launch_bench(FILE *json, const char *library, const char *kernels, const char *self);
+int launch_child(const char *what, const char *library, const char *kernels);

@@ -11,10 +11,10 @@
 static const struct row *const tables[] = {stream_rows, gemm_rows, compute_rows, atomic_rows, sort_rows, nn_rows, mma_rows};
 
 static struct {
-    const char *rows, *json, *library, *kernels, *natives;
-    int reps, threads, list, pocl, compute;
+    const char *rows, *json, *library, *kernels, *natives, *child;
+    int reps, threads, list, pocl, compute, launch;
     double sample; /* seconds a sample lasts at least */
-} opt = {0, 0, "dist/lib/libcuda.so.1", "bench/kernels", 0, 7, 0, 0, 1, 0, 0.005};
+} opt = {.library = "dist/lib/libcuda.so.1", .kernels = "bench/kernels", .natives = ".build/bench", .reps = 7, .pocl = 1, .sample = 0.005};
 
 /* A variant is one implementation of the row being run. */
 enum { GCC, CLANG, KUDZU, POCL, VARIANTS };
@@ -336,9 +336,11 @@ static void options(int argc, char **argv) {
         if (!strcmp(a, "-list")) opt.list = 1;
         else if (!strcmp(a, "-no-pocl")) opt.pocl = 0;
         else if (!strcmp(a, "-compute")) opt.compute = 1;
+        else if (!strcmp(a, "-launch")) opt.launch = 1;
         else if (!v) die("unknown option, or one without its value: %s", a);
         else if (i++, !strcmp(a, "-row")) opt.rows = v;
         else if (!strcmp(a, "-json")) opt.json = v;
+        else if (!strcmp(a, "-child")) opt.child = v;
         else if (!strcmp(a, "-lib")) opt.library = v;
         else if (!strcmp(a, "-kernels")) opt.kernels = v;
         else if (!strcmp(a, "-native")) opt.natives = v;
@@ -351,14 +353,18 @@ static void options(int argc, char **argv) {
     if (!opt.threads) opt.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static void open_all(void) {
-    char text[16], path[512];
-    const char *why = "not asked for";
+static void set_threads(void) {
+    char text[16];
     snprintf(text, sizeof text, "%d", opt.threads);
     setenv("KUDZU_THREADS", text, 1);
+}
+
+static void open_all(void) {
+    char path[512];
+    const char *why = "not asked for";
     pool_start(opt.threads);
     for (int v = GCC; v <= CLANG; v++) {
-        snprintf(path, sizeof path, "%s/native-%s.so", opt.natives ? opt.natives : ".build/bench", variant_names[v]);
+        snprintf(path, sizeof path, "%s/native-%s.so", opt.natives, variant_names[v]);
         native_libs[v] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!native_libs[v]) fprintf(stderr, "bench: without native code of %s: %s\n", variant_names[v], dlerror());
     }
@@ -368,12 +374,25 @@ static void open_all(void) {
     if (opt.pocl && !(devs[POCL] = open_opencl(opt.kernels, opt.threads, &why))) fprintf(stderr, "bench: without PoCL: %s\n", why);
 }
 
+static int launch_main(const char *self) {
+    FILE *json = 0;
+    if (opt.json && !(json = fopen(opt.json, "w"))) die("%s cannot be written", opt.json);
+    if (json) fprintf(json, "{\"threads\": %d, \"launch\": [", opt.threads);
+    launch_bench(json, opt.library, opt.kernels, self);
+    if (json) fprintf(json, "\n]}\n");
+    if (json && fclose(json)) die("%s cannot be written", opt.json);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     options(argc, argv);
     if (opt.list) {
         each(list_row, 0);
         return 0;
     }
+    if (opt.child) return launch_child(opt.child, opt.library, opt.kernels);
+    set_threads();
+    if (opt.launch) return launch_main(argv[0]);
     open_all();
     struct totals t = {0};
     if (opt.json && !(t.json = fopen(opt.json, "w"))) die("%s cannot be written", opt.json);
