@@ -31,6 +31,7 @@ struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id) {
 	c->stack_top = c->stack + KZ_GUARD + KZ_STACK - (id % 16) * 320;
 	c->w.shared = c->shared_map + KZ_SHARED_GUARD;
 	c->w.shared_window = (uint64_t)c->w.shared;
+	c->parked_end = &c->parked;
 	return c;
 }
 
@@ -39,6 +40,7 @@ void kz_ctx_free(struct kz_ctx *c) {
 	if (c->shared_map) munmap(c->shared_map, KZ_SHARED + 2 * KZ_SHARED_GUARD);
 	if (c->w.frame) munmap(c->w.frame, c->frame_bytes);
 	if (c->w.local) munmap(c->w.local, c->local_bytes);
+	kz_park_free(c);
 	free(c->scratch);
 	free(c);
 }
@@ -178,6 +180,7 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	fp_leave(old);
 	c->op = NULL;
 	if (__builtin_expect(r == 0, 1)) return KZ_FAULT_NONE;
+	if (r == KZ_STOP_YIELD && op->kind == KZ_OP_KERNEL) return KZ_PARKED;
 	if (r == KZ_ABORTED) return KZ_FAULT_NONE; // another block's fault ended this one; that one is on record
 	memset(f, 0, sizeof *f);
 	describe(c, op, f);

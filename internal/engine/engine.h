@@ -21,6 +21,8 @@ struct kz_launch {
 	void *launch_private;
 	uint32_t cluster[3];
 	uint32_t flags;
+	uint64_t workspace;
+	uint64_t reserved[3];
 };
 
 struct kz_worker {
@@ -35,18 +37,19 @@ struct kz_worker {
 	uint64_t shared_window;
 	uint64_t local_window;
 	void *worker_private;
-	uint8_t pad[56];
+	uint32_t resume;
+	uint8_t pad[52];
 };
 
 // internal/image's LaunchXxx and WorkerXxx constants say the same to the compiler.
 _Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_launch, block) == 36 &&
                offsetof(struct kz_launch, shared_total) == 52 && offsetof(struct kz_launch, grid_id) == 56 &&
                offsetof(struct kz_launch, threads) == 68 && offsetof(struct kz_launch, launch_private) == 72 &&
-               offsetof(struct kz_launch, cluster) == 80 && sizeof(struct kz_launch) == 96, "kz_launch");
+               offsetof(struct kz_launch, cluster) == 80 && offsetof(struct kz_launch, workspace) == 96 && sizeof(struct kz_launch) == 128, "kz_launch");
 _Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
                offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
-               offsetof(struct kz_worker, worker_private) == 64 && sizeof(struct kz_worker) == 128, "kz_worker");
-enum { KZ_NUM_RT = 8 };
+               offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && sizeof(struct kz_worker) == 128, "kz_worker");
+enum { KZ_NUM_RT = 8, KZ_STOP_YIELD = 7 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
 
@@ -152,7 +155,7 @@ void kz_engine_halt(struct kz_engine *e);
 void kz_engine_stop(struct kz_engine *e);
 int kz_engine_threads(struct kz_engine *e);
 struct kz_stats {
-	uint64_t kernels, chunks, helped, wakes, extra, yields;
+	uint64_t kernels, chunks, helped, wakes, extra, yields, parked;
 	uint32_t contexts, threads;
 };
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *out);
@@ -174,7 +177,7 @@ struct kz_kernel_info {
 	uint64_t cookie;
 	uint32_t shared_static, shared_align;
 	uint32_t frame_warp, frame_block, local_thread;
-	uint32_t ftz, spins;
+	uint32_t ftz, spins, resumable;
 };
 struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info);
 void kz_kernel_free(struct kz_kernel *k);

@@ -67,6 +67,9 @@ struct kz_ctx {
 	struct kz_engine *e;
 	struct kz_op *op;
 	uint32_t yields;
+	struct kz_area *parked, **parked_end; // blocks that wait, oldest first (park.c)
+	struct kz_area *spare;                // areas without a block
+	uint32_t nparked, nspare;
 	char *scratch; // device printf
 	struct kz_ctx *next;
 };
@@ -89,7 +92,10 @@ void kz_altstack_free(void *p);
 int kz_fault_install(void);
 void kz_fault_reassert(int64_t now); // cheap: looks only once a millisecond
 
-// Runs blocks of op on c under fault capture. 0, or the fault kind, with *f filled.
+enum { KZ_PARKED = -1 };
+
+// Runs blocks of op on c under fault capture. 0, or the fault kind, with *f filled; KZ_PARKED: the block waits, and goes on
+// when it is run again with w.resume set and the same areas.
 int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count, struct kz_fault *f);
 
 // --- domains (domain.c) ---
@@ -165,7 +171,13 @@ struct kz_op {
 	bool inlinable, done; // tasks; done is guarded by q->lock
 	struct kz_job job;
 	union {
-		struct { struct kz_kernel *k; struct kz_launch l; uint8_t params[]; } kernel;
+		struct {
+			struct kz_kernel *k;
+			struct kz_launch l;
+			uint32_t workspace[2]; // its size, and the grid's barrier: cooperative groups know this layout
+			bool cooperative;
+			_Alignas(16) uint8_t params[];
+		} kernel;
 		struct { uint8_t *dst; const uint8_t *src; uint64_t dpitch, spitch, width, height, unit; } copy;
 		struct { uint8_t *dst; uint64_t count, pitch, rows, unit; uint32_t value, size; } fill;
 		struct { uint64_t id; } task;
@@ -261,7 +273,7 @@ struct kz_engine {
 	kz_lock task_lock;
 	struct kz_op *task_head, *task_tail; // linked by job.next_job
 	_Atomic uint32_t task_event;
-	_Atomic uint64_t s_kernels, s_chunks, s_helped, s_wakes, s_extra, s_yields;
+	_Atomic uint64_t s_kernels, s_chunks, s_helped, s_wakes, s_extra, s_yields, s_parked;
 };
 
 void kz_ready_push(struct kz_queue *q, bool small);
@@ -271,7 +283,22 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op); // true: finished, go on 
 bool kz_job_attach(struct kz_queue *q, struct kz_op **op);
 bool kz_job_work(struct kz_ctx *c, struct kz_op *op); // after attach; true: finished, go on with the queue
 void kz_extra(struct kz_engine *e, uint32_t n); // lets n threads beyond the regular ones look for work
-void kz_yield(struct kz_ctx *c);
+void kz_yield(struct kz_ctx *c); // gives the processor to others
+void kz_stand_in(struct kz_ctx *c); // if work waits and every worker is busy, a further thread takes it
+
+// --- blocks that wait for blocks (park.c) ---
+
+struct kz_area {
+	struct kz_area *next;
+	uint64_t block;
+	uint8_t *shared_map, *frame, *local;
+	uint64_t frame_bytes, local_bytes;
+};
+
+int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f); // takes blocks until none is left; as kz_run_blocks
+bool kz_may_park(struct kz_ctx *c);
+void kz_park_free(struct kz_ctx *c);
+bool kz_job_take(struct kz_engine *e, struct kz_op *op, uint64_t *block); // one block nobody has taken
 struct kz_ctx *kz_ctx_take(struct kz_engine *e);
 void kz_ctx_give(struct kz_ctx *c);
 void kz_task_post(struct kz_engine *e, struct kz_op *op);

@@ -122,6 +122,10 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	l->threads = threads;
 	l->launch_private = op;
 	l->flags = 0;
+	op->u.kernel.workspace[0] = sizeof op->u.kernel.workspace;
+	op->u.kernel.workspace[1] = 0;
+	l->workspace = a->cooperative ? (uint64_t)op->u.kernel.workspace : 0;
+	op->u.kernel.cooperative = a->cooperative != 0;
 	op->job.total = (uint64_t)a->grid[0] * a->grid[1] * a->grid[2];
 	op->job.spins = k->i.spins || a->cooperative;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);

@@ -204,9 +204,11 @@ static uint64_t rt_timer(void) {
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void rt_yield(const struct kz_launch *l, struct kz_worker *w) {
+static uint32_t rt_yield(const struct kz_launch *l, struct kz_worker *w) {
 	(void)l;
-	kz_yield(ctx_of(w));
+	struct kz_ctx *c = ctx_of(w);
+	kz_yield(c);
+	return kz_may_park(c);
 }
 
 static void rt_nanosleep(const struct kz_launch *l, struct kz_worker *w, uint32_t ns) {

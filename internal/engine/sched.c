@@ -203,6 +203,11 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
 	if (est) chunk = (uint64_t)CHUNK_NS * 16 / est;
 	else if (chunk > 64) chunk = 64;
+	if (op->kind == KZ_OP_KERNEL && op->u.kernel.k->i.resumable && total > 1) {
+		struct kz_fault f;
+		if (kz_spin_blocks(c, op, &f) != KZ_FAULT_NONE) fail(op, &f);
+		return job_leave(e, op);
+	}
 	for (;;) {
 		uint64_t at = atomic_load_explicit(&j->next, memory_order_relaxed);
 		if (at >= total) break;
@@ -227,6 +232,21 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 	}
 	atomic_fetch_add_explicit(&e->s_chunks, chunks, memory_order_relaxed);
 	return job_leave(e, op);
+}
+
+bool kz_job_take(struct kz_engine *e, struct kz_op *op, uint64_t *block) {
+	struct kz_job *j = &op->job;
+	if (atomic_load_explicit(&j->next, memory_order_relaxed) >= j->total) return false;
+	uint64_t at = atomic_fetch_add(&j->next, 1);
+	if (at >= j->total) return false;
+	if (at + 1 >= j->total) { // nothing is left for others to find
+		kz_acquire(&e->lock);
+		unlist(e, op);
+		kz_release(&e->lock);
+	}
+	atomic_fetch_add_explicit(&e->s_chunks, 1, memory_order_relaxed);
+	*block = at;
+	return true;
 }
 
 bool kz_job_attach(struct kz_queue *q, struct kz_op **out) {
@@ -270,8 +290,8 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	if (want > (uint64_t)e->n - 1) want = (uint64_t)e->n - 1;
 	uint32_t polling = atomic_load(&e->spinning);
 	if (want > polling) kz_wake(e, want - polling < 2 ? 1 : 2); // who wakes, wakes two more: a wake-up takes the waker microseconds
-	// Blocks that wait for each other need a thread each.
-	if (j->spins && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
+	// Blocks that wait for each other need a thread each, unless they can be left and taken up again.
+	if (j->spins && !(op->kind == KZ_OP_KERNEL && op->u.kernel.k->i.resumable) && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
 	return kz_job_work(c, op);
 }
 
@@ -471,17 +491,21 @@ void kz_yield(struct kz_ctx *c) {
 	}
 	if (n % 64 == 0) {
 		atomic_fetch_add_explicit(&e->s_yields, 64, memory_order_relaxed);
-		if (pending(e)) {
-			if (atomic_load(&e->sleeping) || atomic_load(&e->watching)) kz_wake(e, 1);
-			else if (!atomic_load(&e->spinning)) {
-				kz_acquire(&e->lock);
-				bool due = kz_nanos() - e->extra_at > EXTRA_GAP_NS && e->permits == 0;
-				kz_release(&e->lock);
-				if (due) kz_extra(e, 1);
-			}
-		}
+		kz_stand_in(c);
 	}
 	sched_yield();
+}
+
+void kz_stand_in(struct kz_ctx *c) {
+	struct kz_engine *e = c->e;
+	if (!pending(e)) return;
+	if (atomic_load(&e->sleeping) || atomic_load(&e->watching)) kz_wake(e, 1);
+	else if (!atomic_load(&e->spinning)) {
+		kz_acquire(&e->lock);
+		bool due = kz_nanos() - e->extra_at > EXTRA_GAP_NS && e->permits == 0;
+		kz_release(&e->lock);
+		if (due) kz_extra(e, 1);
+	}
 }
 
 // --- tasks ---
@@ -572,7 +596,7 @@ int kz_engine_threads(struct kz_engine *e) { return e->n; }
 
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *s) {
 	*s = (struct kz_stats){
-		.kernels = e->s_kernels, .chunks = e->s_chunks, .helped = e->s_helped, .wakes = e->s_wakes, .extra = e->s_extra, .yields = e->s_yields,
+		.kernels = e->s_kernels, .chunks = e->s_chunks, .helped = e->s_helped, .wakes = e->s_wakes, .extra = e->s_extra, .yields = e->s_yields, .parked = e->s_parked,
 	};
 	kz_acquire(&e->ctx_lock);
 	s->contexts = e->ncontexts;

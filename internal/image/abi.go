@@ -8,7 +8,9 @@
 //	uint32_t kernel(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count);
 //
 // Blocks are numbered x fastest, then y, then z. The function runs blocks first … first+count-1 in order, all warps of
-// each, and returns 0, or a non-zero StopXxx code when a thread trapped (w then says where). It is position
+// each, and returns 0, or a non-zero StopXxx code when a thread trapped (w then says where). A kernel that is
+// Meta.Resumable returns StopYield when RtYield asked it to: called again with the same block, count 1 and w->resume set,
+// it goes on. It is position
 // independent, has no writable data and calls nothing but entries of l->rt.
 //
 //	struct kz_launch {            // one per launch, read-only for kernels; offsets are the LaunchXxx constants
@@ -25,6 +27,8 @@
 //	    void    *launch_private;  // 72  the engine's
 //	    uint32_t cluster[3];      // 80
 //	    uint32_t flags;           // 92
+//	    uint64_t workspace;       // 96  of a cooperative launch: its barrier, as %envreg1 and %envreg2 show it; else 0
+//	    uint64_t reserved[3];
 //	};
 //	struct kz_worker {            // one per worker thread; offsets are the WorkerXxx constants
 //	    uint8_t *shared;          //  0  the block's shared memory, 128-byte aligned, static variables first
@@ -38,6 +42,7 @@
 //	    uint64_t shared_window;   // 48  generic address of shared offset 0 (equals shared)
 //	    uint64_t local_window;    // 56
 //	    void    *worker_private;  // 64  the engine's
+//	    uint32_t resume;          // 72  not 0: the block was left at StopYield, its state lies in frame, shared and local
 //	};
 //
 // Addresses in the .shared space are byte offsets from w->shared (so that shared address 0 is valid there); generic
@@ -62,7 +67,8 @@ const (
 	LaunchPrivate       = 72
 	LaunchCluster       = 80
 	LaunchFlags         = 92
-	LaunchSize          = 96
+	LaunchWorkspace     = 96
+	LaunchSize          = 128
 )
 
 // Offsets in struct kz_worker.
@@ -78,6 +84,7 @@ const (
 	WorkerSharedWindow = 48
 	WorkerLocalWindow  = 56
 	WorkerPrivate      = 64
+	WorkerResume       = 72
 	WorkerSize         = 128
 )
 
@@ -90,6 +97,7 @@ const (
 	StopMisalign = 4
 	StopStack    = 5
 	StopCall     = 6 // a call through a pointer that is no function's
+	StopYield    = 7 // not a fault: the block waits for others
 )
 
 // Runtime entry points, indices into kz_launch.rt. All take (kz_launch*, kz_worker*, …) and never call Go.
@@ -100,7 +108,7 @@ const (
 	RtAssert           // (l, w, message, file u64, line u32, function u64): records the text; the image returns StopAssert
 	RtClock            // () → u64: cycles
 	RtTimer            // () → u64: nanoseconds (%globaltimer)
-	RtYield            // (l, w): a thread spins on memory; let others run
+	RtYield            // (l, w) → u32: a thread spins on memory; let others run. Not 0: return StopYield
 	RtNanosleep        // (l, w, ns u32)
 	NumRt
 )
@@ -122,6 +130,7 @@ type Meta struct {
 	FTZ          bool     // run with FTZ and DAZ set
 	Spins        bool     // some loop waits on memory: the kernel must not run on the launching thread
 	Cooperative  bool     // uses grid-wide sync
+	Resumable    bool     // may return StopYield
 	Vars         []string // module variables whose addresses go to kz_launch.vars
 	Funcs        []string // functions whose ids are taken (indirect calls)
 	PTXVersion   uint32   // of the .target: 80

@@ -19,6 +19,7 @@ const (
 	flagFTZ = 1 << iota
 	flagSpins
 	flagCooperative
+	flagResumable
 	flagsKnown = 1<<iota - 1
 )
 
@@ -41,7 +42,7 @@ func (m *Meta) encode() []byte {
 	for _, f := range []struct {
 		on  bool
 		bit uint64
-	}{{m.FTZ, flagFTZ}, {m.Spins, flagSpins}, {m.Cooperative, flagCooperative}} {
+	}{{m.FTZ, flagFTZ}, {m.Spins, flagSpins}, {m.Cooperative, flagCooperative}, {m.Resumable, flagResumable}} {
 		if f.on {
 			flags |= f.bit
 		}
@@ -141,6 +142,7 @@ func decodeMeta(b []byte, codeSize uint32) (Meta, error) {
 		return Meta{}, fmt.Errorf("unknown flags %#x", flags)
 	}
 	m.FTZ, m.Spins, m.Cooperative = flags&flagFTZ != 0, flags&flagSpins != 0, flags&flagCooperative != 0
+	m.Resumable = flags&flagResumable != 0
 	m.Vars, m.Funcs = r.list(), r.list()
 	n := r.uvarint()
 	if n > uint64(len(r.b))/2 { // a line takes at least two bytes

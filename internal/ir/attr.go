@@ -158,6 +158,8 @@ const (
 	ClusterCtaRank
 	ClusterNctaRank
 	IsExplicitCluster
+	EnvReg1 // upper half of the address of a cooperative launch's workspace
+	EnvReg2 // lower half
 	NumSpecialRegs
 )
 

@@ -91,6 +91,10 @@ func (x *inst) special(o *ptx.Operand) *ir.Value {
 	t := irTypes[o.SReg.Type()]
 	if !ok {
 		switch {
+		case o.SReg == isa.SRegEnvreg0+1:
+			return x.b.Emit(ir.SReg, t, ir.Attr{Sreg: ir.EnvReg1})
+		case o.SReg == isa.SRegEnvreg0+2:
+			return x.b.Emit(ir.SReg, t, ir.Attr{Sreg: ir.EnvReg2})
 		case o.SReg >= isa.SRegPm0 && o.SReg < isa.NumSRegs, o.SReg == isa.SRegCurrentGraphExec:
 			// Performance monitors do not run here, environment registers hold nothing, no kernel is part of a device graph.
 			return ir.ConstInt(t, 0)

@@ -12,7 +12,8 @@
 //	sm_90 driver 13.0
 //	run 1 o0: 7 8 9 …
 //
-// A launch line is name<<<grid,block[,shared bytes]>>>(arguments); grid and block are N, NxN or NxNxN, and a grid of *
+// A launch line is name<<<grid,block[,shared bytes[,word…]]>>>(arguments), with the words "cooperative" and "cluster N";
+// grid and block are N, NxN or NxNxN, and a grid of *
 // is just enough blocks for the longest buffer. Arguments are
 //
 //	o[N]type       a result buffer of N zeros; N of * is the length of the longest input
@@ -51,6 +52,8 @@ type Run struct {
 	Grid     [3]uint32
 	Block    [3]uint32
 	Shared   uint32
+	Coop     bool
+	Cluster  [3]uint32
 	Args     []Arg
 	Want     map[int][]uint64 // by number of the result buffer, written by hand
 	Near     map[int]Tolerance
@@ -153,7 +156,7 @@ func parseRun(line string) (*Run, error) {
 	}
 	r.Kernel = name
 	parts := strings.Split(conf, ",")
-	if len(parts) < 2 || len(parts) > 3 {
+	if len(parts) < 2 || len(parts) > 5 {
 		return nil, fmt.Errorf("launch shape %q", conf)
 	}
 	if err := r.parseArgs(splitArgs(strings.TrimSuffix(args, ")"))); err != nil {
@@ -168,12 +171,25 @@ func parseRun(line string) (*Run, error) {
 	} else if r.Grid, err = parseDim(parts[0]); err != nil {
 		return nil, err
 	}
-	if len(parts) == 3 {
+	if len(parts) >= 3 {
 		n, err := strconv.ParseUint(parts[2], 0, 32)
 		if err != nil {
 			return nil, err
 		}
 		r.Shared = uint32(n)
+	}
+	for _, word := range parts[min(3, len(parts)):] {
+		size, cluster := strings.CutPrefix(word, "cluster ")
+		switch {
+		case word == "cooperative":
+			r.Coop = true
+		case cluster:
+			if r.Cluster, err = parseDim(size); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("launch word %q", word)
+		}
 	}
 	return r, nil
 }

@@ -70,7 +70,7 @@ func (r *Run) execute(d backend.Device, m *backend.Module) (out *Outcome, err er
 	if err != nil {
 		return nil, err
 	}
-	err = q.Launch(k, &backend.Launch{Grid: r.Grid, Block: r.Block, DynamicShared: r.Shared, Params: params})
+	err = q.Launch(k, &backend.Launch{Grid: r.Grid, Block: r.Block, DynamicShared: r.Shared, Params: params, Cooperative: r.Coop, Cluster: r.Cluster})
 	if err == nil {
 		err = q.Sync()
 	}

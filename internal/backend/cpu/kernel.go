@@ -285,7 +285,7 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, line func(int) int) (*v
 	v.code, err = engine.NewKernel(&engine.KernelConfig{
 		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id,
 		SharedStatic: meta.SharedStatic, SharedAlign: meta.SharedAlign, FrameWarp: meta.FrameWarp, FrameBlock: meta.FrameBlock,
-		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins,
+		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins, Resumable: meta.Resumable,
 	})
 	if err != nil {
 		v.free()

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"encoding/binary"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -27,8 +28,11 @@ type grid struct {
 	cluster [3]uint32 // 1,1,1 without clusters
 	threads int       // per block
 	workers int       // blocks at a time
-	next    atomic.Uint64
-	cancel  atomic.Bool
+	// workspace is the address of a cooperative launch's own memory, which cooperative groups find through %envreg1 and 2:
+	// its size in bytes, and the grid's barrier.
+	workspace uint64
+	next      atomic.Uint64
+	cancel    atomic.Bool
 }
 
 // block is one block of the grid.
@@ -124,6 +128,15 @@ func (b *block) run(budget int) (progress bool) {
 
 // run executes the whole grid. The error is a *backend.Fault.
 func (g *grid) run() error {
+	if g.l.Cooperative {
+		a, err := g.env.heap.Alloc(8, 256)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = g.env.heap.Free(a) }() // it was just given
+		g.workspace = uint64(a)
+		binary.LittleEndian.PutUint64(hostBytes(g.workspace, 8), 8)
+	}
 	n := min(uint64(g.workers), g.blocks)
 	if n <= 1 || g.l.Cooperative || g.clusterSize() > 1 || g.u.ordered {
 		return g.work()

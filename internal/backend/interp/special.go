@@ -23,6 +23,12 @@ func (d *decoder) special(o *ptx.Operand) func(t *thread) uint64 {
 	if fn := specials3[o.SReg]; fn != nil {
 		return three(fn)
 	}
+	switch o.SReg {
+	case isa.SRegEnvreg0 + 1: // a cooperative launch's workspace, upper half first
+		return func(t *thread) uint64 { return t.w.b.g.workspace >> 32 }
+	case isa.SRegEnvreg0 + 2:
+		return func(t *thread) uint64 { return t.w.b.g.workspace & 0xffffffff }
+	}
 	if o.SReg >= isa.SRegPm0 {
 		return func(*thread) uint64 { return 0 }
 	}

@@ -39,6 +39,10 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 		return e.lanemask(s)
 	case ir.DynamicSmem:
 		return launch(image.LaunchSharedDynamic)
+	case ir.EnvReg1:
+		return launch(image.LaunchWorkspace + 4)
+	case ir.EnvReg2:
+		return launch(image.LaunchWorkspace)
 	case ir.TotalSmem:
 		return launch(image.LaunchSharedTotal)
 	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ: // a cluster is one block

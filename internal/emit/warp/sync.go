@@ -44,13 +44,23 @@ func (e *emitter) perWarpLoop() {
 	e.meta.FrameBlock = blockBytes
 	progress, yields := o.Alloca("i32", 4), o.Alloca("i32", 4)
 	c.nextPC = yields
+	start := "block.body"
+	if e.hasYields() {
+		e.meta.Resumable = true
+		at := e.at(c.worker, image.WorkerResume)
+		again := o.Op("i32", "load i32, %s", at)
+		o.Do("store i32 0, %s", at)
+		o.CondBr(e.cmp("ne", again, ll.Int("i32", 0)), "sched.head", "block.start")
+		o.Label("block.start")
+		start = "block.start"
+	}
 	for off := 0; off < blockBytes; off += 64 {
 		o.Do("store <16 x i32> zeroinitializer, %s, align 64", e.at(c.frame, off))
 	}
 	o.Br("init.head")
 	o.Label("init.head")
 	i := o.Phi("i32")
-	i.Add(ll.Int("i32", 0), "block.body")
+	i.Add(ll.Int("i32", 0), start)
 	wf := e.frameOf(i.Val)
 	o.Do("store <4 x i32> zeroinitializer, %s, align 16", wf)
 	up := o.Op("i32", "add %s, 1", i.Val)
@@ -88,9 +98,13 @@ func (e *emitter) perWarpLoop() {
 	o.CondBr(e.cmp("ne", spun, ll.Int("i32", 0)), "sched.yield", "sched.check")
 	o.Label("sched.yield")
 	if e.hasYields() {
-		e.rtCall("void", image.RtYield, c.launch, c.worker)
+		leave := e.rtCall("i32", image.RtYield, c.launch, c.worker)
+		o.CondBr(e.cmp("ne", leave, ll.Int("i32", 0)), "sched.leave", "sched.head")
+		o.Label("sched.leave")
+		o.Do("ret i32 %d", image.StopYield)
+	} else {
+		o.Br("sched.head")
 	}
-	o.Br("sched.head")
 	o.Label("sched.check")
 	went := o.Op("i32", "load i32, %s", progress)
 	o.CondBr(e.cmp("ne", went, ll.Int("i32", 0)), "sched.head", "stuck")
