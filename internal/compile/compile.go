@@ -70,11 +70,13 @@ type Client struct {
 	cfg     Config
 	version string
 
-	mu      sync.Mutex
-	calls   map[cache.Key]*call // compilations under way; guarded by mu
-	proc    *process            // guarded by mu
-	missing *NoCompiler         // why there is no compiler process and will be none; guarded by mu
-	closed  bool                // guarded by mu
+	mu    sync.Mutex
+	calls map[cache.Key]*call // compilations under way; guarded by mu
+	proc  *process            // guarded by mu
+	// starting is closed when the process that is just coming up is there, or is not; guarded by mu.
+	starting chan struct{}
+	missing  *NoCompiler // why there is no compiler process and will be none; guarded by mu
+	closed   bool        // guarded by mu
 }
 
 // call is one compilation that several callers may wait for.

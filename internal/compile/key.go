@@ -18,7 +18,7 @@ import (
 )
 
 // keyFormat changes when the meaning of the hashed fields does.
-const keyFormat = "kudzu image 1"
+const keyFormat = "kudzu image 2"
 
 // keyOf hashes everything an image depends on. Each field goes in with its length, so that no two requests run into
 // one another.
@@ -32,6 +32,7 @@ func keyOf(req *Request, version string) cache.Key {
 	}
 	field(keyFormat)
 	field(version)
+	field(libraryOf())
 	field(req.PTX)
 	field(req.Kernel)
 	target := req.Target
@@ -54,6 +55,45 @@ var hostCPU = sync.OnceValue(func() string {
 	c := cpuid.CPU
 	return fmt.Sprintf("host %s %s %d.%d.%d %s", runtime.GOARCH, c.VendorString, c.Family, c.Model, c.Stepping, strings.Join(c.FeatureSet(), ","))
 })
+
+// llvmFolders is where systems put libraries.
+var llvmFolders = []string{
+	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib", "/opt/llvm/lib",
+	"/usr/lib/llvm-%d/lib", "/usr/lib/llvm/%d/lib64",
+}
+
+// library identifies the libLLVM that the compiler process would find, without loading it or starting the process: a new
+// release may give better or more correct code. It is the name, size and time of the first file that is there; where the
+// process finds another by ways we do not know, an upgrade shows by the other files' change or not at all.
+func library() string {
+	if p := os.Getenv("KUDZU_LLVM"); p != "" {
+		return stamp(p)
+	}
+	for v := 19; v <= 30; v++ {
+		for _, dir := range llvmFolders {
+			if strings.Contains(dir, "%d") {
+				dir = fmt.Sprintf(dir, v)
+			}
+			for _, name := range []string{"libLLVM.so.%d.1", "libLLVM-%d.so.1", "libLLVM-%d.so"} {
+				if s := stamp(dir + "/" + fmt.Sprintf(name, v)); s != "" {
+					return s
+				}
+			}
+		}
+	}
+	return ""
+}
+
+var libraryOf = sync.OnceValue(library)
+
+// stamp is a file's identity without reading it, "" if it is not there.
+func stamp(path string) string {
+	st, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", path, st.Size(), st.ModTime().UnixNano())
+}
 
 // buildID identifies the compiler program: the build id that Go's linker notes in it, which changes with the code; a
 // program without one is hashed whole. A program that cannot be read has no version, and will not start either.

@@ -71,17 +71,37 @@ func (c *Client) note(err error) {
 func (c *Client) process() (*process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-		return nil, &NoCompiler{Why: "the client is closed"}
-	case c.missing != nil:
-		return nil, c.missing
-	case c.proc != nil:
-		return c.proc, nil
-	case len(c.cfg.Command) == 0:
-		return nil, &NoCompiler{Why: "no compiler program is configured"}
+	for {
+		switch {
+		case c.closed:
+			return nil, &NoCompiler{Why: "the client is closed"}
+		case c.missing != nil:
+			return nil, c.missing
+		case c.proc != nil:
+			return c.proc, nil
+		case len(c.cfg.Command) == 0:
+			return nil, &NoCompiler{Why: "no compiler program is configured"}
+		}
+		under := c.starting
+		if under == nil {
+			break
+		}
+		c.mu.Unlock()
+		<-under
+		c.mu.Lock()
 	}
+	// The lock is not held while the process comes up: that takes as long as the process likes.
+	under := make(chan struct{})
+	c.starting = under
+	c.mu.Unlock()
 	p, err := c.start()
+	c.mu.Lock()
+	c.starting = nil
+	close(under)
+	if err == nil && c.closed {
+		p.close()
+		return nil, &NoCompiler{Why: "the client is closed"}
+	}
 	if err != nil {
 		no := &NoCompiler{Why: fmt.Sprintf("%s cannot be started as the compiler: %v; the kudzu program belongs there, or name it in KUDZU_COMPILER", c.cfg.Command[0], err)}
 		if !passing(err) {
@@ -130,7 +150,7 @@ func (c *Client) Close() {
 	}
 }
 
-// start spawns the process and waits for its hello. Preconditions: c.mu is held.
+// start spawns the process and waits for its hello. One at a time.
 func (c *Client) start() (*process, error) {
 	env := c.cfg.Env
 	if env == nil {

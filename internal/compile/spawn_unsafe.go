@@ -68,6 +68,7 @@ func spawn(argv, env []string) (pid int, c *conn, err error) {
 		unix.Close(*fd)
 		*fd = high
 	}
+	ours = outOfTheWay(ours)
 	if err = unix.SetNonblock(ours, true); err != nil { // for deadlines; the other end has its own flag
 		return 0, nil, err
 	}
@@ -76,6 +77,22 @@ func spawn(argv, env []string) (pid int, c *conn, err error) {
 	}
 	c, err = newConn(ours)
 	return pid, c, err
+}
+
+// highFile is where our files of a host process go: low numbers are the host's, which may count on the next one it opens, or
+// close them all in a row.
+const highFile = 1000
+
+// outOfTheWay moves fd to a number from highFile on, or as high as the process may.
+func outOfTheWay(fd int) int {
+	for at := highFile; at > fd; at /= 2 {
+		high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, at)
+		if err == nil {
+			unix.Close(fd)
+			return high
+		}
+	}
+	return fd
 }
 
 func rawStart(argv, env []string, fds [3]int) (int, error) {

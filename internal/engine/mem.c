@@ -205,6 +205,7 @@ static uint32_t cache_take(struct kz_mem *m, uint32_t n) {
 	for (uint32_t i = m->cache_head; i; i = A.v.slabs[i].next) {
 		uint32_t have = A.v.slabs[i].span;
 		if (have < n || have > n + n / 8) continue;
+		if (m->used + ((uint64_t)(have - 1) << SLAB_BITS) > m->limit) continue; // the excess counts too
 		cache_unlink(m, i);
 		return i;
 	}

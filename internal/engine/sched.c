@@ -383,7 +383,10 @@ static void *worker_main(void *arg) {
 	prctl(PR_SET_TIMERSLACK, 1);
 	void *alt = kz_altstack();
 	struct kz_ctx *c = NULL;
-	while (!(c = kz_ctx_take(e)) && !atomic_load(&e->stopping)) sched_yield();
+	for (int64_t ns = 1000000; !(c = kz_ctx_take(e)) && !atomic_load(&e->stopping); ns = ns < 100000000 ? 2 * ns : ns) {
+		struct timespec t = {0, ns}; // no memory for a stack just now: ask again, ever less often
+		nanosleep(&t, NULL);
+	}
 	struct work w;
 	while (!t->extra && !atomic_load_explicit(&e->stopping, memory_order_relaxed))
 		if (find_work(e, &w) || await_work(e, &w)) do_work(c, &w);
