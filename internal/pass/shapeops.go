@@ -6,6 +6,23 @@ import (
 	"kudzu/internal/ir"
 )
 
+// amongMembers is the kind of a result that is the same for all lanes of a member mask: of the warp, unless lanes name
+// different masks, as the tiles of a partitioned warp do.
+func (a *analysis) amongMembers(in *ir.Inst) ir.ShapeKind {
+	mask := 1
+	switch in.Op {
+	case ir.Elect:
+		mask = 0
+	case ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAll, ir.Redux:
+	default:
+		return ir.WarpUniform
+	}
+	if a.width > 1 && a.fact(in.Args[mask]).kind < ir.WarpUniform {
+		return ir.Varying
+	}
+	return ir.WarpUniform
+}
+
 // transfer is the fact of result i of in, from the facts of its arguments.
 func (a *analysis) transfer(in *ir.Inst, i int) fact {
 	row := in.Op.Row()
@@ -24,7 +41,7 @@ func (a *analysis) transfer(in *ir.Inst, i int) fact {
 	case ir.LanesBlock:
 		r.kind = ir.BlockUniform
 	case ir.LanesWarp:
-		r.kind = ir.WarpUniform
+		r.kind = a.amongMembers(in)
 	case ir.LanesVarying:
 		r.kind = ir.Varying
 		if a.width == 1 {
@@ -68,7 +85,7 @@ func (a *analysis) transfer(in *ir.Inst, i int) fact {
 		return r
 	case ir.Elect:
 		if i == 0 {
-			r.kind = ir.WarpUniform
+			r.kind = a.amongMembers(in)
 		}
 		return r
 	}

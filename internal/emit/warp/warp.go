@@ -5,17 +5,64 @@ import (
 	"kudzu/internal/ll"
 )
 
-// members is the acting lanes that the instruction's member mask names.
+// members is the acting lanes that the instruction's member mask names, where all lanes name the same.
 func (e *emitter) members(in *ir.Inst, arg int) ll.Val {
 	act := e.active(in)
-	m := in.Args[arg]
-	if m.Const && m.Int() == -1 {
-		return act
-	}
-	if uniform(m) {
+	if m := in.Args[arg]; !m.Const || m.Int() != -1 {
 		return e.op2("and", act, e.scalar(m))
 	}
-	return act // lanes may name different sets; each of these synchronises itself
+	return act
+}
+
+// amongMembers sets the results of an instruction from what f makes of a member mask. Lanes that name different masks,
+// as the tiles of a partitioned warp do, are served one mask after the other.
+func (e *emitter) amongMembers(in *ir.Inst, arg int, f func(members ll.Val) []ll.Val) {
+	e.needLanes(in)
+	if uniform(in.Args[arg]) {
+		for i, r := range f(e.members(in, arg)) {
+			e.set(in.Results[i], r)
+		}
+		return
+	}
+	o, act, masks := e.o, e.active(in), e.vector(in.Args[arg])
+	head, out := o.NewLabel("members"), o.NewLabel("members.out")
+	pre := o.Cur()
+	o.CondBr(e.cmp("ne", act, ll.Int("i32", 0)), head, out)
+	e.label(head)
+	left := o.Phi("i32")
+	left.Add(act, pre)
+	types := make([]string, len(in.Results))
+	acc := make([]*ll.Phi, len(in.Results))
+	for i, r := range in.Results {
+		types[i] = ll.Vec(e.w, typ(r.Type))
+		acc[i] = o.Phi(types[i])
+		acc[i].Add(ll.Val{T: types[i], S: "zeroinitializer"}, pre)
+	}
+	lane := o.Call("i32", "llvm.cttz.i32", left.Val, ll.Int("i1", 1))
+	own := e.op2("shl", ll.Int("i32", 1), lane) // a mask without the lane itself must not go round for ever
+	m := e.op2("or", own, e.op2("and", act, o.Op("i32", "extractelement %s, %s", masks, lane)))
+	served := e.fromNumber(m)
+	next := make([]ll.Val, len(in.Results))
+	for i, r := range f(m) {
+		if r.T != types[i] {
+			r = e.splat(r)
+		}
+		next[i] = e.sel(served, r, acc[i].Val)
+	}
+	rest := e.op2("and", left.Val, e.op2("xor", m, ll.Int("i32", -1)))
+	here := o.Cur()
+	left.Add(rest, here)
+	for i := range acc {
+		acc[i].Add(next[i], here)
+	}
+	o.CondBr(e.cmp("ne", rest, ll.Int("i32", 0)), head, out)
+	e.label(out)
+	for i, r := range in.Results {
+		v := o.Phi(types[i])
+		v.Add(ll.Val{T: types[i], S: "zeroinitializer"}, pre)
+		v.Add(next[i], here)
+		e.set(r, v.Val)
+	}
 }
 
 func (e *emitter) needLanes(in *ir.Inst) {
@@ -30,44 +77,39 @@ func emitActiveMask(e *emitter, in *ir.Inst) {
 }
 
 func emitVote(e *emitter, in *ir.Inst) {
-	e.needLanes(in)
-	m := e.members(in, 1)
-	p := e.op2("and", e.ballot(in.Args[0]), m)
-	var r ll.Val
-	switch in.Op {
-	case ir.Ballot:
-		r = p
-	case ir.VoteAny:
-		r = e.cmp("ne", p, ll.Int("i32", 0))
-	case ir.VoteAll:
-		r = e.cmp("eq", p, m)
-	case ir.VoteUni:
-		r = e.op2("or", e.cmp("eq", p, m), e.cmp("eq", p, ll.Int("i32", 0)))
-	}
-	e.set(in.Results[0], r)
+	e.amongMembers(in, 1, func(m ll.Val) []ll.Val {
+		p := e.op2("and", e.ballot(in.Args[0]), m)
+		switch in.Op {
+		case ir.VoteAny:
+			return []ll.Val{e.cmp("ne", p, ll.Int("i32", 0))}
+		case ir.VoteAll:
+			return []ll.Val{e.cmp("eq", p, m)}
+		case ir.VoteUni:
+			return []ll.Val{e.op2("or", e.cmp("eq", p, m), e.cmp("eq", p, ll.Int("i32", 0)))}
+		}
+		return []ll.Val{p} // the ballot
+	})
 }
 
 func emitElect(e *emitter, in *ir.Inst) {
-	e.needLanes(in)
-	m := e.members(in, 0)
-	leader := e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
-	e.set(in.Results[0], leader)
-	e.set(in.Results[1], e.cmp("eq", e.iota("i32"), e.splat(leader)))
+	e.amongMembers(in, 0, func(m ll.Val) []ll.Val {
+		leader := e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
+		return []ll.Val{leader, e.cmp("eq", e.iota("i32"), e.splat(leader))}
+	})
 }
 
 func emitRedux(e *emitter, in *ir.Inst) {
-	e.needLanes(in)
-	t := in.Args[0].Type
-	members := e.fromNumber(e.members(in, 1))
-	if t.IsFloat() {
-		e.reduxFloat(in, members)
-		return
-	}
-	e.set(in.Results[0], e.reduceLanes(in.AtomOp, e.vector(in.Args[0]), members, false))
+	e.amongMembers(in, 1, func(m ll.Val) []ll.Val {
+		members := e.fromNumber(m)
+		if in.Args[0].Type.IsFloat() {
+			return []ll.Val{e.reduxFloat(in, members)}
+		}
+		return []ll.Val{e.reduceLanes(in.AtomOp, e.vector(in.Args[0]), members, false)}
+	})
 }
 
 // reduxFloat is min or max over lanes: a NaN loses unless it is to win.
-func (e *emitter) reduxFloat(in *ir.Inst, members ll.Val) {
+func (e *emitter) reduxFloat(in *ir.Inst, members ll.Val) ll.Val {
 	if in.Args[0].Type != ir.F32 || in.AtomOp != ir.AtomFMin && in.AtomOp != ir.AtomFMax {
 		e.unsupported("redux of %s", in.Args[0].Type)
 	}
@@ -86,26 +128,27 @@ func (e *emitter) reduxFloat(in *ir.Inst, members ll.Val) {
 		x = e.minMax(fake, x, y, ir.F32)
 	}
 	x = e.canonical(x, ir.F32, e.w)
-	e.set(in.Results[0], e.o.Op("float", "extractelement %s, i64 0", x))
+	return e.o.Op("float", "extractelement %s, i64 0", x)
+}
+
+func emitMatchAll(e *emitter, in *ir.Inst) {
+	e.amongMembers(in, 1, func(m ll.Val) []ll.Val {
+		x := e.vector(in.Args[0])
+		_, el := split(x.T)
+		first := e.op2("and", e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0)), ll.Int("i32", 31))
+		v := e.o.Op(el, "extractelement %s, %s", x, first)
+		same := e.op2("and", e.number(e.cmp("eq", x, e.splat(v))), m)
+		all := e.cmp("eq", same, m)
+		return []ll.Val{e.sel(all, m, ll.Int("i32", 0)), all}[:len(in.Results)]
+	})
 }
 
 // emitMatch compares every lane with every other: for each acting lane in turn, the lanes with the same value.
 func emitMatch(e *emitter, in *ir.Inst) {
 	e.needLanes(in)
-	act := e.members(in, 1)
+	act := e.active(in)
 	x := e.vector(in.Args[0])
 	_, el := split(x.T)
-	if in.Op == ir.MatchAll {
-		first := e.op2("and", e.o.Call("i32", "llvm.cttz.i32", act, ll.Int("i1", 0)), ll.Int("i32", 31))
-		v := e.o.Op(el, "extractelement %s, %s", x, first)
-		same := e.op2("and", e.number(e.cmp("eq", x, e.splat(v))), act)
-		all := e.cmp("eq", same, act)
-		e.set(in.Results[0], e.sel(all, act, ll.Int("i32", 0)))
-		if len(in.Results) > 1 {
-			e.set(in.Results[1], all)
-		}
-		return
-	}
 	o := e.o
 	vt := ll.Vec(e.w, "i32")
 	head, out := o.NewLabel("match"), o.NewLabel("match.out")
@@ -129,7 +172,7 @@ func emitMatch(e *emitter, in *ir.Inst) {
 	r := o.Phi(vt)
 	r.Add(ll.Val{T: vt, S: "zeroinitializer"}, pre)
 	r.Add(next, here)
-	e.set(in.Results[0], r.Val)
+	e.set(in.Results[0], e.op2("and", r.Val, e.vector(in.Args[1]))) // of the lanes that a lane names
 }
 
 // emitShfl exchanges values between lanes. The third operand holds the clamp in its low bits and the segment mask above:

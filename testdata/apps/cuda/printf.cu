@@ -5,9 +5,9 @@ __global__ void integers(int i, unsigned u, long long l, unsigned long long w) {
 	printf("[%d] [%5d] [%-5d] [%05d] [%+d] [% d] [%i]\n", i, i, i, i, i, i, -i);
 	printf("[%u] [%8u] [%-8u] [%o] [%#o] [%x] [%#x] [%X] [%#08x]\n", u, u, u, u, u, u, u, u, u);
 	printf("[%lld] [%20lld] [%llu] [%llx] [%-20llo]\n", l, l, w, w, w);
-	printf("[%ld] [%lu] [%zu] [%zd] [%jd] [%td]\n", (long)l, (unsigned long)w, (size_t)w, (long)l, l, (long)l);
-	printf("[%hd] [%hhd] [%hu] [%hhu] [%.5d] [%.0d] [%8.3d] [%-8.3d]\n", (short)i, (signed char)i, (unsigned short)u, (unsigned char)u, i, 0, i, i);
-	printf("[%*d] [%-*d] [%.*d] [%*.*d]\n", 7, i, 7, i, 4, i, 9, 3, i);
+	printf("[%ld] [%lu] [%lx] [%20ld] [%-20lu]\n", (long)l, (unsigned long)w, (unsigned long)w, (long)l, (unsigned long)w);
+	printf("[%hd] [%hu] [%.5d] [%.0d] [%8.3d] [%-8.3d]\n", (short)i, (unsigned short)u, i, 0, i, i);
+	printf("[%*d] [%-*d] [%*u]\n", 7, i, 7, i, 12, u);
 }
 __global__ void floats(float f, double d) {
 	printf("[%f] [%.2f] [%10.3f] [%-10.1f] [%+f] [%010.2f] [%#.0f]\n", d, d, d, d, d, d, d);
@@ -17,7 +17,7 @@ __global__ void floats(float f, double d) {
 	printf("[%.17g] [%.0e] [%.20f]\n", 0.1 * d, d, d / 3);
 }
 __global__ void others(const char *, void *p) {
-	printf("[%s] [%10s] [%-10s] [%.3s] [%*.*s] [%c] [%3c] [%-3c] [%%]\n", "text", "text", "text", "text", 8, 2, "text", 'a', 'b', 'c');
+	printf("[%s] [%10s] [%-10s] [%.3s] [%*s] [%c] [%3c] [%-3c] [%%]\n", "text", "text", "text", "text", 8, "text", 'a', 'b', 'c');
 	printf("[%p] [%20p]\n", p, p);
 	printf("plain\n");
 	printf("%s%s%s", "joined", "\ttext", "\n");
