@@ -62,6 +62,7 @@ type Config struct {
 	Jobs    int           // compilations at a time; 0 chooses
 	Timeout time.Duration // of one compilation before its process is killed; 0 is 5 minutes
 	Log     func(string)  // hears of process starts, deaths and cache hits; may be nil
+	Target  Target        // of requests that name none; the zero value is this machine
 	Env     []string      // for the compiler process; nil is our environment, scrubbed
 }
 
@@ -105,7 +106,17 @@ func New(cfg Config) *Client {
 }
 
 // Key names the image that req gives.
-func (c *Client) Key(req *Request) cache.Key { return keyOf(req, c.version) }
+func (c *Client) Key(req *Request) cache.Key { return keyOf(c.targeted(req), c.version) }
+
+// targeted is req with the client's target if it has none of its own.
+func (c *Client) targeted(req *Request) *Request {
+	if req.Target != (Target{}) || c.cfg.Target == (Target{}) {
+		return req
+	}
+	r := *req
+	r.Target = c.cfg.Target
+	return &r
+}
 
 // Cached gives the image if the cache has it; it never starts anything.
 func (c *Client) Cached(req *Request) (*Result, bool) {
@@ -134,6 +145,7 @@ func (c *Client) fromCache(k cache.Key) (*Result, bool) {
 // Errors are *PTXError, *Unsupported, *Crash, *NoCompiler or *Failed.
 func (c *Client) Compile(req *Request) (*Result, error) {
 	start := time.Now()
+	req = c.targeted(req)
 	key := c.Key(req)
 	plain := len(req.Emit) == 0 && req.Dump == ""
 	var r *Result

@@ -19,9 +19,10 @@ import (
 
 // Config changes what the list is made of. The zero value is what a program gets.
 type Config struct {
-	Compiler []string     // command that starts the compiler process; nil: the kudzu program of this installation
-	Cache    *cache.Cache // nil: the user's
-	Strict   bool         // a kernel that cannot be compiled fails instead of being interpreted
+	Compiler []string       // command that starts the compiler process; nil: the kudzu program of this installation
+	Cache    *cache.Cache   // nil: the user's
+	Target   compile.Target // what to compile for; the zero value is this machine
+	Strict   bool           // a kernel that cannot be compiled fails instead of being interpreted
 }
 
 // All gives the backends in order of preference. Nothing is opened.
@@ -50,7 +51,7 @@ func Client(cfg Config) *compile.Client {
 	if cfg.Compiler == nil {
 		cfg.Compiler = []string{compilerPath(), "compiler"}
 	}
-	return compile.New(compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Log: func(s string) { logx.Debugf("%s", s) }})
+	return compile.New(compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Target: cfg.Target, Log: func(s string) { logx.Debugf("%s", s) }})
 }
 
 // compilerPath finds the kudzu program: KUDZU_COMPILER, or ../bin/kudzu seen from the folder of libkudzu.so, or this

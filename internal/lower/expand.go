@@ -98,6 +98,12 @@ func canExpand(m *ir.Matrix) bool {
 	return true
 }
 
+// hasTiles reports products that emit/warp has code of its own for on most processors, and on the others calls as functions.
+func hasTiles(m *ir.Matrix) bool {
+	u := mmaElems[m.A].unit
+	return !m.Sparse && !quadPairs(m) && (u == unitF32 || u == unitBytes || u == unitNibbles)
+}
+
 // quadPairs reports m8n8k4 on f16, which has fragments of its own.
 func quadPairs(m *ir.Matrix) bool { return m.M == 8 && m.K == 4 && m.A == "f16" }
 

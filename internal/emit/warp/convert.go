@@ -130,21 +130,6 @@ func (e *emitter) oddF32(d ll.Val) ll.Val {
 	return e.fromBits(e.sel(differs, odd, fb), ir.F32)
 }
 
-func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
-	mode := map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}[in.Rnd]
-	if !e.cpu.avx512 || mode == 0 || to != ir.F32 && to != ir.F64 || intBits(x.T) < 32 {
-		e.unsupported("conversion of an integer rounded %s to %s", in.Rnd, to)
-	}
-	lanes := 16
-	if intBits(x.T) == 64 {
-		lanes = 8
-	}
-	return e.chunks([]ll.Val{x}, lanes, func(p []ll.Val) ll.Val {
-		t := withElem(p[0].T, typ(to))
-		return e.o.Call(t, "llvm.x86.avx512."+name+".round."+suffix(t)+"."+suffix(p[0].T), p[0], ll.Int("i32", mode))
-	})
-}
-
 func emitFExt(e *emitter, in *ir.Inst) {
 	from, to := in.Args[0].Type, in.Results[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
@@ -206,10 +191,8 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 		return e.conv("fptrunc", x, "float")
 	case from == ir.F64 && to == ir.F32:
 		return e.directedF64ToF32(in, x)
-	case from == ir.F64 && rn:
-		x = e.oddF32(x)
 	case from == ir.F64:
-		e.unsupported("cvt of f64 to %s rounded %s", to, in.Rnd)
+		x = e.oddF32(x)
 	case from == ir.BF16:
 		x = e.widenBF16(x)
 	}
@@ -227,29 +210,6 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 		e.unsupported("stochastic rounding")
 	}
 	return e.truncBF16(x, in.Rnd)
-}
-
-func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val {
-	mode := map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}[in.Rnd]
-	if !e.cpu.avx512 || mode == 0 {
-		e.unsupported("cvt of f64 to f32 rounded %s", in.Rnd)
-	}
-	return e.chunks([]ll.Val{x}, 8, func(p []ll.Val) ll.Val {
-		zero := ll.Val{T: "<8 x float>", S: "zeroinitializer"}
-		return e.o.Call("<8 x float>", "llvm.x86.avx512.mask.cvtpd2ps.512", p[0], zero, ll.Int("i8", -1), ll.Int("i32", mode))
-	})
-}
-
-func (e *emitter) directedToHalf(in *ir.Inst, x ll.Val) ll.Val {
-	imm, ok := map[ir.Rnd]int64{ir.RM: 1, ir.RP: 2, ir.RZ: 3}[in.Rnd]
-	if !e.cpu.avx512 || !ok {
-		e.unsupported("cvt of f32 to f16 rounded %s", in.Rnd)
-	}
-	r := e.chunks([]ll.Val{x}, 16, func(p []ll.Val) ll.Val {
-		zero := ll.Val{T: "<16 x i16>", S: "zeroinitializer"}
-		return e.o.Call("<16 x i16>", "llvm.x86.avx512.mask.vcvtps2ph.512", p[0], ll.Int("i32", imm), zero, ll.Int("i16", -1))
-	})
-	return e.conv("bitcast", r, "half")
 }
 
 // emitPack puts parts side by side, the first lowest.

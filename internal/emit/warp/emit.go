@@ -20,6 +20,7 @@ import (
 // Config says what the code is for.
 type Config struct {
 	Block    [3]uint32 // as given to the passes; zero: any shape
+	Triple   string    // LLVM's; "" is x86-64
 	CPU      string    // LLVM's name
 	Features string    // LLVM's list: "+avx512f,…"
 }
@@ -88,6 +89,10 @@ type emitter struct {
 	// Memory for lane loops, by type.
 	scratch map[string]ll.Val
 	spins   bool
+
+	tiles         tiles
+	tileFunctions []*tileKind
+	called        map[string]bool // functions of products
 }
 
 type phiPair struct{ scalar, vec *ll.Phi }
@@ -95,13 +100,26 @@ type phiPair struct{ scalar, vec *ll.Phi }
 // target is what the CPU can do.
 type target struct {
 	avx512, fp16, vnni, vbmi, bf16 bool
+	arm64                          bool
+	modal                          bool // the rounding mode can be changed around vector instructions: AVX and FMA, or arm64
+}
+
+// targetOf reads LLVM's names. A processor that is only named, without a list of features, has AVX2 unless it is one of the
+// two oldest levels.
+func targetOf(cfg Config) target {
+	list := "," + cfg.Features + ","
+	has := func(f string) bool { return strings.Contains(list, ",+"+f+",") }
+	c := target{avx512: has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"), fp16: has("avx512fp16"), vnni: has("avx512vnni"),
+		vbmi: has("avx512vbmi"), bf16: has("avx512bf16"), arm64: strings.HasPrefix(cfg.Triple, "aarch64") || strings.HasPrefix(cfg.Triple, "arm64")}
+	old := cfg.CPU == "x86-64" || cfg.CPU == "x86-64-v2" || strings.Contains(list, ",-avx2,") || strings.Contains(list, ",-fma,")
+	c.modal = c.arm64 || !old || has("avx2") && has("fma")
+	return c
 }
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
-	has := func(f string) bool { return strings.Contains(","+cfg.Features+",", ",+"+f+",") }
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}}
-	e.cpu = target{avx512: has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"), fp16: has("avx512fp16"), vnni: has("avx512vnni"), vbmi: has("avx512vbmi"), bf16: has("avx512bf16")}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, called: map[string]bool{}}
+	e.cpu = targetOf(cfg)
 	e.flush = allFlushed(e.f)
 	attrs := []string{"nounwind", "null_pointer_is_valid", `"no-builtins"`, `"frame-pointer"="none"`}
 	if e.cpu.avx512 {
@@ -160,6 +178,7 @@ func (e *emitter) body() {
 func (e *emitter) label(name string) {
 	e.o.Label(name)
 	clear(e.cache)
+	e.forgetTiles()
 }
 
 func (e *emitter) inst(in *ir.Inst) {

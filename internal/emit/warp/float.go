@@ -362,29 +362,9 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 	return e.sel(e.fcmp("olt", x, one), x, one)
 }
 
-// directed rounds towards zero or an infinity with AVX-512's embedded rounding.
-func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
-	if !e.cpu.avx512 || t != ir.F32 && t != ir.F64 {
-		e.unsupported("%s with a directed rounding on this processor", in.Op)
-	}
-	mode := map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}[in.Rnd]
-	if mode == 0 {
-		e.unsupported("%s rounded %s", in.Op, in.Rnd)
-	}
-	ps, lanes := "ps", 16
-	if t == ir.F64 {
-		ps, lanes = "pd", 8
-	}
-	name := map[ir.Op]string{ir.FAdd: "add", ir.FSub: "sub", ir.FMul: "mul", ir.FDiv: "div", ir.FRcp: "div", ir.FFma: "vfmadd", ir.FSqrt: "sqrt"}[in.Op]
-	return e.chunks(a, lanes, func(parts []ll.Val) ll.Val {
-		return e.o.Call(parts[0].T, "llvm.x86.avx512."+name+"."+ps+".512", append(parts, ll.Int("i32", mode))...)
-	})
-}
-
 // chunks applies op to pieces of n lanes; a scalar is put into a vector.
 func (e *emitter) chunks(a []ll.Val, n int, op func([]ll.Val) ll.Val) ll.Val {
-	total, elem := split(a[0].T)
-	vt := ll.Vec(n, elem)
+	total, _ := split(a[0].T)
 	if total < n {
 		parts := make([]ll.Val, len(a))
 		for i, x := range a {
@@ -409,7 +389,6 @@ func (e *emitter) chunks(a []ll.Val, n int, op func([]ll.Val) ll.Val) ll.Val {
 		}
 		out = append(out, op(parts))
 	}
-	_ = vt
 	return e.concat(out)
 }
 

@@ -7,9 +7,13 @@ import (
 	"kudzu/internal/ll"
 )
 
-// emitMma calls the function of the product with its fragments in memory, a vector a register. A kernel of few products has
-// them expanded long before.
+// emitMma is a product of tiles, or calls the function that lower made of it with its fragments in memory, a vector a register. A
+// kernel of few products of the latter kind has them expanded long before.
 func emitMma(e *emitter, in *ir.Inst) {
+	if t := e.tileOf(in.Mat); t != nil && in.Rnd == ir.RN {
+		e.tileProduct(t, in)
+		return
+	}
 	f := e.product(in.Sym)
 	if f == nil {
 		e.unsupported("mma %s of %s and %s", shapeName(in.Mat), in.Mat.A, in.Mat.B)
@@ -19,6 +23,7 @@ func emitMma(e *emitter, in *ir.Inst) {
 		room = e.o.Alloca(fmt.Sprintf("[%d x i8]", e.fragments(f.Params)+e.fragments(in.Results)), 64)
 		e.scratch[in.Sym] = room
 	}
+	e.called[in.Sym] = true
 	off := 0
 	for _, a := range in.Args {
 		e.o.Do("store %s, %s, align 64", e.vector(a), e.at(room, off))
@@ -54,7 +59,11 @@ func (e *emitter) fragments(vs []*ir.Value) int {
 
 // products writes the functions of the kernel's matrix products: one block each, all lanes acting.
 func (e *emitter) products() {
+	e.writeTiles()
 	for _, f := range e.m.Funcs[1:] {
+		if !e.called[f.Name] {
+			continue
+		}
 		p := newEmitter(e.m, e.cfg)
 		p.f, p.mod, p.flush, p.ctx = f, e.mod, e.flush, context{sregs: map[ir.SpecialReg]*rep{}}
 		p.o = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)

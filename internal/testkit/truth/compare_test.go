@@ -7,14 +7,18 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
+	"kudzu/internal/compile"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
@@ -42,6 +46,30 @@ func TestInterp(t *testing.T) {
 // TestCPU compares compiled kernels with the recorded answers. Several lines share a kernel, because most of the time is
 // the compiler's; a few lines of each form are a sample that go test can afford, KUDZU_FULL=1 takes all, one kernel each.
 func TestCPU(t *testing.T) {
+	c := compiled(t, compile.Target{})
+	c.least = 20000
+	if os.Getenv("KUDZU_FULL") != "" {
+		c.batch = 1
+	} else {
+		c.sample = 3
+	}
+	c.run(t)
+}
+
+// TestAVX2 does the same with code for a processor without AVX-512.
+func TestAVX2(t *testing.T) {
+	if runtime.GOARCH != "amd64" || !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C) {
+		t.Skip("this machine does not run x86-64-v3")
+	}
+	c := compiled(t, compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64-v3"})
+	if os.Getenv("KUDZU_FULL") == "" {
+		c.sample = 1
+	}
+	c.run(t)
+}
+
+// compiled is the compiler for a target against the record.
+func compiled(t *testing.T, target compile.Target) comparison {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -50,14 +78,8 @@ func TestCPU(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true})
-	c := comparison{backend: b, batch: 8, workers: 3, least: 20000, open: isaDir + "rows-open-cpu.txt"}
-	if os.Getenv("KUDZU_FULL") != "" {
-		c.batch = 1
-	} else {
-		c.sample = 3
-	}
-	c.run(t)
+	b := devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Target: target, Strict: true})
+	return comparison{backend: b, batch: 8, workers: 3, open: isaDir + "rows-open-cpu.txt"}
 }
 
 // sample keeps n lines of each form: the first, and others spread over the rest.

@@ -1,0 +1,402 @@
+package warp
+
+import (
+	"fmt"
+	"strings"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// Matrix products of tiles with 8 columns. A warp's accumulators are vectors as they are: half a register of PTX is 4 rows of 4
+// columns, lane 4g+t of it row g and column 2t (or 2t+1). What they are multiplied with comes from memory, where an operand is
+// put once, however many products use it, so that a product is only arithmetic with operands that the load units arrange:
+//
+//   - of the left matrix, 4 rows of 4 places along k. In step i of 4, lane (g, t) takes place turn(i, t) of row g. Doubling the even
+//     or odd elements is something that a load does, so the four places need the vector twice, the second time with
+//     its pairs exchanged;
+//   - of the right matrix, for each step and each half of the columns, the four elements that lanes t want, repeated for all rows,
+//     which a load does too.
+//
+// A product is a function, one for each kind: hundreds of them in a kernel cost no more code than one.
+
+// turn is the place along k that lane t takes in step i.
+func turn(i, t int) int {
+	return [4][4]int{{0, 0, 2, 2}, {1, 1, 3, 3}, {2, 2, 0, 0}, {3, 3, 1, 1}}[i][t]
+}
+
+// tileKind is a kind of product that is done so.
+type tileKind struct {
+	name    string
+	rows    int    // groups of 8 rows: 1 or 2
+	steps   int    // registers of b
+	elem    string // of the vectors: float or i32
+	parts   int    // vectors that a register of a becomes
+	nibbles bool
+	sa, sb  bool // bytes are signed
+}
+
+// quads is how many groups of 4 places along k there are.
+func (t *tileKind) quads() int { return t.steps * t.parts }
+
+func (t *tileKind) aBytes() int { return t.quads() * 2 * t.rows * 2 * 64 }
+func (t *tileKind) bBytes() int { return t.quads()*128 + 64 } // with the correction
+
+// tileOf finds the kind of m, if this processor has it.
+func (e *emitter) tileOf(m *ir.Matrix) *tileKind {
+	if m == nil || e.w != 32 || m.Sparse || m.N != 8 || m.M != 8 && m.M != 16 || m.A == "f16" && m.K == 4 {
+		return nil
+	}
+	t := &tileKind{rows: m.M / 8, elem: "float", parts: 1, name: fmt.Sprintf("tile.m%dk%d.%s.%s", m.M, m.K, m.A, m.B)}
+	pack := 0
+	switch m.A {
+	case "f16", "bf16":
+		pack, t.parts = 2, 2
+	case "tf32":
+		pack = 1
+	case "s8", "u8":
+		pack = 4
+	case "s4", "u4":
+		pack, t.parts, t.nibbles = 8, 2, true
+	default:
+		return nil
+	}
+	if pack >= 4 {
+		if !e.cpu.vnni {
+			return nil
+		}
+		t.elem, t.sa, t.sb = "i32", m.A[0] == 's', m.B[0] == 's'
+	}
+	t.steps = m.K / (4 * pack)
+	return t
+}
+
+// operandSlots is how many prepared operands of a kind of tile are kept at a time; together they stay in the first cache.
+const operandSlots = 16
+
+// tiles are the prepared operands of a block.
+type tiles struct {
+	at    map[string]ll.Val // by their registers
+	order map[string][]string
+	made  map[string]bool // functions
+}
+
+// prepared is the memory where fill puts an operand, unless it is there already.
+func (e *emitter) prepared(class string, args []*ir.Value, bytes int, fill func(p ll.Val)) ll.Val {
+	if e.tiles.at == nil {
+		e.tiles = tiles{map[string]ll.Val{}, map[string][]string{}, map[string]bool{}}
+	}
+	var key strings.Builder
+	key.WriteString(class)
+	for _, a := range args {
+		if a.Const {
+			fmt.Fprintf(&key, " #%x", a.Bits)
+		} else {
+			fmt.Fprintf(&key, " %p", a)
+		}
+	}
+	k := key.String()
+	if p, ok := e.tiles.at[k]; ok {
+		return p
+	}
+	slot := len(e.tiles.order[class])
+	if slot >= operandSlots { // the oldest makes room
+		old := e.tiles.order[class][0]
+		p := e.tiles.at[old]
+		delete(e.tiles.at, old)
+		e.tiles.order[class] = append(e.tiles.order[class][1:], k)
+		e.tiles.at[k] = p
+		fill(p)
+		return p
+	}
+	name := fmt.Sprintf("tile %s %d", class, slot)
+	p, ok := e.scratch[name]
+	if !ok {
+		p = e.o.Alloca(fmt.Sprintf("[%d x i8]", bytes), 64)
+		e.scratch[name] = p
+	}
+	e.tiles.order[class] = append(e.tiles.order[class], k)
+	e.tiles.at[k] = p
+	fill(p)
+	return p
+}
+
+// forgetTiles is for a new block, which other blocks than this one may lead to.
+func (e *emitter) forgetTiles() {
+	clear(e.tiles.at)
+	clear(e.tiles.order)
+}
+
+// widened turns a register into the vectors that are multiplied: f16 as pairs side by side, 64 elements.
+func (e *emitter) widened(t *tileKind, elem string, v ll.Val) []ll.Val {
+	switch elem {
+	case "f16":
+		h := e.o.Op("<64 x half>", "bitcast %s to <64 x half>", v)
+		return []ll.Val{e.conv("fpext", h, "float")}
+	case "bf16":
+		return []ll.Val{e.fromBits(e.op2("shl", v, k(v, 16)), ir.F32), e.fromBits(e.op2("and", v, k(v, -1<<16)), ir.F32)}
+	case "tf32":
+		return []ll.Val{e.fromBits(e.op2("and", v, k(v, ^0x1fff)), ir.F32)}
+	case "s4", "u4":
+		const high = -0x0f0f0f10 // 0xf0f0f0f0: nibbles as bytes 16 times too large
+		return []ll.Val{e.op2("and", e.op2("shl", v, k(v, 4)), k(v, high)), e.op2("and", v, k(v, high))}
+	}
+	return []ll.Val{v}
+}
+
+// leftOperand puts a into memory.
+func (e *emitter) leftOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.Val {
+	return e.prepared(t.name+".a", args, t.aBytes(), func(p ll.Val) {
+		put := func(quad, block int, x ll.Val, lanes []int) {
+			for swap := 0; swap < 2; swap++ {
+				pick := make([]int, 16)
+				for l := range pick {
+					pick[l] = lanes[l^2*swap]
+				}
+				off := ((quad*2*t.rows+block)*2 + swap) * 64
+				e.o.Do("store %s, %s, align 64", e.shuffle(x, x, pick), e.at(p, off))
+			}
+		}
+		for s := 0; s < t.steps; s++ {
+			for h := 0; h < t.rows; h++ {
+				v := e.vector(args[t.rows*s+h])
+				if t.elem == "i32" && t.sa == t.sb { // see corrected
+					v = e.op2("xor", v, k(v, -0x7f7f7f80))
+					if t.nibbles {
+						v = e.op2("xor", e.vector(args[t.rows*s+h]), k(v, -0x77777778))
+					}
+				}
+				for j, x := range e.widened(t, m.A, v) {
+					for half := 0; half < 2; half++ {
+						if n, _ := split(x.T); n == 32 {
+							put(s*t.parts+j, 2*h+half, x, rangeInts(16*half, 16, func(l int) int { return l }))
+							continue
+						}
+						for q := 0; q < 2; q++ {
+							put(2*s+q, 2*h+half, x, rangeInts(0, 16, func(l int) int { return 8*(4*half+l/4) + 4*q + l%4 }))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// rightOperand puts b into memory, and behind it what corrected says.
+func (e *emitter) rightOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.Val {
+	return e.prepared(t.name+".b", args, t.bBytes(), func(p ll.Val) {
+		var all []ll.Val
+		for s := 0; s < t.steps; s++ {
+			v := e.vector(args[s])
+			if m.A == "f16" { // pairs in order of k, widened, then in order of steps
+				v = e.shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + l/8 }))
+				w := e.widened(t, m.B, v)[0]
+				for q := 0; q < 2; q++ {
+					all = append(all, e.shuffle(w, w, rangeInts(0, 32, func(l int) int {
+						at := turn(l/8, l%4)
+						return 32*q + 2*(8*(at>>1)+l%8) + at&1
+					})))
+				}
+				continue
+			}
+			v = e.shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + turn(l/8, l%4) }))
+			all = append(all, e.widened(t, m.B, v)...)
+		}
+		for i, x := range all {
+			e.o.Do("store %s, %s, align 64", x, e.at(p, 128*i))
+		}
+		if t.elem == "i32" && t.sa == t.sb {
+			e.o.Do("store %s, %s, align 32", e.corrected(t, all), e.at(p, 128*len(all)))
+		}
+	})
+}
+
+// corrected: VNNI multiplies unsigned bytes by signed ones. Where both are signed or both are not, a's are moved by half
+// their range, and the sums of b's columns make it good: for each half of the columns, 4 numbers.
+func (e *emitter) corrected(t *tileKind, bs []ll.Val) ll.Val {
+	half := int64(128)
+	sum := ll.Val{T: "<16 x i32>", S: "zeroinitializer"}
+	for _, b := range bs {
+		for h := 0; h < 2; h++ {
+			x := e.slice(b, 16*h, 16)
+			if t.sa { // signed b, by 128 as an unsigned number
+				sum = e.vnni(sum, k(x, -0x7f7f7f80), x)
+			} else {
+				sum = e.vnni(sum, x, k(x, 0x01010101))
+			}
+		}
+	}
+	lo, hi := e.slice(sum, 0, 8), e.slice(sum, 8, 8)
+	r := e.op2("add", lo, hi)
+	if t.sa {
+		return e.op2("sub", k(r, 0), r)
+	}
+	return e.op2("mul", r, k(r, half))
+}
+
+func (e *emitter) vnni(acc, u, s ll.Val) ll.Val {
+	return e.o.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", acc, u, s)
+}
+
+// tileProduct emits in as a call of its kind's function.
+func (e *emitter) tileProduct(t *tileKind, in *ir.Inst) {
+	m := in.Mat
+	na := t.rows * t.steps
+	a, b, c := in.Args[:na], in.Args[na:na+t.steps], in.Args[na+t.steps:]
+	pa, pb := e.leftOperand(t, m, a), e.rightOperand(t, m, b)
+	acc := e.tileAccumulators(m, c)
+	start := acc
+	apart := t.elem == "i32" && (m.Sat || t.nibbles) // c is added last
+	if apart {
+		start = make([]ll.Val, len(acc))
+		for i := range start {
+			start[i] = k(acc[i], 0)
+		}
+	}
+	var args []string
+	for _, x := range start {
+		args = append(args, e.slice(x, 0, 16).String(), e.slice(x, 16, 16).String())
+	}
+	args = append(args, pa.String(), pb.String())
+	ret := tileResult(t, len(args)-2)
+	r := e.o.Op(ret, "call %s%s @%q(%s)", e.tileConvention(), ret, t.name, strings.Join(args, ", "))
+	if !e.tiles.made[t.name] {
+		e.tiles.made[t.name] = true
+		e.tileFunctions = append(e.tileFunctions, t)
+	}
+	var out []ll.Val
+	for i := range acc {
+		lo := e.o.Op(ll.Vec(16, t.elem), "extractvalue %s, %d", r, 2*i)
+		hi := e.o.Op(ll.Vec(16, t.elem), "extractvalue %s, %d", r, 2*i+1)
+		x := e.concat([]ll.Val{lo, hi})
+		if t.nibbles { // each product is 256 times too large
+			x = e.op2("ashr", x, k(x, 8))
+		}
+		switch {
+		case m.Sat:
+			x = e.intr("sadd.sat", acc[i], x)
+		case apart:
+			x = e.op2("add", acc[i], x)
+		}
+		out = append(out, x)
+	}
+	e.setTile(m, in.Results, out)
+}
+
+// tileConvention passes up to 16 vectors in registers; only AVX-512 has registers left then.
+func (e *emitter) tileConvention() string {
+	if !e.cpu.avx512 {
+		return ""
+	}
+	return "x86_regcallcc "
+}
+
+func tileResult(t *tileKind, n int) string {
+	return "{ " + strings.TrimSuffix(strings.Repeat(ll.Vec(16, t.elem)+", ", n), ", ") + " }"
+}
+
+// tileAccumulators is c, an element a vector; halves are widened.
+func (e *emitter) tileAccumulators(m *ir.Matrix, c []*ir.Value) []ll.Val {
+	var acc []ll.Val
+	for _, v := range c {
+		x := e.vector(v)
+		if m.C != "f16" {
+			acc = append(acc, x)
+			continue
+		}
+		for at := int64(0); at < 32; at += 16 {
+			h := e.conv("trunc", e.op2("lshr", x, k(x, at)), "i16")
+			acc = append(acc, e.conv("fpext", e.conv("bitcast", h, "half"), "float"))
+		}
+	}
+	return acc
+}
+
+func (e *emitter) setTile(m *ir.Matrix, results []*ir.Value, out []ll.Val) {
+	if m.D != "f16" {
+		for i, r := range results {
+			e.set(r, out[i])
+		}
+		return
+	}
+	for i, r := range results {
+		half := func(x ll.Val) ll.Val {
+			h := e.canonical(e.conv("fptrunc", x, "half"), ir.F16, 32)
+			return e.conv("zext", e.conv("bitcast", h, "i16"), "i32")
+		}
+		hi := half(out[2*i+1])
+		e.set(r, e.op2("or", half(out[2*i]), e.op2("shl", hi, k(hi, 16))))
+	}
+}
+
+// writeTiles writes the functions of the products that were called. With few vector registers a function does two groups
+// of four rows at a time.
+func (e *emitter) writeTiles() {
+	for _, t := range e.tileFunctions {
+		n := 4 * t.rows
+		ret := tileResult(t, n)
+		var params []string
+		vt := ll.Vec(16, t.elem)
+		acc := make([]ll.Val, n)
+		for i := range acc {
+			acc[i] = ll.Val{T: vt, S: fmt.Sprintf("%%c%d", i)}
+			params = append(params, acc[i].String())
+		}
+		p := newEmitter(e.m, e.cfg)
+		p.mod = e.mod
+		p.o = e.mod.Func(fmt.Sprintf("internal %s%s @%q(%s, ptr %%a, ptr %%b) noinline", e.tileConvention(), ret, t.name, strings.Join(params, ", ")), false)
+		together := 2 * t.rows
+		if !e.cpu.avx512 {
+			together = 2
+		}
+		for first := 0; first < 2*t.rows; first += together {
+			p.tileRows(t, acc, first, together)
+		}
+		r := ll.Val{T: ret, S: "poison"}
+		for i, x := range acc {
+			r = p.o.Op(ret, "insertvalue %s, %s, %d", r, x, i)
+		}
+		p.o.Do("ret %s", r)
+	}
+}
+
+// tileRows adds the products of some groups of 4 rows. acc has for each 8 rows two halves of the columns, each two vectors.
+func (e *emitter) tileRows(t *tileKind, acc []ll.Val, first, n int) {
+	a, b := ll.Val{T: "ptr", S: "%a"}, ll.Val{T: "ptr", S: "%b"}
+	at := func(block, col int) *ll.Val { return &acc[block/2*4+col*2+block%2] }
+	four := func(off int) ll.Val { // 16 bytes, repeated
+		x := e.o.Op("<4 x float>", "load <4 x float>, %s, align 16", e.at(b, off))
+		return e.shuffle(x, x, rangeInts(0, 16, func(l int) int { return l % 4 }))
+	}
+	bits := func(x ll.Val) ll.Val { return e.conv("bitcast", x, t.elem) }
+	if t.elem == "i32" && t.sa == t.sb {
+		for col := 0; col < 2; col++ {
+			x := bits(four(t.quads()*128 + 16*col))
+			for r := first; r < first+n; r++ {
+				*at(r, col) = e.op2("add", *at(r, col), x)
+			}
+		}
+	}
+	for quad := 0; quad < t.quads(); quad++ {
+		for i := 0; i < 4; i++ {
+			bv := [2]ll.Val{bits(four(quad*128 + i*32)), bits(four(quad*128 + i*32 + 16))}
+			for r := first; r < first+n; r++ {
+				x := e.o.Op("<16 x float>", "load <16 x float>, %s, align 64", e.at(a, ((quad*2*t.rows+r)*2+i/2)*64))
+				av := bits(e.shuffle(x, x, rangeInts(0, 16, func(l int) int { return l&^1 + i%2 })))
+				for col := 0; col < 2; col++ {
+					*at(r, col) = e.tileStep(t, *at(r, col), av, bv[col])
+				}
+			}
+		}
+	}
+}
+
+func (e *emitter) tileStep(t *tileKind, acc, a, b ll.Val) ll.Val {
+	switch {
+	case t.elem == "float":
+		return e.intr("fma", a, b, acc)
+	case t.sb: // a is unsigned, or made so
+		return e.vnni(acc, a, b)
+	}
+	return e.vnni(acc, b, a)
+}
