@@ -20,7 +20,7 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 	}
 	s, known := e.pattern(in)
 	if known && s.Stride&low == 0 && s.SegStride&low == 0 {
-		if int64(addr.Shape.Align) < int64(size) {
+		if int64(addr.Shape.Align) < int64(size) && !e.tested(in, size) {
 			e.testAlign(in, e.scalar(addr), low, mask, all)
 		}
 		return
@@ -38,6 +38,58 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 	}
 	act := e.number(bad)
 	e.orMisaligned(in, e.cmp("ne", act, ll.Int("i32", 0)), func() ll.Val { return act })
+}
+
+// alignment is what a test proved: the value is a multiple of size.
+type alignment struct {
+	root *ir.Value
+	size int
+}
+
+// tested reports that an earlier access has tested what in's address is made of, for all lanes of in, and notes that in does.
+func (e *emitter) tested(in *ir.Inst, size int) bool {
+	root := in.Args[0]
+	for d := root.Def; d != nil && d.Op == ir.Add; d = root.Def {
+		x, y := d.Args[0], d.Args[1]
+		if multiple(x, size) {
+			x, y = y, x
+		}
+		if !multiple(y, size) {
+			break
+		}
+		root = x
+	}
+	if e.dom == nil {
+		e.f.Rewire()
+		e.dom, e.checked = ir.Dominators(e.f), map[alignment][]*ir.Inst{}
+	}
+	key := alignment{root, size}
+	for _, o := range e.checked[key] {
+		if within(in.Mask, o.Mask, 0) && e.dom.Dominates(o.Block, in.Block) {
+			return true
+		}
+	}
+	e.checked[key] = append(e.checked[key], in)
+	return false
+}
+
+// within reports that the lanes of mask a are all in b.
+func within(a, b *ir.Value, depth int) bool {
+	if b == nil || a == b {
+		return true
+	}
+	if a == nil || a.Def == nil || a.Def.Op != ir.And || depth > 6 {
+		return false
+	}
+	return within(a.Def.Args[0], b, depth+1) || within(a.Def.Args[1], b, depth+1)
+}
+
+// multiple reports a value whose lane 0 is a multiple of size.
+func multiple(v *ir.Value, size int) bool {
+	if v.Const {
+		return v.Bits&uint64(size-1) == 0
+	}
+	return int64(v.Shape.Align) >= int64(size)
 }
 
 // testAlign tests one address for all lanes, which counts only if some lane acts.

@@ -93,6 +93,9 @@ type emitter struct {
 	tiles         tiles
 	tileFunctions []*tileKind
 	called        map[string]bool // functions of products
+
+	checked map[alignment][]*ir.Inst // accesses whose alignment was tested
+	dom     *ir.DomTree
 }
 
 type phiPair struct{ scalar, vec *ll.Phi }
@@ -423,6 +426,10 @@ func (e *emitter) splatN(x ll.Val, n int) ll.Val {
 	t := ll.Vec(n, x.T)
 	if isConstText(x) {
 		return ll.Splat(n, x)
+	}
+	if x.T == "i1" { // a mask is a number; shuffles of bits go through whole vectors
+		it := fmt.Sprintf("i%d", n)
+		return e.o.Op(t, "bitcast %s to %s", e.conv("sext", x, it), t)
 	}
 	one := e.o.Op(t, "insertelement %s poison, %s, i64 0", t, x)
 	return e.o.Op(t, "shufflevector %s, %s poison, <%d x i32> zeroinitializer", one, t, n)

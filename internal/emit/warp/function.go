@@ -76,13 +76,18 @@ func (e *emitter) function() {
 	o.Do("ret i32 0")
 
 	o.Label("block.body")
-	o.Do("store %s, %s", bid.Val, e.at(c.worker, image.WorkerBlock))
-	e.warpLoop()
+	step := ll.Int("i32", 1)
+	if e.inRows() {
+		step = e.rowLoop(end)
+	} else {
+		o.Do("store %s, %s", bid.Val, e.at(c.worker, image.WorkerBlock))
+		e.warpLoop()
+	}
 
 	o.Label("block.next")
-	next := o.Op("i64", "add %s, 1", bid.Val)
+	next := o.Op("i64", "add %s, %s", bid.Val, e.conv("zext", step, "i64").S)
 	bid.Add(next, "block.next")
-	e.nextBlock(ids)
+	e.nextBlock(ids, step)
 	o.Br("block.head")
 	e.misalignedEnd()
 	e.finishPhis()
@@ -169,11 +174,12 @@ func (e *emitter) firstBlock() [3]ll.Val {
 }
 
 // nextBlock counts the index up, x fastest.
-func (e *emitter) nextBlock(ids [3]*ll.Phi) {
+func (e *emitter) nextBlock(ids [3]*ll.Phi, step ll.Val) {
 	c, o := &e.ctx, e.o
 	carry := ll.Int("i1", 1)
 	for i := range ids {
-		up := o.Op("i32", "add %s, 1", ids[i].Val)
+		up := o.Op("i32", "add %s, %s", ids[i].Val, step.S)
+		step = ll.Int("i32", 1)
 		over := o.Op("i1", "icmp uge %s, %s", up, c.grid[i].S)
 		if i == 2 {
 			over = ll.Int("i1", 0)
