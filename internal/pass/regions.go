@@ -22,7 +22,7 @@ func regions(st *state) error {
 			if in.Op == ir.GridSync {
 				return &ir.Unsupported{What: "a grid-wide barrier", Line: int(in.Line)}
 			}
-			if !suspends(in) {
+			if !suspends(in) && !(st.m.Width == 1 && gathers(in.Op)) {
 				if in.Op == ir.Bar {
 					r.PerWarp = true // an arrival is counted
 				}
@@ -103,6 +103,15 @@ func setTermAfter(f *ir.Func, b, next *ir.Block, line int32) {
 // suspends reports an operation at which a warp waits for others.
 func suspends(in *ir.Inst) bool {
 	return in.Op == ir.Bar && in.BarKind != ir.BarArrive || isYield(in)
+}
+
+// gathers reports an operation of a warp's lanes for which they wait where they run one by one.
+func gathers(op ir.Op) bool {
+	switch op {
+	case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.Elect, ir.WarpSync:
+		return true
+	}
+	return false
 }
 
 // isYield reports the mark that a loop waits on memory that other warps of the block may write.

@@ -32,8 +32,8 @@ func width(st *state) error {
 		return nil
 	}
 	if alone {
-		if in := warpOp(f); in != nil {
-			return &ir.Unsupported{What: "a lock among the lanes of a warp in a kernel with warp operations", Line: int(in.Line)}
+		if in := matrixOp(f); in != nil {
+			return &ir.Unsupported{What: "a lock among the lanes of a warp in a kernel with matrix operations", Line: int(in.Line)}
 		}
 		st.m.Width = 1
 	}
@@ -46,12 +46,12 @@ func width(st *state) error {
 	return nil
 }
 
-// warpOp is an operation that needs the lanes of a warp side by side.
-func warpOp(f *ir.Func) *ir.Inst {
+// matrixOp is an operation that needs the lanes of a warp side by side; others gather them (regions).
+func matrixOp(f *ir.Func) *ir.Inst {
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
 			switch in.Op {
-			case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.ActiveMask, ir.Elect, ir.Mma, ir.LdMatrix, ir.StMatrix, ir.MovMatrix:
+			case ir.Mma, ir.LdMatrix, ir.StMatrix, ir.MovMatrix:
 				return in
 			}
 		}

@@ -13,7 +13,8 @@ func (e *emitter) slots() {
 		return
 	}
 	if r.PerWarp {
-		e.frame = 64 // the warp's state
+		e.layoutCollect()
+		e.frame = max(64, (e.coll.bytes+63)&^63) // the warp's state
 	}
 	for _, p := range r.Points {
 		for _, v := range p.Live {
@@ -137,7 +138,7 @@ func (e *emitter) pointOf(b *ir.Block) int {
 		return 0
 	}
 	in := b.Insts[len(b.Insts)-2]
-	if in.Op != ir.Bar && in.Op != ir.CallRt {
+	if in.Op != ir.Bar && in.Op != ir.CallRt && !(e.w == 1 && isCollective(in.Op)) {
 		return 0
 	}
 	for i := range e.f.Regions.Points {
@@ -202,6 +203,10 @@ func (e *emitter) barCombine(k ir.BarKind, a, b ll.Val) ll.Val {
 func (e *emitter) barResult(k int) {
 	at := e.f.Regions.Points[k-1].At
 	if len(at.Results) == 0 {
+		return
+	}
+	if isCollective(at.Op) {
+		e.collectResult(k)
 		return
 	}
 	var x ll.Val

@@ -88,6 +88,8 @@ type emitter struct {
 	frame int // bytes of the warp's frame so far
 	// Memory for lane loops, by type.
 	scratch map[string]ll.Val
+	wide    map[string]ll.Val // of operations on 32 lanes in a kernel of single threads
+	coll    collect
 	spins   bool
 
 	tiles         tiles
@@ -121,7 +123,7 @@ func targetOf(cfg Config) target {
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, called: map[string]bool{}}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu = targetOf(cfg)
 	e.flush = allFlushed(e.f)
 	attrs := []string{"nounwind", "null_pointer_is_valid", `"no-builtins"`, `"frame-pointer"="none"`}
@@ -188,6 +190,10 @@ func (e *emitter) inst(in *ir.Inst) {
 	e.line, e.o.Line = in.Line, in.Line
 	if in.Op.IsTerm() {
 		e.phiArgs(in.Block)
+	}
+	if e.w == 1 && isCollective(in.Op) {
+		e.arriveCollective(in, e.pointOf(in.Block))
+		return
 	}
 	emitters[in.Op](e, in)
 }

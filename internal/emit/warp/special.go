@@ -77,7 +77,20 @@ func (e *emitter) lanemask(s ir.SpecialReg) *rep {
 		return int64(int32(m))
 	}
 	if e.w == 1 {
-		e.unsupported("lane masks among lanes that wait on each other")
+		bit := e.op2("shl", ll.Int("i32", 1), e.op2("and", e.ctx.first, ll.Int("i32", 31)))
+		below := e.op2("sub", bit, ll.Int("i32", 1))
+		x := bit
+		switch s {
+		case ir.LanemaskLE:
+			x = e.op2("or", bit, below)
+		case ir.LanemaskLT:
+			x = below
+		case ir.LanemaskGE:
+			x = e.not(below)
+		case ir.LanemaskGT:
+			x = e.not(e.op2("or", bit, below))
+		}
+		return &rep{scalar: x}
 	}
 	elems := make([]int64, e.w)
 	for l := range elems {

@@ -77,6 +77,10 @@ func (e *emitter) perWarpLoop() {
 	c.warp = warp.Val
 	c.warpFrame = e.frameOf(c.warp)
 	status := e.load("i32", c.warpFrame, warpStatus, "")
+	if e.coll.bytes > 0 {
+		o.CondBr(e.cmp("eq", status, ll.Int("i32", collecting)), "try", "warp.ask")
+		o.Label("warp.ask")
+	}
 	o.CondBr(e.cmp("eq", status, ll.Int("i32", running)), "warp.run", "warp.next")
 	o.Label("warp.run")
 	o.Do("store i32 1, %s", progress)
@@ -84,6 +88,7 @@ func (e *emitter) perWarpLoop() {
 	e.dispatch(e.load("i32", c.warpFrame, warpPC, ""))
 	c.warpNext = "warp.next"
 	e.body()
+	e.tries(progress)
 
 	o.Line = 0
 	o.Label("warp.next")
@@ -172,6 +177,7 @@ func (e *emitter) helpers() {
 	if r := e.f.Regions; r == nil || !r.PerWarp {
 		return
 	}
+	e.collectHelpers()
 	size := (e.frame + 63) &^ 63
 	e.mod.Raw(fmt.Sprintf(`
 define internal void @kz.open(ptr %%frame, i32 %%id, i32 %%unit, i32 %%warps) #0 {

@@ -71,8 +71,12 @@ func (e *emitter) needLanes(in *ir.Inst) {
 	}
 }
 
+// emitActiveMask: a thread that runs by itself is the only one that is there.
 func emitActiveMask(e *emitter, in *ir.Inst) {
-	e.needLanes(in)
+	if e.w == 1 {
+		e.set(in.Results[0], e.op2("shl", ll.Int("i32", 1), e.op2("and", e.ctx.first, ll.Int("i32", 31))))
+		return
+	}
 	e.set(in.Results[0], e.active(in))
 }
 
