@@ -1,5 +1,5 @@
 # Kudzu: run unmodified CUDA programs without NVIDIA's driver. See README.md.
-.PHONY: run test bench apps gen check dist clean setup examples record
+.PHONY: run test bench bench-bundle apps gen check dist clean setup examples record
 
 # Builds everything and runs six CUDA examples on the CPU.
 run: dist
@@ -15,6 +15,10 @@ test: dist examples
 # PoCL; scripts/bench.sh -asm NAME shows what Kudzu makes of one. See docs/bench/README.md.
 bench: dist
 	@scripts/bench.sh $(if $(ROW),-row '$(ROW)' -no-pocl,)
+
+# .build/bench-bundle.tgz: the suite for a machine with nothing but gcc; unpack it there and run bundle/run.sh FOLDER 1,16.
+bench-bundle: dist
+	@scripts/bench.sh -bundle
 
 # Opt-in: third-party programs, fetched into .build/apps, nothing of them committed.
 apps: dist

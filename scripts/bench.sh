@@ -1,11 +1,16 @@
 #!/bin/sh
-# The bench suite: every row's kernel on Kudzu, its C on gcc and clang (-O3 -march=native -ffast-math), its OpenCL on PoCL,
-# in one process, interleaved. All options go to the harness, except
-#   scripts/bench.sh -row NAME[,NAME]     only these rows (a name, a module's name, or prefix*)
-#   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly under .build/bench/asm
-#   scripts/bench.sh -build               builds only
-#   scripts/bench.sh -ptx                 writes bench/kernels/*.ptx again from the .cu files
-# See docs/bench/README.md.
+# The bench suite: every row's kernel on Kudzu, its C by gcc and clang (-O3 -march=native -ffast-math), its OpenCL on PoCL,
+# in one process, interleaved; then launch latency, start-up and compile time. docs/bench/README.md says how to read it.
+#   scripts/bench.sh                      everything; writes docs/bench (BENCH_OUT: elsewhere)
+#   scripts/bench.sh -row NAME[,NAME] ..  only these rows (a row, a module, or prefix*); more options go to the harness:
+#                                         -no-pocl, -reps N, -threads N, -sample-ms N, -json FILE
+#   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly in .build/bench/asm
+#   scripts/bench.sh -launch              launch latency and start-up only
+#   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
+#   scripts/bench.sh -scaling 1,16        compute-bound rows, saxpy and triad at these thread counts
+#   scripts/bench.sh -ptx                 bench/kernels/*.ptx again from the .cu files
+#   scripts/bench.sh -bundle              .build/bench-bundle.tgz: the 16-core run for a machine with nothing but gcc
+# KUDZU_PTXAS names a ptxas to compare with (else the one in PATH); BENCH_APPS a library for the full run's compile times.
 set -eu
 cd "$(dirname "$0")/.."
 out=.build/bench
@@ -44,19 +49,95 @@ build() {
         gcc -O2 -g -Wall -Wextra -Iinclude -o "$out/harness.part" bench/harness/*.c bench/rows/*.c -ldl -lm -lpthread
         mv "$out/harness.part" "$out/harness"
     fi
+    "$out/harness" -list >"$out/list.txt"
 }
 
-case ${1:-} in
--ptx) write_ptx; exit ;;
--build) build; exit ;;
+# PoCL is one of the rows' opponents: installed where that needs no question, said where it is missing.
+pocl() {
+    for icd in /etc/OpenCL/vendors/*pocl*; do [ -e "$icd" ] && return 0; done
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+        echo "kudzu: installing pocl-opencl-icd"
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pocl-opencl-icd ocl-icd-libopencl1 >/dev/null 2>&1 && return 0
+    fi
+    echo "kudzu: PoCL is missing, its column stays empty (package pocl-opencl-icd)" >&2
+}
+
+launch() { KUDZU_CACHE_DIR=$PWD/$out/cache "$out/harness" -launch "$@"; }
+compile() { go run ./internal/testkit/bench compile -list "$out/list.txt" "$@"; }
+
+scaling() {
+    counts=$(echo "$1" | tr , ' ')
+    shift
+    files=""
+    for n in $counts; do
+        echo "== $n threads"
+        "$out/harness" -compute -no-pocl -threads "$n" -json "$out/scaling-$n.json" "$@"
+        files="$files $out/scaling-$n.json"
+    done
+    # shellcheck disable=SC2086
+    go run ./internal/testkit/bench report -o "${BENCH_OUT:-$out}" $files
+}
+
+# Kudzu with libLLVM beside it, the harness, the kernels, the native sources and clang's build of them for this kind of CPU.
+bundle() {
+    dir=$out/bundle
+    rm -rf "$dir"
+    mkdir -p "$dir/lib" "$dir/bin" "$dir/native"
+    cp dist/bin/kudzu "$dir/bin/"
+    cp -P dist/lib/libcuda.so* dist/lib/libkudzu-base.so dist/lib/libkudzu.so "$dir/lib/"
+    cp -r bench/kernels "$dir/kernels"
+    cp bench/native/* "$dir/native/"
+    cp "$out/harness" "$dir/harness"
+    "$(scripts/setup.sh clang)" -O3 -march=sapphirerapids -ffast-math -fPIC -shared -o "$dir/native-clang.so" bench/native/*.c -lm -lpthread
+    cp bench/bundle.sh "$dir/run.sh"
+    # The library that the compiler process opens, under the name it looks for ($ORIGIN/../lib finds what it needs). What
+    # it needs and never calls here (a solver, an XML reader, a line editor) becomes a library of empty functions.
+    llvm=$(for f in /usr/lib/llvm-*/lib/libLLVM.so.[0-9]* /usr/lib/*/libLLVM.so.[0-9]*; do [ -e "$f" ] && readlink -f "$f"; done | grep -E '\.so\.(19|2[0-9])' | sort -V | head -n 1)
+    [ -n "$llvm" ] || { echo "bench: no libLLVM 19 or newer to carry" >&2; exit 1; }
+    cp -L "$llvm" "$dir/lib/libLLVM.so"
+    strip --strip-unneeded "$dir/lib/libLLVM.so" 2>/dev/null || true
+    ldd "$llvm" | awk '/=> \//{print $1, $3}' | while read -r name path; do
+        case $name in
+        libz3.*) stub "$dir/lib/$name" "$llvm" 'Z3_' ;;
+        libxml2.*) stub "$dir/lib/$name" "$llvm" 'xml' ;;
+        libedit.*) stub "$dir/lib/$name" "$llvm" 'el_|history' ;;
+        libffi.* | libz.* | libzstd.* | libtinfo.* | libstdc++.* | libgcc_s.*) cp -L "$path" "$dir/lib/" ;;
+        esac
+    done
+    tar -C "$out" -czf .build/bench-bundle.tgz bundle
+    ls -l .build/bench-bundle.tgz
+}
+
+# stub LIBRARY USER PATTERN: a library with every function of that pattern that USER wants.
+stub() {
+    nm -D --undefined-only "$2" | sed 's/@.*//' | awk -v p="^($3)" '$2 ~ p {print "void " $2 "(void) {}"}' | gcc -shared -fPIC -x c -o "$1" -Wl,-soname,"$(basename "$1")" -
+}
+
+everything() {
+    pocl
+    "$out/harness" -json "$out/rows.json" "$@" || failed=1
+    launch -json "$out/launch.json"
+    if [ -n "${BENCH_APPS:-}" ]; then compile -json "$out/compile.json" -apps "$BENCH_APPS" >"$out/compile.txt"; else compile -json "$out/compile.json" >"$out/compile.txt"; fi
+    grep -E '^(cold|bench|lib|no ptxas)' "$out/compile.txt"
+    go run ./internal/testkit/bench report -rows "$out/rows.json" -launch "$out/launch.json" -compile "$out/compile.json" -o "${BENCH_OUT:-docs/bench}"
+    [ -z "${failed:-}" ] || { echo "bench: some results are wrong" >&2; exit 1; }
+}
+
+verb=${1:-}
+[ "$verb" = -ptx ] && { write_ptx; exit; }
+build
+case $verb in
+-build) ;;
 -asm)
-    build
     mkdir -p "$out/asm"
     "$out/harness" -list -row "$2" | sort -u -k3,4 | while read -r row module kernel block grid; do
-        echo "$row: $kernel, block $block, grid $grid: $out/asm/$kernel.*"
+        echo "$row: $kernel, block $block, grid $grid"
         dist/bin/kudzu compile "bench/kernels/$module.ptx" --kernel "$kernel" --block "$block" --emit ptx,ir,ll,opt,asm -o "$out/asm"
-    done
-    exit ;;
+    done ;;
+-launch) shift; launch "$@" ;;
+-compile) shift; compile "$@" ;;
+-scaling) shift; scaling "$@" ;;
+-bundle) bundle ;;
+-row) "$out/harness" "$@" ;;
+*) everything "$@" ;;
 esac
-build
-exec "$out/harness" "$@"

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/xml"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kudzu/internal/ptx"
+)
+
+func sample() results {
+	ok := func(name string, gcc, clang, kudzu, pocl float64) row {
+		return row{Name: name, What: "a problem", Module: "m", GCC: gcc, Clang: clang, Kudzu: kudzu, PoCL: pocl, KudzuOK: true, PoCLOK: pocl > 0}
+	}
+	wrong := ok("wrong", 1, 1, 1, 1)
+	wrong.KudzuOK = false
+	return results{
+		Suite:  rowsFile{Threads: 2, Reps: 7, Rows: []row{ok("fast", 8, 4, 1, 16), ok("even", 2, 3, 2, 1), ok("slow", 0, 1, 4, 0), wrong}},
+		Launch: []figure{{"quick", 1, "us", 2}, {"late", 3, "ms", 2}, {"free", 9, "MB", 0}},
+		Compile: &compileTimes{PTXAS: "ptxas 1", PTXASStart: 1, Kernels: []kernelTime{
+			{Kernel: "a", Set: "bench", Kudzu: 3, PTXAS: 2}, {Kernel: "b", Set: "bench", Kudzu: 9, PTXAS: 2}, {Kernel: "c", Set: "bench", Kudzu: 2, PTXAS: 2},
+			{Kernel: "d", Set: "bench", MMA: true, Kudzu: 8, PTXAS: 2}, {Kernel: "e", Set: "bench", Error: "no"}}},
+	}
+}
+
+func TestScore(t *testing.T) {
+	s := scoreOf(sample().Suite.Rows)
+	if s.rows != 3 || s.wrong != 1 || s.above07 != 2 || s.poclRows != 2 {
+		t.Errorf("counts: %+v", s)
+	}
+	if math.Abs(s.native-1) > 1e-9 || s.median != 1 { // 4, 1 and 1/4
+		t.Errorf("geomean %v, median %v, want 1 and 1", s.native, s.median)
+	}
+	if math.Abs(s.pocl-math.Sqrt(8)) > 1e-9 || len(s.underPoCL09) != 1 || s.underPoCL09[0] != "even" {
+		t.Errorf("PoCL: %v, under 0.9: %v", s.pocl, s.underPoCL09)
+	}
+	if len(s.under05) != 1 || s.under05[0] != "slow" {
+		t.Errorf("under 0.5: %v", s.under05)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	r := sample()
+	text := r.verdict()
+	for _, want := range []string{"**missed**: 3 of 4 rows", "- met: geomean against native 1.000", "**missed**: rows under 0.5 of native: slow", "- met: quick: 1 us",
+		"**missed**: late: 3 ms", "**missed**: cold compile, bench: median 1.50", "**missed**: cold compile, bench, with mma: median 4.00"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "free") {
+		t.Error("a figure without target is judged")
+	}
+}
+
+func TestChartIsXML(t *testing.T) {
+	r := sample()
+	d := xml.NewDecoder(strings.NewReader(chart(r.Suite.Rows)))
+	bars := 0
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := tok.(xml.StartElement); ok && e.Name.Local == "circle" {
+			bars++
+		}
+	}
+	if bars != 4 { // three rows with PoCL and the legend
+		t.Errorf("%d dots, want 4", bars)
+	}
+}
+
+func TestScaling(t *testing.T) {
+	run := func(threads int, scale float64) rowsFile {
+		return rowsFile{Threads: threads, Rows: []row{
+			{Name: "saxpy", Bytes: 80e6, GCC: 2 / scale, Kudzu: 2 / scale}, {Name: "triad", Bytes: 80e6, GCC: 1.6 / scale, Kudzu: 3 / scale}}}
+	}
+	text := (&scaling{Runs: []rowsFile{run(1, 1), run(16, 12)}}).markdown()
+	for _, want := range []string{"| saxpy | 2.00 | 1.0 | 0.17 | 12.0 | 12.0 |", "16 threads: saxpy 480.0 GB/s, STREAM triad (native) 600.0 GB/s: 80 %"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestKernelsInStep: every module's PTX is there, is valid, and has the kernels that its CUDA text has.
+func TestKernelsInStep(t *testing.T) {
+	files, err := filepath.Glob("../../../bench/kernels/*.cu")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no bench kernels: %v", err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(strings.TrimSuffix(file, ".cu") + ".ptx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := ptx.IndexModule(string(text))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for line := range strings.Lines(string(source)) {
+			name, ok := strings.CutPrefix(strings.TrimSpace(line), "KERNEL ")
+			if name, _, _ = strings.Cut(name, "("); !ok || strings.Contains(name, "#") {
+				continue
+			}
+			if x.Func(name) == nil {
+				t.Errorf("%s: the PTX has no kernel %s: scripts/bench.sh -ptx", file, name)
+			}
+		}
+	}
+}

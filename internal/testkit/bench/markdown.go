@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (r *results) markdown() string {
+	var b strings.Builder
+	b.WriteString("# Bench results\n\nWritten by `make bench`; how to read it is in [README.md](README.md).\n\n")
+	r.Machine.markdown(&b)
+	fmt.Fprintf(&b, "- %d threads everywhere, medians of %d interleaved samples; %s\n", r.Suite.Threads, r.Suite.Reps, or(r.Suite.PoCL, "PoCL was not installed"))
+	fmt.Fprintf(&b, "\n## Verdict\n\n%s\n", r.verdict())
+	b.WriteString("\n![Kudzu against native code and PoCL, row by row](ratios.svg)\n\n## Rows\n\n")
+	b.WriteString("Times in ms. *native* is the better of gcc and clang; ratios above 1 mean that Kudzu is faster.\n\n")
+	b.WriteString("| row | problem | gcc | clang | kudzu | pocl | native / kudzu | pocl / kudzu | rate | error |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for i := range r.Suite.Rows {
+		w := &r.Suite.Rows[i]
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.1g |\n", w.Name, w.What, millis(w.GCC), millis(w.Clang), millis(w.Kudzu), millis(w.PoCL),
+			mark(w.ratio(), 0.5), mark(w.pocl(), 0.9), w.rate(), w.KudzuError)
+	}
+	r.markdownLaunch(&b)
+	r.markdownCompile(&b)
+	return b.String()
+}
+
+func (m *machine) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "- %s, %d cores, %s\n- native: %s; %s; `%s`\n- commit %s, %s\n", m.CPU, m.Cores, m.Kernel, or(m.GCC, "no gcc"), or(m.Clang, "no clang"), m.Flags,
+		or(m.Commit, "unknown"), m.Date)
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+func millis(ms float64) string {
+	switch {
+	case ms == 0:
+		return "-"
+	case ms < 10:
+		return fmt.Sprintf("%.2f", ms)
+	}
+	return fmt.Sprintf("%.1f", ms)
+}
+
+// mark sets a ratio below its bound in bold.
+func mark(v, bound float64) string {
+	switch {
+	case v == 0:
+		return "-"
+	case v < bound:
+		return fmt.Sprintf("**%.2f**", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func (w *row) rate() string {
+	switch {
+	case w.Ops > 0 && w.Compute:
+		return fmt.Sprintf("%.1f Gop/s", w.Ops/w.Kudzu*1e-6)
+	case w.Bytes > 0:
+		return fmt.Sprintf("%.1f GB/s", w.Bytes/w.Kudzu*1e-6)
+	}
+	return ""
+}
+
+// verdict holds the figures against what was set as their target.
+func (r *results) verdict() string {
+	s := scoreOf(r.Suite.Rows)
+	var b strings.Builder
+	line := func(ok bool, format string, args ...any) {
+		sign := "met"
+		if !ok {
+			sign = "**missed**"
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", sign, fmt.Sprintf(format, args...))
+	}
+	line(s.wrong == 0, "%d of %d rows compute what the native code computes", s.rows, s.rows+s.wrong)
+	line(s.native >= 0.9, "geomean against native %.3f (target 0.9, then 1.0); median %.2f", s.native, s.median)
+	line(s.above07*10 >= s.rows*8, "%d of %d rows at 0.7 or more (target 80 %%)", s.above07, s.rows)
+	line(len(s.under05) == 0, "rows under 0.5 of native: %s", or(strings.Join(s.under05, ", "), "none"))
+	if s.poclRows > 0 {
+		line(s.pocl >= 3, "geomean against PoCL %.2f over %d rows (target 3)", s.pocl, s.poclRows)
+		line(len(s.underPoCL09) == 0, "rows under 0.9 of PoCL: %s", or(strings.Join(s.underPoCL09, ", "), "none"))
+	}
+	for _, f := range r.Launch {
+		if f.Target > 0 {
+			line(f.Value <= f.Target, "%s: %.3g %s (target %g)", f.Name, f.Value, f.Unit, f.Target)
+		}
+	}
+	if r.Compile != nil && r.Compile.PTXAS != "" {
+		for _, c := range r.Compile.summaries() {
+			line(c.ratio <= 2 && c.failed == 0, "cold compile, %s: median %.2f of ptxas (target 2)", c.name, c.ratio)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (r *results) markdownLaunch(b *strings.Builder) {
+	if len(r.Launch) == 0 {
+		return
+	}
+	b.WriteString("\n## Launch and start-up\n\nMedians of 20. Processes are fresh where the line says so; the cache is warm.\n\n| what | | target |\n|---|--:|--:|\n")
+	for _, f := range r.Launch {
+		target := ""
+		if f.Target > 0 {
+			target = fmt.Sprintf("%g %s", f.Target, unit2(f.Unit))
+		}
+		fmt.Fprintf(b, "| %s | %.3g %s | %s |\n", f.Name, f.Value, unit2(f.Unit), target)
+	}
+}
+
+func unit2(u string) string { return strings.Replace(u, "us", "µs", 1) }
+
+func (r *results) markdownCompile(b *strings.Builder) {
+	c := r.Compile
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n## Compile time\n\nCold compile of one kernel, cut out of its module, in a compiler process that runs already (its start with libLLVM: %.0f ms, once a process); ", c.KudzuStart)
+	if c.PTXAS != "" {
+		fmt.Fprintf(b, "%s -O3 on the same text, its process included (%.1f ms for an empty kernel). ", c.PTXAS, c.PTXASStart)
+	}
+	fmt.Fprintf(b, "Medians of %d.\n\n| kernels | | kudzu ms | ptxas ms | median ratio | without ptxas's start | at most 2 | worst |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", c.Reps)
+	for _, s := range c.summaries() {
+		fmt.Fprintf(b, "| %s | %d | %.1f | %.1f | %.2f | %.2f | %d | %.1f |\n", s.name, s.n, s.kudzu, s.ptxas, s.ratio, s.net, s.within, s.slowest)
+	}
+	b.WriteString("\n| kernel | PTX bytes | kudzu ms | ptxas ms | ratio |\n|---|--:|--:|--:|--:|\n")
+	sorted := slices.Clone(c.Kernels)
+	slices.SortStableFunc(sorted, func(x, y kernelTime) int { return boolInt(x.MMA) - boolInt(y.MMA) })
+	for _, k := range sorted {
+		if k.Set != "bench" {
+			continue
+		}
+		ratio := ""
+		if k.PTXAS > 0 {
+			ratio = fmt.Sprintf("%.2f", k.Kudzu/k.PTXAS)
+		}
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s |\n", k.Kernel, k.Bytes, millis(k.Kudzu), millis(k.PTXAS), ratio)
+	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// markdown compares each run with the first, and saxpy with the better of the native triads (STREAM's).
+func (s *scaling) markdown() string {
+	var b strings.Builder
+	b.WriteString("# Scaling\n\nWritten by `bench report`; how to read it is in [README.md](README.md).\n\n")
+	s.Machine.markdown(&b)
+	if len(s.Runs) == 0 {
+		return b.String()
+	}
+	first := s.Runs[0]
+	b.WriteString("\n| row |")
+	for _, r := range s.Runs {
+		fmt.Fprintf(&b, " %d threads, ms | times |", r.Threads)
+	}
+	b.WriteString(" native times |\n|---|" + strings.Repeat("--:|--:|", len(s.Runs)) + "--:|\n")
+	for _, base := range first.Rows {
+		fmt.Fprintf(&b, "| %s |", base.Name)
+		native := ""
+		for _, r := range s.Runs {
+			i := slices.IndexFunc(r.Rows, func(w row) bool { return w.Name == base.Name })
+			if i < 0 {
+				b.WriteString(" - | - |")
+				continue
+			}
+			fmt.Fprintf(&b, " %s | %.1f |", millis(r.Rows[i].Kudzu), base.Kudzu/r.Rows[i].Kudzu)
+			native = fmt.Sprintf("%.1f", base.native()/r.Rows[i].native())
+		}
+		fmt.Fprintf(&b, " %s |\n", native)
+	}
+	for _, r := range s.Runs {
+		var saxpy, triad float64
+		for _, w := range r.Rows {
+			switch w.Name {
+			case "saxpy":
+				saxpy = w.Bytes / w.Kudzu * 1e-6
+			case "triad":
+				triad = w.Bytes / w.native() * 1e-6
+			}
+		}
+		if saxpy > 0 && triad > 0 {
+			fmt.Fprintf(&b, "\n%d threads: saxpy %.1f GB/s, STREAM triad (native) %.1f GB/s: %.0f %% (target 80 %%).\n", r.Threads, saxpy, triad, 100*saxpy/triad)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// row is one line of the harness's figures; times in milliseconds, medians, 0 where there is none.
+type row struct {
+	Name      string  `json:"row"`
+	What      string  `json:"what"`
+	Module    string  `json:"module"`
+	Tolerance float64 `json:"tolerance"`
+	Bytes     float64 `json:"bytes"`
+	Ops       float64 `json:"ops"`
+	Compute   bool    `json:"compute"`
+	MMA       bool    `json:"mma"`
+
+	GCC         float64 `json:"gcc_ms"`
+	Clang       float64 `json:"clang_ms"`
+	Kudzu       float64 `json:"kudzu_ms"`
+	PoCL        float64 `json:"pocl_ms,omitempty"`
+	GCCSpread   float64 `json:"gcc_spread"`
+	ClangSpread float64 `json:"clang_spread"`
+	KudzuSpread float64 `json:"kudzu_spread"`
+	KudzuError  float64 `json:"kudzu_error"`
+	KudzuOK     bool    `json:"kudzu_ok"`
+	PoCLOK      bool    `json:"pocl_ok"`
+}
+
+// native is the better of the two compilers.
+func (r *row) native() float64 {
+	switch {
+	case r.GCC == 0:
+		return r.Clang
+	case r.Clang == 0:
+		return r.GCC
+	}
+	return min(r.GCC, r.Clang)
+}
+
+func (r *row) ratio() float64 { return r.native() / r.Kudzu }
+func (r *row) pocl() float64  { return r.PoCL / r.Kudzu }
+
+// rowsFile is what one run of the harness writes.
+type rowsFile struct {
+	Threads int    `json:"threads"`
+	Reps    int    `json:"reps"`
+	Device  string `json:"device"`
+	PoCL    string `json:"pocl"`
+	Rows    []row  `json:"rows"`
+}
+
+// figure is one of the launch and start-up figures; a target of 0 is none.
+type figure struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Target float64 `json:"target"`
+}
+
+type launchFile struct {
+	Figures []figure `json:"launch"`
+}
+
+// results is docs/bench/results.json.
+type results struct {
+	Machine machine       `json:"machine"`
+	Suite   rowsFile      `json:"suite"`
+	Launch  []figure      `json:"launch,omitempty"`
+	Compile *compileTimes `json:"compile,omitempty"`
+}
+
+// scaling is docs/bench/scaling.json: the same rows at several thread counts on one machine.
+type scaling struct {
+	Machine machine    `json:"machine"`
+	Runs    []rowsFile `json:"runs"`
+}
+
+func runReport(args []string) error {
+	var rows, launch, comp, machineFile, out string
+	fs := flag.NewFlagSet("report", flag.ContinueOnError)
+	fs.StringVar(&rows, "rows", "", "figures of the harness")
+	fs.StringVar(&launch, "launch", "", "figures of the harness -launch")
+	fs.StringVar(&comp, "compile", "", "figures of bench compile")
+	fs.StringVar(&machineFile, "machine", "", "a machine described by scripts/bench.sh -machine; empty: this one")
+	fs.StringVar(&out, "o", "docs/bench", "folder to write")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	m, err := describe(machineFile)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 { // runs at several thread counts
+		s := scaling{Machine: m}
+		for _, file := range fs.Args() {
+			var r rowsFile
+			if err := readJSON(file, &r); err != nil {
+				return err
+			}
+			s.Runs = append(s.Runs, r)
+		}
+		return s.write(out)
+	}
+	res := results{Machine: m}
+	if err := readJSON(rows, &res.Suite); err != nil {
+		return err
+	}
+	if len(res.Suite.Rows) == 0 {
+		return errors.New("no rows")
+	}
+	if launch != "" {
+		var l launchFile
+		if err := readJSON(launch, &l); err != nil {
+			return err
+		}
+		res.Launch = l.Figures
+	}
+	if comp != "" {
+		res.Compile = &compileTimes{}
+		if err := readJSON(comp, res.Compile); err != nil {
+			return err
+		}
+	}
+	return res.write(out)
+}
+
+func readJSON(file string, v any) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+func writeJSON(file string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o666)
+}
+
+func (r *results) write(dir string) error {
+	if err := writeJSON(filepath.Join(dir, "results.json"), r); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "results.md"), []byte(r.markdown()), 0o666); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ratios.svg"), []byte(chart(r.Suite.Rows)), 0o666); err != nil {
+		return err
+	}
+	fmt.Println(r.verdict())
+	return nil
+}
+
+func (s *scaling) write(dir string) error {
+	slices.SortFunc(s.Runs, func(a, b rowsFile) int { return a.Threads - b.Threads })
+	if err := writeJSON(filepath.Join(dir, "scaling.json"), s); err != nil {
+		return err
+	}
+	text := s.markdown()
+	fmt.Print(text)
+	return os.WriteFile(filepath.Join(dir, "scaling.md"), []byte(text), 0o666)
+}
+
+// score is what acceptance asks of the rows.
+type score struct {
+	rows, above07, wrong int
+	native, median       float64 // geomean and median of the ratios against native
+	pocl, leastPoCL      float64
+	poclRows             int
+	under05, underPoCL09 []string
+}
+
+func scoreOf(rows []row) score {
+	var s score
+	var logs, plogs float64
+	var ratios []float64
+	s.leastPoCL = math.Inf(1)
+	for i := range rows {
+		r := &rows[i]
+		if !r.KudzuOK || r.Kudzu <= 0 || r.native() <= 0 {
+			s.wrong++
+			continue
+		}
+		s.rows++
+		logs += math.Log(r.ratio())
+		ratios = append(ratios, r.ratio())
+		if r.ratio() >= 0.7 {
+			s.above07++
+		}
+		if r.ratio() < 0.5 {
+			s.under05 = append(s.under05, r.Name)
+		}
+		if r.PoCL > 0 && r.PoCLOK {
+			s.poclRows++
+			plogs += math.Log(r.pocl())
+			s.leastPoCL = min(s.leastPoCL, r.pocl())
+			if r.pocl() < 0.9 {
+				s.underPoCL09 = append(s.underPoCL09, r.Name)
+			}
+		}
+	}
+	if s.rows > 0 {
+		s.native, s.median = math.Exp(logs/float64(s.rows)), median(ratios)
+	}
+	if s.poclRows > 0 {
+		s.pocl = math.Exp(plogs / float64(s.poclRows))
+	}
+	return s
+}
