@@ -3,12 +3,14 @@ package driver
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/ptx"
 )
 
 // maxPrelinked bounds the list of containers behind a wrapper of version 2.
@@ -107,7 +109,49 @@ func readWrapper(p hostmem.Ptr, sm int) (string, error) {
 		}
 		cs = append(cs, c)
 	}
+	if w.Version == 2 {
+		return linkContainers(cs, sm)
+	}
 	return choose(cs, sm)
+}
+
+// linkContainers makes one text of the containers of separately compiled units, each with its own choice of code. One that
+// holds only machine code is the result of the vendor's linking, or a library that we have our own of.
+func linkContainers(cs []*fatbin.Container, sm int) (string, error) {
+	var parts []ptx.Part
+	var none error
+	for i, c := range cs {
+		text, err := choose([]*fatbin.Container{c}, sm)
+		var b *badImage
+		switch {
+		case errors.As(err, &b) && b.code == errNoBinary:
+			none = err
+			continue
+		case err != nil:
+			return "", err
+		}
+		parts = append(parts, ptx.Part{Name: fmt.Sprintf("unit %d", i+1), Text: text})
+	}
+	switch len(parts) {
+	case 0:
+		if none == nil {
+			none = notAnImage("a wrapper without containers")
+		}
+		return "", none
+	case 1:
+		return parts[0].Text, nil
+	}
+	return linkText(parts)
+}
+
+// linkText is ptx.Link with its errors as those of images.
+func linkText(parts []ptx.Part) (string, error) {
+	text, err := ptx.Link(parts)
+	var clash *ptx.LinkError
+	if errors.As(err, &clash) {
+		err = &badImage{errInvalidPTX, "error   : " + clash.Error()}
+	}
+	return text, err
 }
 
 func readContainer(p hostmem.Ptr) (*fatbin.Container, error) {

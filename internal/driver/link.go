@@ -2,7 +2,6 @@ package driver
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -165,11 +164,7 @@ func (l *Linker) link() error {
 	if len(l.parts) == 0 {
 		return errInvalidValue
 	}
-	text, err := ptx.Link(l.parts)
-	var clash *ptx.LinkError
-	if errors.As(err, &clash) {
-		err = &badImage{errInvalidPTX, "error   : " + clash.Error()}
-	}
+	text, err := linkText(l.parts)
 	if err == nil {
 		_, err = describe("linked", text, l.sm, l.jit)
 	}

@@ -38,11 +38,16 @@ func (x *Index) Slice(kernel string) (*Slice, error) {
 			b.prototype(x.Func(name))
 		}
 	}
+	// A table of functions and the functions that name the table have no order among each other: variables come first.
+	for _, name := range c.order {
+		if it := &x.items[x.byName[name]]; it.v != nil {
+			b.variable(it.v)
+		}
+	}
 	for _, name := range c.order {
 		it := &x.items[x.byName[name]]
 		switch {
 		case it.v != nil:
-			b.variable(it.v)
 		case it.of != "":
 			if it.decl != nil {
 				b.piece(it.decl.Start, it.decl.End)
@@ -84,6 +89,9 @@ func (c *cutter) visit(name string) {
 		r := f.refs[f.next]
 		f.next++
 		it := &c.x.items[c.x.byName[r]]
+		if it.fn != nil && c.x.items[c.x.byName[f.name]].v != nil {
+			c.proto[r] = true
+		}
 		switch c.state[r] {
 		case 0:
 			c.state[r] = 1

@@ -61,3 +61,40 @@ func TestSlicePointers(t *testing.T) {
 		t.Errorf("%v: a slice without pointers lists addresses:\n%s", err, s.Text)
 	}
 }
+
+// TestSliceTables: a table of functions that name the table, as the destructors of C++ name their class's.
+func TestSliceTables(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .b32 r) f(.param .b64 a);
+.global .align 8 .u64 table[2] = {0, f};
+.func (.param .b32 r) f(.param .b64 a)
+{
+	.reg .b64 %rd<2>;
+	mov.u64 %rd1, table;
+	ret;
+}
+.visible .entry k()
+{
+	.reg .b64 %rd<2>;
+	mov.u64 %rd1, table;
+	ret;
+}
+`
+	x, err := IndexModule(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := x.Slice("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proto, table, body := strings.Index(s.Text, "f(.param .b64 a)\n;"), strings.Index(s.Text, "table[2]"), strings.Index(s.Text, "f(.param .b64 a)\n{")
+	if proto < 0 || table < proto || body < table {
+		t.Errorf("declaration at %d, table at %d, function at %d:\n%s", proto, table, body, s.Text)
+	}
+	if _, err := ParseModule(s.Text); err != nil {
+		t.Error(err)
+	}
+}
