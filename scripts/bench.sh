@@ -108,9 +108,13 @@ bundle() {
     ls -l .build/bench-bundle.tgz
 }
 
-# stub LIBRARY USER PATTERN: a library with every function of that pattern that USER wants.
+# stub LIBRARY USER PATTERN: a library with every function of that pattern that USER wants, in the version it wants.
 stub() {
-    nm -D --undefined-only "$2" | sed 's/@.*//' | awk -v p="^($3)" '$2 ~ p {print "void " $2 "(void) {}"}' | gcc -shared -fPIC -x c -o "$1" -Wl,-soname,"$(basename "$1")" -
+    nm -D --undefined-only "$2" | awk -v p="^($3)" '$2 ~ p {v = $2; sub(/^[^@]*@*/, "", v); sub(/@.*/, "", $2); print $2, v}' >"$out/stub.txt"
+    awk '{print "void " $1 "(void) {}"}' "$out/stub.txt" >"$out/stub.c"
+    awk '$2 {s[$2] = s[$2] " " $1 ";"} END {for (v in s) print v " { global:" s[v] " };"}' "$out/stub.txt" >"$out/stub.map"
+    [ -s "$out/stub.map" ] || echo "{ global: *; };" >"$out/stub.map"
+    gcc -shared -fPIC -o "$1" "$out/stub.c" -Wl,-soname,"$(basename "$1")" -Wl,--version-script="$out/stub.map"
 }
 
 everything() {

@@ -220,9 +220,13 @@ static void verify(struct session *s) {
     }
 }
 
+/* Seconds after which an implementation of a row is not sampled again: one that is a hundred times slower would make
+ * everybody wait. On a quiet machine nothing gets there. */
+enum { PATIENCE = 12 };
+
 static void measure(struct session *s) {
-    int times[VARIANTS];
-    double samples[VARIANTS][64];
+    int times[VARIANTS], taken[VARIANTS] = {0};
+    double samples[VARIANTS][64], spent[VARIANTS] = {0};
     for (int v = 0; v < VARIANTS; v++) {
         if (!present(v)) continue;
         double t = now();
@@ -233,18 +237,20 @@ static void measure(struct session *s) {
     }
     for (int rep = 0; rep < opt.reps; rep++)
         for (int v = 0; v < VARIANTS; v++) {
-            if (!present(v)) continue;
+            if (!present(v) || (spent[v] > PATIENCE && taken[v])) continue;
             /* The one before may still have threads that spin before they sleep. */
             usleep(300);
             double t = now();
             run_times(s, v, times[v]);
-            samples[v][rep] = (now() - t) / times[v];
+            t = now() - t;
+            spent[v] += t;
+            samples[v][taken[v]++] = t / times[v];
         }
     for (int v = 0; v < VARIANTS; v++) {
         if (!present(v)) continue;
-        s->seconds[v] = median(samples[v], opt.reps);
+        s->seconds[v] = median(samples[v], taken[v]);
         s->best[v] = samples[v][0];
-        s->spread[v] = (samples[v][opt.reps - 1] - samples[v][0]) / s->seconds[v];
+        s->spread[v] = (samples[v][taken[v] - 1] - samples[v][0]) / s->seconds[v];
     }
 }
 
