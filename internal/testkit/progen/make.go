@@ -8,10 +8,12 @@ import (
 // maker builds a program.
 type maker struct {
 	*rand.Rand
-	catalog *Catalog
-	prog    *Program
-	fuel    int // statements left
-	whole   bool
+	catalog   *Catalog
+	prog      *Program
+	fuel      int // statements left
+	whole     bool
+	functions int // how many the program has
+	calls     int // in the function being made
 }
 
 // where is what may be written at a place.
@@ -31,13 +33,17 @@ func New(c *Catalog, seed uint64) *Program {
 	m.prog.Grid = [3]uint32{uint32(1 + m.IntN(3)), 1, 1}
 	m.prog.Uniform = m.Uint32() % 16
 	m.whole = m.prog.blockThreads()%32 == 0
-	for range m.IntN(3) {
-		m.fuel = 6
+	m.functions = m.IntN(4)
+	for range m.functions {
+		m.fuel, m.calls = 6, 0
 		m.prog.functions = append(m.prog.functions, &function{m.list(where{function: true}, 3)})
 	}
 	m.fuel = 4 + m.IntN(24)
 	for m.fuel > 0 {
 		m.prog.body = append(m.prog.body, m.list(where{uniform: true}, 6)...)
+	}
+	if m.IntN(4) == 0 {
+		m.prog.leave = m.guard()
 	}
 	return m.prog
 }
@@ -67,24 +73,28 @@ func (m *maker) statement(at where) *node {
 		return m.choice(at)
 	case n < 63 && at.loops < 3 && !deep:
 		return m.loop(at)
-	case n < 66 && !deep:
+	case n < 65 && !deep:
 		return m.jump(at)
+	case n < 67 && at.loops < 3 && !deep:
+		return m.tangle(at)
 	case n < 70 && at.inLoop:
 		return &node{kind: escape, pred: m.guard(), again: m.IntN(2) == 0}
 	case n < 76:
 		return m.memory(at)
 	case n < 80 && !at.function:
 		return m.atomic()
-	case n < 83 && !at.function && len(m.prog.functions) > 0:
-		return m.call()
+	case n < 84 && m.functions > 0 && (!at.function || at.loops == 0 && m.calls < 2):
+		return m.call(at)
 	case n < 86:
 		return m.carry()
 	case n < 88:
 		return m.special(at)
 	case n < 95 && at.uniform && m.whole:
 		return m.warp()
-	case n < 98 && at.uniform:
+	case n < 97 && at.uniform:
 		return m.exchange()
+	case n < 99 && at.uniform && m.whole && m.prog.blockThreads() >= 64:
+		return m.byWarps()
 	case at.uniform:
 		return m.barrier()
 	}
@@ -220,8 +230,32 @@ func (m *maker) special(at where) *node {
 	return lines(fmt.Sprintf("mov.u32 %s, %s;", m.reg("r"), regs[m.IntN(len(regs))]))
 }
 
-func (m *maker) call() *node {
-	i := m.IntN(len(m.prog.functions))
-	return lines("{", "\t.param .b32 a0, a1, q0;", fmt.Sprintf("\tst.param.b32 [a0], %s;", m.reg("r")), fmt.Sprintf("\tst.param.b32 [a1], %s;", m.reg("r")),
-		fmt.Sprintf("\tcall (q0), call%d, (a0, a1);", i), fmt.Sprintf("\tld.param.b32 %s, [q0];", m.reg("r")), "}")
+// call calls a function, by name or through a table; a function only if it may still go deeper.
+func (m *maker) call(at where) *node {
+	level := fmt.Sprintf("and.b32 w1, %s, 3;", m.reg("r"))
+	if at.function {
+		m.calls++
+		level = "sub.u32 w1, lvl, 1;"
+	}
+	out := []string{level, "{", "\t.param .b32 a0, a1, a2, q0;", fmt.Sprintf("\tst.param.b32 [a0], %s;", m.reg("r")), fmt.Sprintf("\tst.param.b32 [a1], %s;", m.reg("r")), "\tst.param.b32 [a2], w1;"}
+	if m.IntN(3) == 0 {
+		out = append(out, fmt.Sprintf("\trem.u32 w2, %s, %d;", m.reg("r"), m.functions), "\tmov.u64 w3, pointers;", "\tmad.wide.u32 w3, w2, 8, w3;", "\tld.global.u64 w3, [w3];",
+			"\tproto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _, .param .b32 _);", "\tcall (q0), w3, (a0, a1, a2), proto;")
+	} else {
+		out = append(out, fmt.Sprintf("\tcall (q0), call%d, (a0, a1, a2);", m.IntN(m.functions)))
+	}
+	c := lines(append(out, fmt.Sprintf("\tld.param.b32 %s, [q0];", m.reg("r")), "}")...)
+	if !at.function {
+		return c
+	}
+	return &node{kind: choice, lines: []string{"setp.eq.u32 sp, lvl, 0;"}, pred: "sp", a: []*node{c}}
+}
+
+// tangle is a loop with two entries.
+func (m *maker) tangle(at where) *node {
+	in := at
+	in.depth++
+	in.loops++
+	in.uniform, in.inLoop = false, true
+	return &node{kind: tangle, lines: []string{fmt.Sprintf("and.b32 lc, %s, %d;", m.reg("r"), 7>>at.loops)}, pred: m.guard(), a: m.list(in, 3), b: m.list(in, 3)}
 }

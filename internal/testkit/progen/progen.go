@@ -1,6 +1,7 @@
 // Package progen makes random valid kernels, the same from the same seed: operations of the whole instruction table,
-// divergence, nested loops whose trip counts depend on data, switches, calls, shared and local memory, shuffles and votes
-// of whole warps, barriers in uniform flow, and atomics whose result does not depend on their order. Two executors must
+// divergence, nested loops whose trip counts depend on data, loops with two entries, switches, calls, recursion and calls
+// through pointers, shared and local memory, shuffles and votes of whole warps, barriers in uniform flow, by warps and with
+// threads that have ended, and atomics whose result does not depend on their order. Two executors must
 // leave the same bytes in memory.
 package progen
 
@@ -30,6 +31,7 @@ const (
 	loop               // a, some times
 	jump               // a switch over parts
 	escape             // leaves the innermost loop, or begins its next round
+	tangle             // a loop of a and b that is entered at either
 )
 
 // node is a statement. The tree is what a reducer works on.
@@ -51,6 +53,7 @@ type Program struct {
 	Seed        uint64
 	Grid, Block [3]uint32
 	Uniform     uint32 // a parameter
+	leave       string // a guard: threads that end before the last barrier; "": none
 	functions   []*function
 	body        []*node
 }
@@ -97,6 +100,16 @@ func (p *Program) Text() string {
 	w := &printer{}
 	fmt.Fprintf(w, "// seed %d, grid %v, block %v, uniform %d\n", p.Seed, p.Grid, p.Block, p.Uniform)
 	w.WriteString(".version 9.0\n.target sm_90\n.address_size 64\n")
+	for i := range p.functions {
+		fmt.Fprintf(w, "%s;\n", signature(i))
+	}
+	if n := len(p.functions); n > 0 {
+		var names []string
+		for i := range n {
+			names = append(names, name("call", i))
+		}
+		fmt.Fprintf(w, ".global .align 8 .u64 pointers[%d] = {%s};\n", n, strings.Join(names, ", "))
+	}
 	for i, f := range p.functions {
 		w.function(i, f)
 	}
@@ -116,6 +129,11 @@ func (p *Program) Text() string {
 	w.p("bar.sync 0;")
 	w.move("in_", true)
 	w.nodes(p.body)
+	if p.leave != "" {
+		w.p("@%s bra STAY;", p.leave)
+		w.move("out_", false)
+		w.p("exit;\n\tSTAY:")
+	}
 	w.p("bar.sync 0;\n\tmov.u32 w1, 0;\n\tsetp.ne.u32 sp, tid, 0;\n\t@sp bra DONE;\n\tld.shared.u64 w3, [totals];\n\tred.global.add.u64 [cells_+%d], w3;", 8*(Cells-1))
 	w.WriteString("DONE:\n")
 	w.move("out_", false)
@@ -129,7 +147,7 @@ func (w *printer) registers() {
 	for _, f := range families {
 		w.p(".reg %s %s<%d>;", f.decl, f.prefix, f.count)
 	}
-	w.p(".reg .b32 tid, gid, uni, sh_, ex_, tot_, sw, w1, w2, lc<8>;\n\t.reg .b64 in_, out_, cells_, slot_, loc_, w3, w4;\n\t.reg .pred sp, lp;")
+	w.p(".reg .b32 tid, gid, uni, sh_, ex_, tot_, sw, w1, w2, lvl, lc<8>;\n\t.reg .b64 in_, out_, cells_, slot_, loc_, w3, w4;\n\t.reg .pred sp, lp;")
 	w.p(".local .align 16 .b8 own[%d];", localBytes)
 }
 
@@ -154,15 +172,20 @@ func (w *printer) move(base string, load bool) {
 	}
 }
 
+// signature is a function's head: two numbers, and how deep it may call further.
+func signature(i int) string {
+	return fmt.Sprintf(".func (.param .b32 res) call%d(.param .b32 a, .param .b32 b, .param .b32 n)", i)
+}
+
 // function writes a device function: its registers begin as combinations of the two arguments.
 func (w *printer) function(i int, f *function) {
-	fmt.Fprintf(w, ".func (.param .b32 res) call%d(.param .b32 a, .param .b32 b)\n{\n", i)
+	fmt.Fprintf(w, "%s\n{\n", signature(i))
 	w.registers()
 	w.p("mov.u64 loc_, own;\n\tmov.u64 w3, 0;")
 	for i := 0; i < localBytes; i += 8 {
 		w.p("st.local.u64 [own+%d], w3;", i)
 	}
-	w.p("ld.param.b32 r0, [a];\n\tld.param.b32 r1, [b];\n\tmov.u32 uni, 5;\n\tmov.u32 tid, 0;")
+	w.p("ld.param.b32 r0, [a];\n\tld.param.b32 r1, [b];\n\tld.param.b32 lvl, [n];\n\tmov.u32 uni, 5;\n\tmov.u32 tid, 0;")
 	n := uint32(1)
 	for _, fam := range families {
 		for k := range fam.count {
@@ -213,6 +236,8 @@ func (w *printer) node(n *node) {
 		w.loop(n)
 	case jump:
 		w.jump(n)
+	case tangle:
+		w.tangle(n)
 	case escape:
 		if len(w.loops) == 0 {
 			return // the reducer took the loop away
@@ -261,6 +286,25 @@ func (w *printer) loop(n *node) {
 	} else {
 		w.p("sub.u32 %s, %s, 1;\n\tbra %s;", counter, counter, top)
 	}
+	w.p("%s:", end)
+}
+
+// tangle is a loop that begins at a or at b, as the guard says, and goes round to either.
+func (w *printer) tangle(n *node) {
+	counter := fmt.Sprintf("lc%d", len(w.loops))
+	for _, l := range n.lines {
+		w.p("%s", strings.ReplaceAll(l, "lc", counter))
+	}
+	first, second, end := w.label(), w.label(), w.label()
+	w.loops = append(w.loops, end)
+	w.p("@%s bra %s;\n\t%s:", n.pred, second, first)
+	w.in(n.a)
+	w.p("%s:", second)
+	w.in(n.b)
+	w.loops = w.loops[:len(w.loops)-1]
+	w.p("%sn:", end)
+	w.p("setp.eq.u32 lp, %s, 0;\n\t@lp bra %s;\n\tsub.u32 %s, %s, 1;", counter, end, counter, counter)
+	w.p("@%s bra %s;\n\tbra %s;", strings.TrimPrefix(n.pred, "!"), second, first)
 	w.p("%s:", end)
 }
 

@@ -130,3 +130,26 @@ func (m *maker) barrier() *node {
 	}
 	return lines("bar.sync 0;")
 }
+
+// byWarps synchronises warps at different places: half of them go on and only say that they were there, or each half waits
+// at a barrier of its own spelling.
+func (m *maker) byWarps() *node {
+	n := m.prog.blockThreads()
+	src, dst := m.reg("r"), m.reg("r")
+	put := []string{"bar.sync 0;", "shl.b32 w1, tid, 2;", "add.u32 w1, ex_, w1;", fmt.Sprintf("st.shared.u32 [w1], %s;", src)}
+	if m.IntN(2) == 0 {
+		put = []string{"bar.sync 0;"}
+	}
+	get := []string{"sub.u32 w1, tid, 32;", "shl.b32 w1, w1, 2;", "add.u32 w1, ex_, w1;", fmt.Sprintf("ld.shared.u32 %s, [w1];", dst)}
+	if len(put) == 1 {
+		get = nil
+	}
+	id := 1 + m.IntN(15)
+	wait, pass := []string{fmt.Sprintf("bar.sync %d, %d;", id, n)}, []string{fmt.Sprintf("bar.arrive %d, %d;", id, n)}
+	if m.IntN(2) == 0 {
+		wait, pass = []string{"bar.sync 0;"}, []string{"barrier.sync 0;"}
+	}
+	half := &node{kind: choice, lines: []string{"shr.u32 w1, tid, 5;", "and.b32 w1, w1, 1;", "setp.eq.u32 sp, w1, 0;"}, pred: "sp",
+		a: []*node{lines(append(wait, get...)...)}, b: []*node{lines(pass...)}}
+	return &node{kind: choice, lines: append(put, "setp.lt.u32 sp, uni, 99;"), pred: "!sp", a: []*node{half, lines("bar.sync 0;")}}
+}
