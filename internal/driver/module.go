@@ -178,7 +178,7 @@ func unresolved(m *ptx.Module) string {
 func missing(args []ptx.Operand, known map[string]bool) string {
 	for i := range args {
 		a := &args[i]
-		if a.Kind == ptx.OpFunc && !known[a.Name] && !systemFuncs[a.Name] {
+		if a.Kind == ptx.OpFunc && !known[a.Name] && !systemFuncs[a.Name] && backend.DeviceRuntime(a.Name) == "" {
 			return a.Name
 		}
 		if name := missing(a.Elems, known); name != "" {

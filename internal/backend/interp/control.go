@@ -89,7 +89,11 @@ func decodeCall(d *decoder) step {
 		if c := d.u.byName[callee.Name]; c != nil {
 			return step{jumps: true, lane: func(t *thread) { t.call(c, site) }}
 		}
-		if fn := builtins[callee.Name]; fn != nil {
+		fn := builtins[callee.Name]
+		if fn == nil {
+			fn = deviceCalls[backend.DeviceRuntime(callee.Name)]
+		}
+		if fn != nil {
 			d.u.ordered = true
 			return step{jumps: true, lane: func(t *thread) { t.builtin(fn, site) }}
 		}

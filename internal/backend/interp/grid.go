@@ -33,6 +33,10 @@ type grid struct {
 	workspace uint64
 	next      atomic.Uint64
 	cancel    atomic.Bool
+
+	kern  *kernel
+	depth int // grids that this one was launched from
+	kids  children
 }
 
 // block is one block of the grid.
@@ -126,8 +130,15 @@ func (b *block) run(budget int) (progress bool) {
 	return progress
 }
 
-// run executes the whole grid. The error is a *backend.Fault.
+// run executes the whole grid and what it launches. The error is a *backend.Fault.
 func (g *grid) run() error {
+	if err := g.runBlocks(); err != nil {
+		return err
+	}
+	return g.runChildren()
+}
+
+func (g *grid) runBlocks() error {
 	if g.l.Cooperative {
 		a, err := g.env.heap.Alloc(8, 256)
 		if err != nil {

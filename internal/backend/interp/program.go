@@ -204,7 +204,7 @@ func (k *kernel) prepare(l *backend.Launch) (*grid, error) {
 		return nil, err
 	}
 	launch := *l
-	g := &grid{u: u, l: &launch, id: grids.Add(1), cluster: [3]uint32{1, 1, 1}}
+	g := &grid{u: u, l: &launch, id: grids.Add(1), cluster: [3]uint32{1, 1, 1}, kern: k}
 	g.params = make([]byte, max(k.decl.ParamBytes, len(l.Params)))
 	copy(g.params, l.Params)
 	launch.Params = nil
