@@ -115,7 +115,8 @@ func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
 		e.o.Do("store %s, %s, align %d", e.combine(in, t, old, x, p), p, bytesOf(t))
 		return old
 	}
-	if name, ok := rmwNames[in.AtomOp]; ok && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
+	wraps := in.AtomOp == ir.AtomInc || in.AtomOp == ir.AtomDec // which LLVM does not know on arm64
+	if name, ok := rmwNames[in.AtomOp]; ok && !(wraps && e.cpu.arm64) && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
 		it := fmt.Sprintf("i%d", t.Bits())
 		r := e.o.Op(it, "atomicrmw %s %s, %s %s, align %d", name, p, e.conv("bitcast", x, it), orderNames[in.Order], bytesOf(t))
 		return e.conv("bitcast", r, mt)

@@ -275,7 +275,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 			args[0], args[1] = args[1], args[0]
 		}
 		r := e.arith(in, el, args)
-		if el == ir.F64 && (in.Op == ir.FFma || in.Op == ir.FSub) && !e.computed[in.Results[0]] {
+		if el == ir.F64 && (in.Op == ir.FFma || in.Op == ir.FSub || e.cpu.arm64) && !e.computed[in.Results[0]] {
 			r = e.pickNaN(in, r, a)
 		}
 		if el == ir.F16 && in.FTZ {
@@ -294,9 +294,15 @@ func emitArith(e *emitter, in *ir.Inst) {
 // pickNaN gives r the payload of the right operand where several are NaNs: the second's, else the third's, else the
 // first's. It stands only where the result is seen and not computed with: in a loop it would cost more than the operation.
 func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
-	order := []ll.Val{a[0], a[1]}
-	if in.Op == ir.FFma {
+	order := a
+	switch in.Op {
+	case ir.FFma:
 		order = []ll.Val{a[0], a[2], a[1]}
+	case ir.FDiv:
+		order = []ll.Val{a[1], a[0]}
+	}
+	if e.cpu.arm64 { // whose own NaN is positive, and which prefers signalling ones
+		r = e.sel(e.fcmp("uno", r, r), fconst(r, ir.F64, formats[ir.F64].nan), r)
 	}
 	for _, x := range order {
 		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.quiet(x), r)
@@ -335,11 +341,13 @@ func (e *emitter) mulFlushF16(a, b ll.Val) ll.Val {
 	return e.conv("fptrunc", e.sel(tiny, zero, p), "half")
 }
 
-// fmaNarrow is a fused operation on a narrow type with f32: the product is exact there; the sum is rounded to odd, so that
-// rounding it once more to the narrow type is as if it had been rounded once.
+// fmaNarrow is a fused operation on a narrow type with f32. The f32 result is rounded to odd, so that rounding it once more to
+// the narrow type is as if it had been rounded once; what f32 rounded away is found with the product, which is exact. A product of bf16
+// that overflows or underflows in f32 is not, but then f32's fma is: where the sum is finite again it has 15 bits at most, and a
+// product below 2^-134 moves no sum off a number of bf16 by half a place.
 func (e *emitter) fmaNarrow(a, b, c ll.Val, narrow func(ll.Val) ll.Val) ll.Val {
 	p := e.op2("fmul", a, b)
-	s := e.op2("fadd", p, c)
+	s := e.intr("fma", a, b, c)
 	pv := e.op2("fsub", s, c)
 	cv := e.op2("fsub", s, pv)
 	err := e.op2("fadd", e.op2("fsub", p, pv), e.op2("fsub", c, cv))
