@@ -22,7 +22,7 @@ type rule struct {
 var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
-	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"},
+	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
 	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"},
 	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
 	// compiler
@@ -38,10 +38,10 @@ var rules = []rule{
 	{room: "engine", cgo: true},
 	{room: "dl", may: "spec", cgo: true},
 	// runtime
-	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx", why: "softfloat and approx are the arithmetic it defines"},
+	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx"},
 	{room: "backend/cuda", may: "backend compile dl"},
-	{room: "driver", may: "backend fatbin ptx ptx/check handle hostmem spec/cu logx", why: "modules are checked at load, as the real driver does"},
+	{room: "driver", may: "backend fatbin ptx ptx/check handle hostmem spec/cu logx tensormap", why: "modules are checked at load, as the real driver does"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
 	{room: "shim/cublas", may: "shim driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},

@@ -646,10 +646,10 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 631 cuSurfObjectCreate
 	kz_lazy_cuda, // 632 cuSurfObjectDestroy
 	kz_lazy_cuda, // 633 cuSurfObjectGetResourceDesc
-	kz_none_cuda, // 634 cuTensorMapEncodeTiled
-	kz_none_cuda, // 635 cuTensorMapEncodeIm2col
+	kz_lazy_cuda, // 634 cuTensorMapEncodeTiled
+	kz_lazy_cuda, // 635 cuTensorMapEncodeIm2col
 	kz_none_cuda, // 636 cuTensorMapEncodeIm2colWide
-	kz_none_cuda, // 637 cuTensorMapReplaceAddress
+	kz_lazy_cuda, // 637 cuTensorMapReplaceAddress
 	kz_none_cuda, // 638 cuTexRefSetAddress2D_v2
 	kz_none_cuda, // 639 cuTexRefSetAddress
 	kz_none_cuda, // 640 cuTexRefSetAddress2D
@@ -772,7 +772,7 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
 	2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,

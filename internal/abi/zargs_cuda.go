@@ -3041,6 +3041,50 @@ type CuSurfObjectGetResourceDesc struct {
 	SurfObject uint64
 }
 
+type CuTensorMapEncodeTiled struct {
+	_ structs.HostLayout
+
+	TensorMap      uint64
+	TensorDataType uint32
+	TensorRank     uint32
+	GlobalAddress  uint64
+	GlobalDim      uint64
+	GlobalStrides  uint64
+	BoxDim         uint64
+	ElementStrides uint64
+	Interleave     uint32
+	Swizzle        uint32
+	L2Promotion    uint32
+	OobFill        uint32
+}
+
+type CuTensorMapEncodeIm2col struct {
+	_ structs.HostLayout
+
+	TensorMap           uint64
+	TensorDataType      uint32
+	TensorRank          uint32
+	GlobalAddress       uint64
+	GlobalDim           uint64
+	GlobalStrides       uint64
+	PixelBoxLowerCorner uint64
+	PixelBoxUpperCorner uint64
+	ChannelsPerPixel    uint32
+	PixelsPerColumn     uint32
+	ElementStrides      uint64
+	Interleave          uint32
+	Swizzle             uint32
+	L2Promotion         uint32
+	OobFill             uint32
+}
+
+type CuTensorMapReplaceAddress struct {
+	_ structs.HostLayout
+
+	TensorMap     uint64
+	GlobalAddress uint64
+}
+
 type CuProfilerStart struct {
 	_ structs.HostLayout
 }

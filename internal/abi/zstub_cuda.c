@@ -2505,12 +2505,27 @@ static CUresult kz_stub_cuda_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pRe
 	return kz_door(379, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
+	struct { CUtensorMap *tensorMap; CUtensorMapDataType tensorDataType; cuuint32_t tensorRank; void *globalAddress; const cuuint64_t *globalDim; const cuuint64_t *globalStrides; const cuuint32_t *boxDim; const cuuint32_t *elementStrides; CUtensorMapInterleave interleave; CUtensorMapSwizzle swizzle; CUtensorMapL2promotion l2Promotion; CUtensorMapFloatOOBfill oobFill; } a = {tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill};
+	return kz_door(380, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
+	struct { CUtensorMap *tensorMap; CUtensorMapDataType tensorDataType; cuuint32_t tensorRank; void *globalAddress; const cuuint64_t *globalDim; const cuuint64_t *globalStrides; const int *pixelBoxLowerCorner; const int *pixelBoxUpperCorner; cuuint32_t channelsPerPixel; cuuint32_t pixelsPerColumn; const cuuint32_t *elementStrides; CUtensorMapInterleave interleave; CUtensorMapSwizzle swizzle; CUtensorMapL2promotion l2Promotion; CUtensorMapFloatOOBfill oobFill; } a = {tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill};
+	return kz_door(381, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress) {
+	struct { CUtensorMap *tensorMap; void *globalAddress; } a = {tensorMap, globalAddress};
+	return kz_door(382, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(380, 0, 0);
+	return kz_door(383, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(381, 0, 0);
+	return kz_door(384, 0, 0);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -2986,6 +3001,9 @@ void *const kz_stubs_cuda[731] = {
 	[631] = kz_stub_cuda_cuSurfObjectCreate,
 	[632] = kz_stub_cuda_cuSurfObjectDestroy,
 	[633] = kz_stub_cuda_cuSurfObjectGetResourceDesc,
+	[634] = kz_stub_cuda_cuTensorMapEncodeTiled,
+	[635] = kz_stub_cuda_cuTensorMapEncodeIm2col,
+	[637] = kz_stub_cuda_cuTensorMapReplaceAddress,
 	[709] = kz_stub_cuda_cuProfilerStart,
 	[710] = kz_stub_cuda_cuProfilerStop,
 };

@@ -4362,6 +4362,33 @@ func bind_cuSurfObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuTensorMapEncodeTiled(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTensorMapEncodeTiled)(args)
+	err := (*driver.Thread)(thread).TensorMapEncodeTiled(hostmem.Ptr(a.TensorMap), cu.CUtensorMapDataType(a.TensorDataType), uint32(a.TensorRank), hostmem.Ptr(a.GlobalAddress), hostmem.Ptr(a.GlobalDim), hostmem.Ptr(a.GlobalStrides), hostmem.Ptr(a.BoxDim), hostmem.Ptr(a.ElementStrides), cu.CUtensorMapInterleave(a.Interleave), cu.CUtensorMapSwizzle(a.Swizzle), cu.CUtensorMapL2promotion(a.L2Promotion), cu.CUtensorMapFloatOOBfill(a.OobFill))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTensorMapEncodeIm2col(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTensorMapEncodeIm2col)(args)
+	err := (*driver.Thread)(thread).TensorMapEncodeIm2col(hostmem.Ptr(a.TensorMap), cu.CUtensorMapDataType(a.TensorDataType), uint32(a.TensorRank), hostmem.Ptr(a.GlobalAddress), hostmem.Ptr(a.GlobalDim), hostmem.Ptr(a.GlobalStrides), hostmem.Ptr(a.PixelBoxLowerCorner), hostmem.Ptr(a.PixelBoxUpperCorner), uint32(a.ChannelsPerPixel), uint32(a.PixelsPerColumn), hostmem.Ptr(a.ElementStrides), cu.CUtensorMapInterleave(a.Interleave), cu.CUtensorMapSwizzle(a.Swizzle), cu.CUtensorMapL2promotion(a.L2Promotion), cu.CUtensorMapFloatOOBfill(a.OobFill))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTensorMapReplaceAddress(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTensorMapReplaceAddress)(args)
+	err := (*driver.Thread)(thread).TensorMapReplaceAddress(hostmem.Ptr(a.TensorMap), hostmem.Ptr(a.GlobalAddress))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuProfilerStart(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).ProfilerStart()
 	if err != nil {

@@ -87,7 +87,7 @@ func (x *inst) fmaOob(v []*ir.Value) {
 		return x.b.EmitN(ir.Unpack, []ir.Type{ir.I16, ir.I16}, ir.Attr{}, v).Results
 	}
 	a, b, d := parts(v[0]), parts(v[1]), slices.Clone(parts(r))
-	fill := ir.ConstInt(ir.I16, 0xffff)
+	fill := ir.ConstInt(ir.I16, 0x7ff7)
 	for i := range d {
 		out := x.op(ir.Or, x.icmp(ir.EQ, a[i], fill), x.icmp(ir.EQ, b[i], fill))
 		d[i] = x.sel(out, ir.ConstInt(ir.I16, 0), d[i])

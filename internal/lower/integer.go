@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"math"
+
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx/isa"
 )
@@ -189,7 +191,10 @@ func lowerBfind(x *inst) {
 }
 
 func lowerFns(x *inst) {
-	x.result(x.b.Emit(ir.Fns, ir.I32, ir.Attr{}, x.arg("mask"), x.arg("base"), x.arg("offset")))
+	offset := x.arg("offset")
+	r := x.b.Emit(ir.Fns, ir.I32, ir.Attr{}, x.arg("mask"), x.arg("base"), offset)
+	// The least offset is its own negative, and the assembler's search then ends at place 0.
+	x.result(x.sel(x.icmp(ir.EQ, offset, i32(math.MinInt32)), i32(0), r))
 }
 
 func lowerBfe(x *inst) {

@@ -114,13 +114,13 @@ func (s *accumulator) addAt(v float64, top int) {
 
 // product adds element k of row i of a times what it meets in column j of b.
 func (s *accumulator) product(x *mma, p *operands3, i, j, k int) {
-	at := p.row(i, k)
-	a, b := x.a.number(p.a.at(i, k)), x.b.number(p.b.at(at, j))
+	a, b := x.a.number(p.a.at(i, k)), x.b.number(p.meets(i, k, j))
 	v := float64(a * b) // exact
 	_, ea := math.Frexp(a)
 	_, eb := math.Frexp(b)
 	top := ea + eb - 2
 	if sc := p.scales; sc != nil {
+		at := p.row(i, k)
 		f := float64(sc.a(i, at) * sc.b(j, at))
 		_, ef := math.Frexp(f)
 		v, top = float64(v*f), top+ef-1

@@ -162,8 +162,8 @@ func decodeFma(d *decoder) step {
 	}))
 }
 
-// isOOB recognises the NaN that tensor copies fill with outside the tensor. unrecorded: its pattern; it is not 0x7fff.
-func isOOB(x uint64) bool { return x == 0xffff }
+// isOOB recognises the NaN that tensor copies fill with outside the tensor.
+func isOOB(x uint64) bool { return x == oobNaN }
 
 func decodeFloatDiv(d *decoder) step {
 	e := d.floatEnv()

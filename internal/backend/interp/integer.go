@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"math"
 	"math/bits"
 
 	"kudzu/internal/ptx/isa"
@@ -325,7 +326,10 @@ func findNth(set uint64, pos, offset int64) uint64 {
 		return 0xffffffff
 	}
 	inc, count := int64(1), offset-1
-	if offset < 0 {
+	switch {
+	case offset == math.MinInt32: // its negative is itself, and the assembler's search ends at the last place
+		return 0
+	case offset < 0:
 		inc, count = -1, -offset-1
 	}
 	for ; pos >= 0 && pos < 32; pos += inc {

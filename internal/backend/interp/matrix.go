@@ -208,6 +208,7 @@ func (x *mma) run(w *warp, members uint32) {
 	p := operands3{a: a, b: b, c: c}
 	if x.sparse != nil {
 		p.columns = x.sparse.columns(w, x)
+		p.halves = x.chunk() == 2
 	}
 	if x.scale != nil {
 		p.scales = x.scale.read(w, x)
@@ -220,6 +221,7 @@ func (x *mma) run(w *warp, members uint32) {
 type operands3 struct {
 	a, b, c *matrix
 	columns [][]int
+	halves  bool // sparse tf32: see meets
 	scales  *scales
 }
 
@@ -229,6 +231,18 @@ func (p *operands3) row(i, k int) int {
 		return k
 	}
 	return p.columns[i][k]
+}
+
+// meets is the element of b that element k of row i of a is multiplied with for column j. Sparse tf32 numbers are chosen as the
+// hardware chooses 16-bit ones: the metadata names a half of a pair of rows for each half of the number. The two values that the
+// manual allows name both halves of one row; the others, recorded, mix them.
+func (p *operands3) meets(i, k, j int) uint64 {
+	if !p.halves {
+		return p.b.at(p.row(i, k), j)
+	}
+	first, bits := p.columns[i][k]>>4, p.columns[i][k]&0xf
+	half := func(n int) uint64 { return p.b.at(first+n>>1, j) >> (n & 1 * 16) & 0xffff }
+	return half(bits&3) | half(bits>>2)<<16
 }
 
 // multiply is d = a×b + c.
@@ -258,7 +272,7 @@ func (x *mma) multiply(p *operands3) *matrix {
 func (x *mma) dotInt(p *operands3, i, j int) uint64 {
 	sum := signed(p.c.at(i, j), 32)
 	for k := range x.compressedK {
-		a, b := p.a.at(i, k), p.b.at(p.row(i, k), j)
+		a, b := p.a.at(i, k), p.meets(i, k, j)
 		switch {
 		case x.a.t != isa.B1:
 			sum += x.a.integer(a) * x.b.integer(b)

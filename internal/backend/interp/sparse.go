@@ -67,7 +67,8 @@ func (s *sparsity) row(w *warp, x *mma, r int) uint64 {
 	return v
 }
 
-// columns is, for every element of the compressed matrix, the row of b it is multiplied with.
+// columns is, for every element of the compressed matrix, the row of b it is multiplied with; for tf32 the first row of two and,
+// below it, four bits that say which halves of them.
 func (s *sparsity) columns(w *warp, x *mma) [][]int {
 	list := make([][]int, x.m)
 	chunk := x.chunk()
@@ -78,8 +79,8 @@ func (s *sparsity) columns(w *warp, x *mma) [][]int {
 			bits := int(meta >> (4 * c) & 0xf)
 			base := c * chunk
 			switch chunk {
-			case 2: // tf32: one of two, told by the upper bit of the first index
-				at[c] = base + bits>>1&1
+			case 2:
+				at[c] = base<<4 | bits
 			case 8: // pairs of 4-bit elements
 				for i := range 4 {
 					at[c*4+i] = base + bits>>(i/2*2)&3*2 + i%2

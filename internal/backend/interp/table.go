@@ -52,6 +52,8 @@ var decoders = [isa.NumOps]decodeFn{
 	isa.CpAsyncBulk:           decodeCpAsyncBulk, isa.CpReduceAsyncBulk: decodeCpReduceAsyncBulk, isa.CpAsyncBulkPrefetch: decodeHint,
 	isa.CpAsyncBulkCommitGroup: decodeNothing, isa.CpAsyncBulkWaitGroup: decodeNothing, isa.CpAsyncBulkPrefetchTensor: decodeHint,
 	isa.MultimemCpAsyncBulk: decodeCpAsyncBulk, isa.MultimemCpReduceAsyncBulk: decodeCpReduceAsyncBulk,
+	isa.CpAsyncBulkTensor: decodeCpAsyncBulkTensor, isa.CpReduceAsyncBulkTensor: decodeCpReduceAsyncBulkTensor,
+	isa.TensormapReplace: decodeTensormapReplace, isa.TensormapCpFenceproxy: decodeTensormapCpFenceproxy,
 	isa.StAsync: decodeStAsync, isa.RedAsync: decodeRedAsync, isa.StBulk: decodeStBulk,
 	isa.MbarrierInit: decodeMbarrierInit, isa.MbarrierInval: decodeMbarrierInval,
 	isa.MbarrierExpectTx: decodeMbarrierExpectTx, isa.MbarrierCompleteTx: decodeMbarrierCompleteTx,
@@ -86,9 +88,7 @@ var decoders = [isa.NumOps]decodeFn{
 
 // unsupportedOps are valid instructions this backend cannot execute, with the reason.
 var unsupportedOps = map[isa.Op]string{
-	isa.CpAsyncBulkTensor: needsTensorMap, isa.CpReduceAsyncBulkTensor: needsTensorMap, isa.TensormapReplace: needsTensorMap,
-	isa.TensormapCpFenceproxy: needsTensorMap,
-	isa.Tex:                   needsTextures, isa.Tld4: needsTextures, isa.Txq: needsTextures, isa.Istypep: needsTextures,
+	isa.Tex: needsTextures, isa.Tld4: needsTextures, isa.Txq: needsTextures, isa.Istypep: needsTextures,
 	isa.Suld: needsTextures, isa.Sust: needsTextures, isa.Sured: needsTextures, isa.Suq: needsTextures,
 	isa.WgmmaMmaAsync: needsWgmma, isa.WgmmaMmaAsyncSp: needsWgmma, isa.WgmmaFence: needsWgmma, isa.WgmmaCommitGroup: needsWgmma, isa.WgmmaWaitGroup: needsWgmma,
 	isa.Tcgen05Alloc: needsTensorMemory, isa.Tcgen05Dealloc: needsTensorMemory, isa.Tcgen05RelinquishAllocPermit: needsTensorMemory,
@@ -98,7 +98,6 @@ var unsupportedOps = map[isa.Op]string{
 }
 
 const (
-	needsTensorMap    = "tensor maps are made by the driver's cuTensorMapEncode calls, which are not there yet"
 	needsTextures     = "textures and surfaces come with the driver's texture objects"
 	needsWgmma        = "the asynchronous warpgroup matrix unit is not modelled yet"
 	needsTensorMemory = "tensor memory is not modelled yet"

@@ -20,19 +20,22 @@ type Tolerance struct {
 // the hardware and for us.
 var tolerances = []struct {
 	op   isa.Op
-	word isa.Mod // must be present
+	word isa.Mod  // must be present
+	typ  isa.Type // of the line, if it matters; the first row that fits counts
 	t    Tolerance
 }{
-	{isa.Rcp, isa.ModApprox, Tolerance{2, 0, 0, "1 ulp each"}},
-	{isa.Sqrt, isa.ModApprox, Tolerance{4, 0, 0, "relative error 2^-23 each"}},
-	{isa.Rsqrt, isa.ModApprox, Tolerance{4, 0, 0, "relative error 2^-22.9 each"}},
-	{isa.Div, isa.ModApprox, Tolerance{4, 0, 0, "2 ulp each"}},
-	{isa.Div, isa.ModFull, Tolerance{4, 0, 0, "2 ulp each"}},
-	{isa.Sin, isa.ModApprox, Tolerance{0, 1.9e-6, 0, "absolute error 2^-20.5 each, in [-pi, pi]"}},
-	{isa.Cos, isa.ModApprox, Tolerance{0, 1.9e-6, 0, "absolute error 2^-20.5 each, in [-pi, pi]"}},
-	{isa.Lg2, isa.ModApprox, Tolerance{4, 4.8e-7, 0, "absolute error 2^-22 between 0.5 and 2, relative 2^-22 elsewhere"}},
-	{isa.Ex2, isa.ModApprox, Tolerance{4, 0, 0, "relative error 2^-22.5 each"}},
-	{isa.Tanh, isa.ModApprox, Tolerance{32768, 0, 0, "relative error 2^-11 each"}},
+	{isa.Rcp, isa.ModApprox, isa.F64, Tolerance{1 << 32, 0, 0, "a gross approximation, of the upper 32 bits: one unit of them"}},
+	{isa.Rsqrt, isa.ModApprox, isa.F64, Tolerance{1 << 32, 0, 0, "a gross approximation, of the upper 32 bits: one unit of them"}},
+	{isa.Rcp, isa.ModApprox, 0, Tolerance{2, 0, 0, "1 ulp each"}},
+	{isa.Sqrt, isa.ModApprox, 0, Tolerance{4, 0, 0, "relative error 2^-23 each"}},
+	{isa.Rsqrt, isa.ModApprox, 0, Tolerance{4, 0, 0, "relative error 2^-22.9 each"}},
+	{isa.Div, isa.ModApprox, 0, Tolerance{4, 0, 0, "2 ulp each"}},
+	{isa.Div, isa.ModFull, 0, Tolerance{4, 0, 0, "2 ulp each"}},
+	{isa.Sin, isa.ModApprox, 0, Tolerance{0, 1.9e-6, 0, "absolute error 2^-20.5 each, in [-pi, pi]"}},
+	{isa.Cos, isa.ModApprox, 0, Tolerance{0, 1.9e-6, 0, "absolute error 2^-20.5 each, in [-pi, pi]"}},
+	{isa.Lg2, isa.ModApprox, 0, Tolerance{4, 4.8e-7, 0, "absolute error 2^-22 between 0.5 and 2, relative 2^-22 elsewhere"}},
+	{isa.Ex2, isa.ModApprox, 0, Tolerance{4, 0, 0, "relative error 2^-22.5 each"}},
+	{isa.Tanh, isa.ModApprox, 0, Tolerance{32768, 0, 0, "relative error 2^-11 each"}},
 }
 
 // floatMatrix: both cut off what is far below the largest addend, which the result may have cancelled.
@@ -40,20 +43,23 @@ var floatMatrix = Tolerance{Ulp: 2, Abs: 1e-2, Rel: 0x1p-22, Reason: "order of a
 
 // Tolerance is the line's; the zero value wants equal bits.
 func (l *Line) Tolerance() Tolerance {
-	for _, r := range tolerances {
-		if r.op != l.Form.Op {
-			continue
-		}
-		for _, m := range l.Mods {
-			if m == r.word {
-				return r.t
-			}
-		}
+	if i := l.toleranceRow(); i >= 0 {
+		return tolerances[i].t
 	}
 	if l.matrix() && l.floatMatrix() {
 		return floatMatrix
 	}
 	return Tolerance{}
+}
+
+// toleranceRow is the row of tolerances that is for the line, -1 if none is.
+func (l *Line) toleranceRow() int {
+	for i, r := range tolerances {
+		if r.op == l.Form.Op && slices.Contains(l.Mods, r.word) && (r.typ == isa.TypeNone || len(l.regs) > 0 && l.regs[0].typ == r.typ) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (l *Line) floatMatrix() bool {
@@ -146,10 +152,12 @@ type Group struct {
 // Groups are all tolerances, the matrix operations last.
 func Groups() []Group {
 	var all []Group
-	for _, r := range tolerances {
-		all = append(all, Group{r.op.String() + r.word.String(), r.t, func(l *Line) bool {
-			return l.Form.Op == r.op && slices.Contains(l.Mods, r.word)
-		}})
+	for i, r := range tolerances {
+		name := r.op.String() + r.word.String()
+		if r.typ != isa.TypeNone {
+			name += r.typ.String()
+		}
+		all = append(all, Group{name, r.t, func(l *Line) bool { return l.toleranceRow() == i }})
 	}
 	return append(all, Group{"mma, wmma of floating-point numbers", floatMatrix, func(l *Line) bool { return l.matrix() && l.floatMatrix() }})
 }
