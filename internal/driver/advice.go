@@ -26,6 +26,14 @@ func (s spot) device() int32 {
 	return cu.CU_DEVICE_INVALID
 }
 
+// number is the spot's number among those of its kind; the host has none.
+func (s spot) number() int32 {
+	if s.kind == cu.CU_MEM_LOCATION_TYPE_DEVICE || s.kind == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA {
+		return s.id
+	}
+	return -1
+}
+
 // advised is what holds for a range of an allocation.
 type advised struct {
 	end       uint64 // offset behind it; it begins where the one before ends
@@ -115,6 +123,9 @@ func (t *Thread) advise(p DevPtr, n uint64, advice cu.CUmem_advise, l cu.CUmemLo
 	if err != nil {
 		return err
 	}
+	if l.Type <= cu.CU_MEM_LOCATION_TYPE_INVALID || l.Type > cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+		return errInvalidValue
+	}
 	var at spot
 	switch advice {
 	case cu.CU_MEM_ADVISE_SET_READ_MOSTLY, cu.CU_MEM_ADVISE_UNSET_READ_MOSTLY: // the location is not looked at
@@ -164,7 +175,11 @@ func (t *Thread) MemAdvise(p DevPtr, n uint64, advice cu.CUmem_advise, dev cu.CU
 
 // MemAdviseV2 is the same with a location.
 func (t *Thread) MemAdviseV2(p DevPtr, n uint64, advice cu.CUmem_advise, l cu.CUmemLocation) error {
-	return t.advise(p, n, advice, l)
+	err := t.advise(p, n, advice, l)
+	if err == errInvalidDevice { // a location that is none is no device
+		err = errInvalidValue
+	}
+	return err
 }
 
 // MemPrefetchAsync is done when the stream gets there: managed memory does not move. Where it was to go is kept.
@@ -278,11 +293,11 @@ func (s *state) rangeAttribute(data hostmem.Ptr, size uint64, attr cu.CUmem_rang
 	case cu.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
 		v = int32(preferred.kind)
 	case cu.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-		v = preferred.id
+		v = preferred.number()
 	case cu.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
 		v = int32(fetched.kind)
 	case cu.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-		v = fetched.id
+		v = fetched.number()
 	case cu.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
 		return putUsers(data, size, list)
 	default:

@@ -60,44 +60,6 @@ func (t *Thread) record(st *Stream, c *capture, k task) (n *GraphNode, err error
 	return n, err
 }
 
-// recordExec makes a child graph of a launch in a captured stream.
-func (t *Thread) recordExec(st *Stream, c *capture, x *GraphExec) error {
-	x.mu.Lock()
-	steps := slices.Clone(x.steps)
-	memory := x.memory
-	x.mu.Unlock()
-	if memory {
-		t.invalidate(c)
-		return errNotSupported
-	}
-	var g *Graph
-	err := x.state.locked(func(*cleanup) (err error) {
-		if g, err = x.state.newGraph(); err != nil {
-			return err
-		}
-		made := make([]*GraphNode, len(steps))
-		for i := range steps {
-			k := steps[i].task
-			if _, child := k.(*childTask); child || !steps[i].on {
-				k = emptyTask{}
-			}
-			var deps []edge
-			for _, d := range steps[i].deps {
-				deps = append(deps, edge{from: made[d]})
-			}
-			if made[i], err = g.add(k, deps); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	_, err = t.record(st, c, &childTask{g})
-	return err
-}
-
 // invalidate spoils a capture; it can only be ended.
 func (t *Thread) invalidate(c *capture) {
 	_ = c.graph.state.locked(func(*cleanup) error {
@@ -225,6 +187,10 @@ func (t *Thread) waitCaptured(st *Stream, e *Event, external bool) error {
 		if c == nil {
 			return errIllegalState
 		}
+		if at != nil && t.over(at.c) {
+			t.invalidate(c)
+			return errInvalidValue
+		}
 		_, err := t.record(st, c, &waitTask{e})
 		return err
 	}
@@ -237,11 +203,11 @@ func (t *Thread) waitCaptured(st *Stream, e *Event, external bool) error {
 		case at == nil:
 			c.bad = true
 			return errCapIsolation
-		case at.c.ended:
+		case at.c.ended: // the event stands for a place that is gone
 			if c != nil {
 				c.bad = true
 			}
-			return errCapturedEvent
+			return errInvalidValue
 		case at.c.bad:
 			return errCapInvalidated
 		case c != nil && c != at.c:
@@ -257,6 +223,15 @@ func (t *Thread) waitCaptured(st *Stream, e *Event, external bool) error {
 		at.c.streams[st] = merge(at.c.streams[st], at.deps)
 		return nil
 	})
+}
+
+// over reports whether a capture has ended.
+func (t *Thread) over(c *capture) (ended bool) {
+	_ = c.graph.state.locked(func(*cleanup) error {
+		ended = c.ended
+		return nil
+	})
+	return ended
 }
 
 // merge adds dependencies that are not there.
@@ -344,12 +319,12 @@ func (t *Thread) StreamEndCapture(h cu.CUstream, out hostmem.Ptr) error {
 	if err != nil {
 		return err
 	}
-	if out == hostmem.Nil {
-		return errInvalidValue
-	}
 	c := st.capture.Load()
-	if c == nil {
+	switch {
+	case c == nil:
 		return errIllegalState
+	case out == hostmem.Nil:
+		return errInvalidValue
 	}
 	s := st.ctx.state
 	var g cu.CUgraph
@@ -360,12 +335,12 @@ func (t *Thread) StreamEndCapture(h cu.CUstream, out hostmem.Ptr) error {
 		case c.origin != st:
 			c.bad = true
 			return errCapUnmatched
-		case c.mode != cu.CU_STREAM_CAPTURE_MODE_RELAXED && c.thread != t.ID:
-			return errCapWrongThread
 		}
 		err := error(nil)
 		if c.bad {
 			err = errCapInvalidated
+		} else if c.mode != cu.CU_STREAM_CAPTURE_MODE_RELAXED && c.thread != t.ID {
+			err = errCapWrongThread // the capture is over all the same
 		} else if !c.joined() {
 			err = errCapUnjoined
 		}

@@ -159,10 +159,7 @@ func (t *Thread) ThreadExchangeStreamCaptureMode(mode hostmem.Ptr) error {
 	if mode == hostmem.Nil {
 		return errInvalidValue
 	}
-	next := hostmem.Load[cu.CUstreamCaptureMode](mode)
-	if !goodMode(next) {
-		return errInvalidValue
-	}
+	next := hostmem.Load[cu.CUstreamCaptureMode](mode) // as the real driver, any number; one that is no mode forbids nothing more
 	last := cu.CU_STREAM_CAPTURE_MODE_GLOBAL
 	t.Flags |= ThreadKept
 	if v, ok := s.captureModes.Swap(t.ID, next); ok {

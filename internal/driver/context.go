@@ -155,6 +155,7 @@ func (c *Context) put() {
 	for _, a := range c.state.allocs.takeAll(func(a *alloc) bool { return a.ctx == c && a.kind != allocMapped }) {
 		a.release()
 	}
+	forgetCoredumps(c.id)
 	c.state.dropArrays(c)
 	c.state.forgetPools(c)
 	c.releaseStaging(true)

@@ -333,7 +333,7 @@ func TestLimitsAndModes(t *testing.T) {
 		l       cu.CUlimit
 		v, then uint64
 		code    int
-	}{{0, 1 << 20, 1024, 1}, {0, 2048, 2048, 0}, {1, 65536, 524288, 0}, {2, 1 << 20, 4 << 20, 0}, {4, 10, 32, 0}, {5, 200, 64, 1}, {0, 0, 0, 0}} {
+	}{{0, 1 << 20, 1024, 1}, {0, 2048, 2048, 0}, {1, 65536, 524288, 0}, {2, 1 << 20, 4 << 20, 0}, {4, 10, 32, 0}, {5, 200, 64, 1}, {0, 0, 16, 0}, {7, 1, 227 << 10, 800}} {
 		want(t, "set limit", th.CtxSetLimit(c.l, c.v), c.code)
 		if got, _ := th.CtxGetLimit(c.l); got != c.then {
 			t.Errorf("limit %d set to %d is %d, want %d", c.l, c.v, got, c.then)

@@ -250,7 +250,10 @@ func (s *state) plane(kind cu.CUmemorytype, host, device, x, y, pitch, width, he
 	if pitch == 0 {
 		pitch = width
 	}
-	if base == 0 || pitch > maxPitch || x > pitch || width > pitch-x || y > maxPitch || height > maxPitch {
+	if base == 0 || x > pitch || width > pitch-x || y > maxPitch || height > maxPitch || pitch > (1<<62)/(y+height) {
+		return rows{}, errInvalidValue
+	}
+	if what == deviceSide && pitch > maxPitch { // rows of the host may be as far apart as they like
 		return rows{}, errInvalidValue
 	}
 	first := base + y*pitch + x

@@ -183,7 +183,13 @@ func (t *Thread) DeviceGetByPCIBusId(id string) (cu.CUdevice, error) {
 func parsePCI(s string) (pci [3]int, ok bool) {
 	rest, fn, dot := strings.Cut(s, ".")
 	parts := strings.Split(rest, ":")
-	if !dot || len(parts) < 2 || len(parts) > 3 {
+	if !dot { // without a function the domain must be there
+		fn = "0"
+		if len(parts) != 3 {
+			return pci, false
+		}
+	}
+	if len(parts) < 2 || len(parts) > 3 {
 		return pci, false
 	}
 	for i, p := range append(parts, fn) {

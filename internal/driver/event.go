@@ -35,9 +35,10 @@ func (e *Event) capturedAt() *capturedEvent {
 // asked refuses to tell about an event whose record has not run because it is captured.
 func (t *Thread) asked(e *Event) error {
 	if at := e.capturedAt(); at != nil {
-		if at.c.origin.capture.Load() == at.c {
-			t.invalidate(at.c)
+		if t.over(at.c) {
+			return errInvalidValue
 		}
+		t.invalidate(at.c)
 		return errCapturedEvent
 	}
 	return t.risky(e.ctx.state)

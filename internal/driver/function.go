@@ -21,6 +21,7 @@ type Function struct {
 	facts   facts         // constant once ready
 	shaped  atomic.Uint64 // block shape last compiled for, packed
 	dynamic atomic.Int32
+	limited atomic.Bool // dynamic was set by the program
 	carve   atomic.Int32
 	policy  atomic.Int32
 	wide    atomic.Int32 // NON_PORTABLE_CLUSTER_SIZE_ALLOWED
@@ -97,13 +98,11 @@ func (f *Function) know() (*facts, error) {
 	}
 	f.facts.KernelInfo = *info
 	f.facts.maxThreads = uint64(f.mod.ctx.dev.info.MaxThreads)
-	if n := uint64(info.MaxThreads); n > 0 {
+	if n := uint64(info.MaxThreads); n > 0 && f.decl.ReqBlock[0] == 0 {
 		f.facts.maxThreads = min(f.facts.maxThreads, n)
 	}
-	for _, b := range [][3]int{f.decl.MaxBlock, f.decl.ReqBlock} {
-		if n := uint64(b[0]) * uint64(b[1]) * uint64(b[2]); n > 0 {
-			f.facts.maxThreads = min(f.facts.maxThreads, n)
-		}
+	if b := f.decl.MaxBlock; b[0] > 0 { // a required shape is checked by itself and does not show here
+		f.facts.maxThreads = min(f.facts.maxThreads, uint64(b[0])*uint64(b[1])*uint64(b[2]))
 	}
 	f.dynamic.CompareAndSwap(-1, int32(max(0, f.mod.ctx.dev.info.SharedBlock-info.StaticShared)))
 	f.ready.Store(true)
@@ -113,6 +112,14 @@ func (f *Function) know() (*facts, error) {
 // room is the dynamic shared memory a launch may ask for: what is there without opting in, or what was opted into.
 func (f *Function) room(k *facts) uint64 {
 	return uint64(max(0, f.mod.ctx.dev.info.SharedBlock-k.StaticShared, int(f.dynamic.Load())))
+}
+
+// launchRoom is room, but a launch may not ask for more than the program allowed.
+func (f *Function) launchRoom(k *facts) uint64 {
+	if f.limited.Load() {
+		return uint64(max(0, f.dynamic.Load()))
+	}
+	return f.room(k)
 }
 
 // prepare has the kernel compiled for a block shape before the stream's locks are taken: compiling takes long, and other
@@ -133,7 +140,7 @@ func (f *Function) prepare(block [3]uint32) error {
 var funcAttrs = [...]func(f *Function, k *facts) int32{
 	cu.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:                func(f *Function, k *facts) int32 { return int32(k.maxThreads) },
 	cu.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:                    func(f *Function, k *facts) int32 { return int32(k.StaticShared) },
-	cu.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:                     func(f *Function, k *facts) int32 { return int32(k.Const) },
+	cu.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:                     func(f *Function, k *facts) int32 { return int32(f.mod.consts) },
 	cu.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:                     func(f *Function, k *facts) int32 { return int32(k.Local) },
 	cu.CU_FUNC_ATTRIBUTE_NUM_REGS:                             func(f *Function, k *facts) int32 { return int32(k.Registers) },
 	cu.CU_FUNC_ATTRIBUTE_PTX_VERSION:                          func(f *Function, k *facts) int32 { return int32(k.PTXVersion) },
@@ -174,6 +181,7 @@ func (f *Function) setAttribute(attr cu.CUfunction_attribute, v int32) error {
 			return errInvalidValue
 		}
 		f.dynamic.Store(v)
+		f.limited.Store(true)
 	case cu.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 		if v < -1 || v > maxCarve {
 			return errInvalidValue
@@ -234,9 +242,20 @@ func (t *Thread) FuncSetSharedMemConfig(h cu.CUfunction, config cu.CUsharedconfi
 	return nil
 }
 
+// named is function for calls that take no function as a bad value, not as a bad handle.
+func (t *Thread) named(h cu.CUfunction) (*Function, error) {
+	if h == 0 {
+		if _, err := t.enter(); err != nil {
+			return nil, err
+		}
+		return nil, errInvalidValue
+	}
+	return t.function(h)
+}
+
 // FuncGetModule is the module a kernel belongs to.
 func (t *Thread) FuncGetModule(h cu.CUfunction) (cu.CUmodule, error) {
-	f, err := t.function(h)
+	f, err := t.named(h)
 	if err != nil {
 		return 0, err
 	}
@@ -254,7 +273,7 @@ func (t *Thread) FuncGetParamCount(h cu.CUfunction) (uint64, error) {
 
 // FuncGetParamInfo is where a parameter lies in the parameter block.
 func (t *Thread) FuncGetParamInfo(h cu.CUfunction, i uint64) (offset, size uint64, err error) {
-	f, err := t.function(h)
+	f, err := t.named(h)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -394,6 +394,11 @@ func TestGraphMemoryNodes(t *testing.T) {
 	want(t, "free", th.MemFree(ptr), 0)
 	_, err = th.GraphAddMemFreeNode(g, c.nodes(k), 1, ptr)
 	want(t, "free node", err, 0)
+	_, err = th.GraphAddMemFreeNode(g, c.nodes(k), 1, ptr)
+	want(t, "second free node", err, 1)
+	_, err = th.GraphInstantiateWithFlags(g, 0)
+	want(t, "second executable", err, 801)
+	want(t, "exec destroy", th.GraphExecDestroy(x), 0)
 	y := mustInstantiate(t, th, g)
 	for range 3 {
 		want(t, "launch with a free", th.GraphLaunch(y, 0), 0)
@@ -401,7 +406,6 @@ func TestGraphMemoryNodes(t *testing.T) {
 	_, err = th.GraphClone(g)
 	want(t, "clone", err, 801)
 	want(t, "destroy", th.GraphDestroy(g), 0)
-	want(t, "exec destroy", th.GraphExecDestroy(x), 0)
 	want(t, "exec destroy", th.GraphExecDestroy(y), 0)
 	if free, _ := dev.mem.Usage(); free != free0 {
 		t.Errorf("%d bytes lost", free0-free)

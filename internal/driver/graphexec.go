@@ -174,6 +174,11 @@ func (t *Thread) instantiate(h cu.CUgraph, flags uint64) (x *GraphExec, bad *Gra
 			why = cu.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
 			return errInvalidValue
 		}
+		for i := range x.steps { // memory is at one place: two executables could not both have it
+			if k, ok := x.steps[i].task.(*allocTask); ok && k.mem.exec {
+				return errNotSupported
+			}
+		}
 		x.assign()
 		hx := g.state.execs.New(x)
 		if hx == 0 {
@@ -196,6 +201,7 @@ func (x *GraphExec) keep(g *Graph) {
 	for i := range x.steps {
 		if m := memoryOf(x.steps[i].task); m != nil {
 			m.refs++
+			m.exec = true
 		}
 	}
 	x.objects = map[*UserObject]uint32{}
@@ -294,6 +300,7 @@ func (t *Thread) GraphExecDestroy(h cu.CUgraphExec) error {
 	return x.state.locked(func(after *cleanup) error {
 		for i := range x.steps {
 			if m := memoryOf(x.steps[i].task); m != nil {
+				m.exec = false
 				m.unref(after)
 			}
 		}
@@ -403,7 +410,7 @@ func (x *GraphExec) put(i int, st *Stream) error {
 	return nil
 }
 
-// GraphLaunch runs a ready graph in a stream. In a captured stream it becomes a child graph.
+// GraphLaunch runs a ready graph in a stream. A captured stream cannot take it, as the real driver has it.
 func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	x, err := t.exec(h)
 	if err != nil {
@@ -413,8 +420,8 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	if err != nil {
 		return err
 	}
-	if c := st.capture.Load(); c != nil {
-		return t.recordExec(st, c, x)
+	if err := t.notCaptured(st); err != nil {
+		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -446,6 +453,9 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 
 // after makes q wait for what other has; a queue that is closed has nothing.
 func after(q, other backend.Queue) error {
+	if done, err := other.Done(); err == nil && done { // a fence would make an idle queue look busy
+		return nil
+	}
 	f, err := other.Mark()
 	if err == nil {
 		err = q.Wait(f)

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"sync"
 
 	"kudzu/internal/backend"
@@ -16,6 +17,7 @@ type graphMemory struct {
 	// guarded by graphMu
 	refs int  // nodes of graphs and executables
 	live bool // allocated by a launch and not freed
+	exec bool // an executable has the node that allocates it
 }
 
 // allocTask makes the memory the program's.
@@ -180,6 +182,16 @@ func (t *Thread) freeNode(p DevPtr) (task, error) {
 		return nil, errInvalidValue
 	}
 	return &freeTask{a.graph, p}, nil
+}
+
+// frees reports whether a node of the graph frees the memory already.
+//
+// Preconditions: graphMu is held.
+func (g *Graph) frees(m *graphMemory) bool {
+	return slices.ContainsFunc(g.nodes, func(n *GraphNode) bool {
+		f, ok := n.task.(*freeTask)
+		return ok && f.mem == m
+	})
 }
 
 // GraphMemFreeNodeGetParams is the address that a node frees.

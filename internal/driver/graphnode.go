@@ -29,7 +29,7 @@ func (t *Thread) addNode(h cu.CUgraph, deps, data hostmem.Ptr, n uint64, build f
 	}
 	var node cu.CUgraphNode
 	err = g.state.locked(func(*cleanup) error {
-		if g.dead {
+		if f, ok := k.(*freeTask); g.dead || ok && g.frees(f.mem) {
 			return errInvalidValue
 		}
 		n, err := g.add(k, edges)

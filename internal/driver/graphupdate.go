@@ -153,6 +153,11 @@ func (x *GraphExec) differs(next *GraphExec) (why cu.CUgraphExecUpdateResult, no
 			if k.f.mod.ctx != b.task.(*kernelTask).f.mod.ctx {
 				return cu.CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, b.node, nil
 			}
+		case *copyTask: // the kinds of memory are part of the shape
+			p, q := &k.params, &b.task.(*copyTask).params
+			if p.SrcMemoryType != q.SrcMemoryType || p.DstMemoryType != q.DstMemoryType {
+				return cu.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, b.node, nil
+			}
 		case *allocTask, *freeTask:
 			if memoryOf(k) != memoryOf(b.task) {
 				return cu.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, b.node, nil

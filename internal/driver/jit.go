@@ -23,6 +23,9 @@ type logBuffer struct {
 // put writes text and answers its length, or the buffer's size if the text was cut.
 func (b *logBuffer) put(text string) {
 	n := uint64(len(text))
+	if b.size == 0 {
+		n = 0
+	}
 	if b.addr != hostmem.Nil && b.size > 0 {
 		size := min(b.size, 1<<30)
 		hostmem.PutString(b.addr, int(size), text)

@@ -171,24 +171,50 @@ func (f *Function) admits(l *backend.Launch) error {
 		return err
 	}
 	threads := uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2])
-	if threads > k.maxThreads || uint64(l.DynamicShared) > f.room(k) {
+	if threads > k.maxThreads || uint64(l.DynamicShared) > f.launchRoom(k) {
 		return errInvalidValue
 	}
-	if l.Cluster == [3]uint32{} {
+	if l.Cluster == [3]uint32{} && f.cluster[0].Load()|f.cluster[1].Load()|f.cluster[2].Load() != 0 {
 		for i := range 3 {
-			l.Cluster[i] = uint32(f.cluster[i].Load())
+			l.Cluster[i] = uint32(max(1, f.cluster[i].Load()))
 		}
 	}
 	if l.Cluster != [3]uint32{} {
-		for i := range 3 {
-			l.Cluster[i] = max(1, l.Cluster[i])
-			if l.Grid[i]%l.Cluster[i] != 0 {
-				return Result(cu.CUDA_ERROR_INVALID_CLUSTER_SIZE)
-			}
+		if err := f.admitsCluster(l); err != nil {
+			return err
 		}
 	}
 	if l.Cooperative {
 		return f.admitsTogether(l, threads)
+	}
+	return nil
+}
+
+// The blocks of a cluster: as many as every device of this kind has room for, and with NON_PORTABLE_CLUSTER_SIZE_ALLOWED.
+const (
+	portableCluster = 8
+	largestCluster  = 16
+)
+
+// maxCluster is how many blocks a cluster of the kernel may have.
+func (f *Function) maxCluster() uint64 {
+	if f.wide.Load() != 0 {
+		return largestCluster
+	}
+	return portableCluster
+}
+
+// admitsCluster checks the clusters of a launch.
+func (f *Function) admitsCluster(l *backend.Launch) error {
+	blocks := uint64(1)
+	for i := range 3 {
+		if l.Cluster[i] == 0 || l.Cluster[i] > largestCluster || l.Grid[i]%l.Cluster[i] != 0 {
+			return errClusterSize
+		}
+		blocks *= uint64(l.Cluster[i])
+	}
+	if blocks > f.maxCluster() {
+		return errClusterSize
 	}
 	return nil
 }
@@ -269,8 +295,11 @@ func (sc *scratch) packed(extra hostmem.Ptr) error {
 		return errInvalidValue
 	}
 	n := hostmem.Load[uint64](size)
-	if n > uint64(len(sc.params)) {
+	switch {
+	case n > uint64(len(sc.params)):
 		return errLaunchResources
+	case n == 0 && len(sc.params) > 0:
+		return errInvalidValue
 	}
 	clear(sc.params[copy(sc.params, hostmem.Bytes(buf, n)):])
 	return nil

@@ -15,19 +15,21 @@ type limitRow struct {
 	low        uint64 // a smaller value is raised to it
 	high       uint64 // a larger one is refused; 0: none
 	unsettable bool   // answers UNSUPPORTED_LIMIT
+	fixed      bool   // can be read; to set it is not permitted
+	step       uint64 // values are rounded up to a multiple of it
 }
 
 // limitRows is indexed by CUlimit.
 var limitRows = [numLimits]limitRow{
-	cu.CU_LIMIT_STACK_SIZE:                       {start: 1024, high: 512 << 10},
+	cu.CU_LIMIT_STACK_SIZE:                       {start: 1024, low: 16, high: 512 << 10, step: 16},
 	cu.CU_LIMIT_PRINTF_FIFO_SIZE:                 {start: 8650752, low: 512 << 10},
-	cu.CU_LIMIT_MALLOC_HEAP_SIZE:                 {start: 8 << 20, low: 4 << 20},
+	cu.CU_LIMIT_MALLOC_HEAP_SIZE:                 {start: 8 << 20, low: 4 << 20, step: 64 << 10},
 	cu.CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:           {unsettable: true},
 	cu.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: {start: 2048, low: 32},
 	cu.CU_LIMIT_MAX_L2_FETCH_GRANULARITY:         {start: 64, high: 128},
 	cu.CU_LIMIT_PERSISTING_L2_CACHE_SIZE:         {},
-	cu.CU_LIMIT_SHMEM_SIZE:                       {unsettable: true},
-	cu.CU_LIMIT_CIG_ENABLED:                      {},
+	cu.CU_LIMIT_SHMEM_SIZE:                       {fixed: true},
+	cu.CU_LIMIT_CIG_ENABLED:                      {fixed: true},
 	cu.CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:       {unsettable: true},
 }
 
@@ -71,10 +73,15 @@ func (t *Thread) CtxSetLimit(limit cu.CUlimit, value uint64) error {
 	switch {
 	case r.unsettable:
 		return errUnsupLimit
+	case r.fixed:
+		return errNotPermitted
 	case r.high != 0 && value > r.high:
 		return errInvalidValue
 	}
 	value = max(value, r.low)
+	if up := value % max(r.step, 1); up != 0 && value <= ^uint64(0)-r.step {
+		value += r.step - up
+	}
 	if d, ok := c.dev.dev.(backend.DomainLimits); ok {
 		switch limit {
 		case cu.CU_LIMIT_PRINTF_FIFO_SIZE:

@@ -175,7 +175,11 @@ func (t *Thread) StreamWriteValue64(stream cu.CUstream, addr DevPtr, value uint6
 
 // StreamBatchMemOp does several in order.
 func (t *Thread) StreamBatchMemOp(stream cu.CUstream, n uint32, list hostmem.Ptr, flags uint32) error {
-	if list == hostmem.Nil || n == 0 || n > maxMemOps {
+	if n == 0 {
+		_, err := t.stream(stream)
+		return err
+	}
+	if list == hostmem.Nil || n > maxMemOps {
 		return errInvalidValue
 	}
 	return t.memOps(stream, slices.Clone(hostmem.Slice[cu.CUstreamBatchMemOpParams](list, int(n))), flags)

@@ -58,7 +58,7 @@ func (t *Thread) MemAllocPitch(width, height uint64, element uint32) (p DevPtr, 
 		return 0, 0, errInvalidValue
 	}
 	if width > maxPitch {
-		return 0, 0, errInvalidValue
+		return 0, 0, errOutOfMemory
 	}
 	pitch = (width + pitchAlign - 1) / pitchAlign * pitchAlign
 	if height > ^uint64(0)/pitch {
@@ -166,7 +166,7 @@ func (t *Thread) MemHostAlloc(pp hostmem.Ptr, n uint64, flags uint32) error {
 	if err := t.risky(c.state); err != nil {
 		return err
 	}
-	a := &alloc{size: n, kind: allocHost, flags: flags}
+	a := &alloc{size: n, kind: allocHost, flags: flags | cu.CU_MEMHOSTALLOC_DEVICEMAP} // addresses are shared: all is mapped
 	if h, ok := c.dev.dev.Memory().(backend.HostMemory); ok {
 		addr, err := h.AllocHost(n)
 		if err != nil {
@@ -231,7 +231,7 @@ func (t *Thread) MemHostRegister(p hostmem.Ptr, n uint64, flags uint32) error {
 	if p == hostmem.Nil || n == 0 || flags&^known != 0 || uint64(p)+n < n {
 		return errInvalidValue
 	}
-	if a := c.state.allocs.find(uint64(p)); a != nil && !a.host() {
+	if a := c.state.allocs.find(uint64(p)); a != nil && a.kind != allocRegistered || !hostmem.Mapped(p, n) {
 		return errInvalidValue
 	}
 	a := &alloc{base: uint64(p), size: n, kind: allocRegistered, flags: flags | cu.CU_MEMHOSTREGISTER_DEVICEMAP, ctx: c, id: c.state.bufferN.Add(1)}

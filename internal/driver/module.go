@@ -24,6 +24,7 @@ type Module struct {
 	decls   map[string]*backend.KernelDecl
 	names   []string        // kernels, in the order of the text
 	managed map[string]bool // variables that are managed
+	consts  uint64          // bytes of constant variables
 	prog    backend.Program
 
 	mu    sync.Mutex
@@ -56,7 +57,11 @@ func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error)
 		m.names = append(m.names, k.Name)
 	}
 	for i := range desc.Vars {
-		if v := &desc.Vars[i]; v.Managed {
+		v := &desc.Vars[i]
+		if v.Const {
+			m.consts = (m.consts+v.Align-1)/max(v.Align, 1)*max(v.Align, 1) + v.Size
+		}
+		if v.Managed {
 			if m.managed == nil {
 				m.managed = map[string]bool{}
 			}
@@ -271,6 +276,12 @@ func (t *Thread) loadImage(j *jit, name string, read func(sm int) (string, error
 
 // ModuleLoad loads a file.
 func (t *Thread) ModuleLoad(name string) (cu.CUmodule, error) {
+	if _, err := t.context(); err != nil {
+		return 0, err
+	}
+	if name == "" {
+		return 0, errInvalidValue
+	}
 	j, _ := newJIT(0, 0, 0)
 	return t.loadImage(j, name, func(sm int) (string, error) { return readFile(name, sm) })
 }

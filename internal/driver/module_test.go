@@ -161,7 +161,7 @@ func TestFiles(t *testing.T) {
 	b, _ := fatbin.Write([]fatbin.Part{{Kind: fatbin.PTX, SM: 80, Flags: fatbin.FlagZstd, Data: []byte(fakePTX)}})
 	os.WriteFile(name+".fatbin", b, 0o600)
 	os.WriteFile(name+".txt", []byte("root:x:0:0"), 0o600)
-	for f, codes := range map[string]int{name: 0, name + ".fatbin": 0, name + ".txt": 200, dir: 301, filepath.Join(dir, "nope"): 301, "": 301} {
+	for f, codes := range map[string]int{name: 0, name + ".fatbin": 0, name + ".txt": 200, dir: 301, filepath.Join(dir, "nope"): 301, "": 1} {
 		_, err := th.ModuleLoad(f)
 		want(t, f, err, codes)
 	}

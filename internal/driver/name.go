@@ -59,7 +59,7 @@ func (s *state) putName(out hostmem.Ptr, name string) error {
 
 // FuncGetName writes the address of a kernel's name.
 func (t *Thread) FuncGetName(out hostmem.Ptr, h cu.CUfunction) error {
-	f, err := t.function(h)
+	f, err := t.named(h)
 	if err != nil {
 		return err
 	}

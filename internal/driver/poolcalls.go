@@ -37,6 +37,9 @@ func (t *Thread) MemAllocFromPoolAsync(n uint64, pool cu.CUmemoryPool, stream cu
 func (t *Thread) allocAsync(p *Pool, st *Stream, n uint64) (DevPtr, error) {
 	c := st.capture.Load()
 	if c == nil {
+		if n == 0 { // as the real driver: success, and no memory
+			return 0, nil
+		}
 		return p.alloc(st, n)
 	}
 	m, err := st.ctx.newGraphMemory(n)
@@ -57,13 +60,15 @@ func (t *Thread) MemFreeAsync(p DevPtr, stream cu.CUstream) error {
 	if err != nil {
 		return err
 	}
+	if p == 0 {
+		return nil
+	}
 	a := st.ctx.state.allocs.find(uint64(p))
 	if a == nil || a.base != uint64(p) || a.kind != allocDevice {
 		return errInvalidValue
 	}
 	if c := st.capture.Load(); c != nil {
 		if a.graph == nil {
-			t.invalidate(c)
 			return errInvalidValue // only what a graph allocated
 		}
 		_, err := t.record(st, c, &freeTask{a.graph, p})
@@ -345,6 +350,8 @@ func (t *Thread) MemPoolSetAccess(pool cu.CUmemoryPool, list hostmem.Ptr, n uint
 		l := &descs[i]
 		switch l.Flags {
 		case cu.CU_MEM_ACCESS_FLAGS_PROT_NONE, cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+		case cu.CU_MEM_ACCESS_FLAGS_PROT_READ:
+			return errNotSupported
 		default:
 			return errInvalidValue
 		}

@@ -50,6 +50,7 @@ const (
 	errNotPermitted    = Result(cu.CUDA_ERROR_NOT_PERMITTED)
 	errNotSupported    = Result(cu.CUDA_ERROR_NOT_SUPPORTED)
 	errSystemNotReady  = Result(cu.CUDA_ERROR_SYSTEM_NOT_READY)
+	errClusterSize     = Result(cu.CUDA_ERROR_INVALID_CLUSTER_SIZE)
 	errUnknown         = Result(cu.CUDA_ERROR_UNKNOWN)
 )
 
@@ -79,7 +80,7 @@ func (c *Context) fail(err error) error {
 			code = faultCodes[f.Kind]
 		}
 		if c.fault.CompareAndSwap(0, int32(code)) {
-			logx.Errorf("%s", f.Error())
+			complain("%s", f.Error())
 		}
 		return Result(c.fault.Load())
 	}
@@ -103,12 +104,12 @@ func plain(err error) error {
 	case errors.Is(err, backend.ErrNotFound):
 		return errNotFound
 	case errors.As(err, &list): // a large module is checked kernel by kernel, at first use
-		logx.Errorf("%s", err)
+		complain("%s", err)
 		return errInvalidPTX
 	case errors.As(err, &u):
 		logx.Once("unsupported "+u.Error(), "%s", u.Error())
 		return errNotSupported
 	}
-	logx.Errorf("%s", err)
+	complain("%s", err)
 	return errUnknown
 }

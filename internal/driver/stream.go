@@ -456,8 +456,14 @@ func (t *Thread) StreamAddCallback(h cu.CUstream, fn cu.CUstreamCallback, user h
 // StreamGetFlags is the flags a stream was made with.
 func (t *Thread) StreamGetFlags(h cu.CUstream) (uint32, error) {
 	st, err := t.stream(h)
-	if err != nil || st.kind != nonBlockingStream {
+	if err != nil {
 		return 0, err
+	}
+	if err := t.notCaptured(st); err != nil { // as the real driver has it
+		return 0, err
+	}
+	if st.kind != nonBlockingStream {
+		return 0, nil
 	}
 	return uint32(cu.CU_STREAM_NON_BLOCKING), nil
 }

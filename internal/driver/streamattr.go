@@ -19,6 +19,9 @@ func (t *Thread) StreamSetAttribute(h cu.CUstream, id cu.CUstreamAttrID, v *cu.C
 		return errInvalidValue
 	}
 	value := *v
+	if p := *value.SyncPolicy(); id == cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY && (p < cu.CU_SYNC_POLICY_AUTO || p > cu.CU_SYNC_POLICY_BLOCKING_SYNC) {
+		return errInvalidValue
+	}
 	st.attrMu.Lock()
 	defer st.attrMu.Unlock()
 	if st.attrs == nil {
@@ -43,7 +46,7 @@ func (t *Thread) StreamGetAttribute(h cu.CUstream, id cu.CUstreamAttrID) (v cu.C
 	switch id {
 	case cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
 	case cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-		*v.SyncPolicy() = cu.CU_SYNC_POLICY_AUTO
+		*v.SyncPolicy() = -1 // as the real driver: none was set
 	case cu.CU_LAUNCH_ATTRIBUTE_PRIORITY:
 		*v.Priority() = st.priority
 	case cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:

@@ -164,9 +164,6 @@ func (s *state) copyBox(c *Context, p *cu.CUDA_MEMCPY3D) (*copyTask, error) {
 	if p.WidthInBytes == 0 || p.Height == 0 || p.Depth == 0 {
 		return nil, nil
 	}
-	if p.SrcLOD != 0 || p.DstLOD != 0 || p.Reserved0 != 0 || p.Reserved1 != 0 {
-		return nil, errInvalidValue
-	}
 	d, err := s.volume(p.DstMemoryType, p.DstArray, p.DstHost, uint64(p.DstDevice), p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight, p)
 	if err != nil {
 		return nil, err

@@ -79,6 +79,20 @@ func (r *reservation) inside(base, n uint64) []*mapping {
 	return list
 }
 
+// within lists the mappings that touch a range, and reports whether it cuts none of them.
+func (r *reservation) within(base, n uint64) (list []*mapping, whole bool) {
+	for _, m := range r.maps {
+		if m.base+m.size <= base || m.base >= base+n {
+			continue
+		}
+		if m.base < base || m.base+m.size > base+n {
+			return nil, false
+		}
+		list = append(list, m)
+	}
+	return list, true
+}
+
 // virtual is the device's memory if its addresses and memory come apart.
 func (d *Device) virtual() backend.Virtual {
 	v, _ := d.dev.Memory().(backend.Virtual)
@@ -116,6 +130,8 @@ func (t *Thread) placeOf(p *cu.CUmemAllocationProp) (*Device, backend.Virtual, e
 	switch {
 	case p.Type != cu.CU_MEM_ALLOCATION_TYPE_PINNED:
 		return nil, nil, errInvalidValue
+	case p.RequestedHandleTypes&(cu.CU_MEM_HANDLE_TYPE_WIN32|cu.CU_MEM_HANDLE_TYPE_WIN32_KMT) != 0:
+		return nil, nil, errInvalidValue
 	case p.RequestedHandleTypes&^cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR != 0 || p.AllocFlags.CompressionType > 1:
 		return nil, nil, errNotSupported
 	}
@@ -128,6 +144,11 @@ func (t *Thread) placeOf(p *cu.CUmemAllocationProp) (*Device, backend.Virtual, e
 
 // MemGetAllocationGranularity is what sizes must be multiples of.
 func (t *Thread) MemGetAllocationGranularity(p *cu.CUmemAllocationProp, option cu.CUmemAllocationGranularity_flags) (uint64, error) {
+	if p.Location.Type == cu.CU_MEM_LOCATION_TYPE_DEVICE { // as the real driver: the same for every number
+		q := *p
+		*q.Location.Id() = 0
+		p = &q
+	}
 	_, v, err := t.placeOf(p)
 	if err != nil {
 		return 0, err
@@ -254,8 +275,11 @@ func (t *Thread) MemMap(p DevPtr, n, offset uint64, h cu.CUmemGenericAllocationH
 		return err
 	}
 	v := m.dev.virtual()
-	if n == 0 || n%v.Unit() != 0 || uint64(p)%v.Unit() != 0 || offset%v.Unit() != 0 || flags != 0 || offset > m.size || n > m.size-offset {
+	if n == 0 || n%v.Unit() != 0 || uint64(p)%v.Unit() != 0 || flags != 0 {
 		return errInvalidValue
+	}
+	if offset != 0 || n != m.size { // as the real driver: memory is mapped whole
+		return errNotSupported
 	}
 	space := &m.state.virtual
 	space.mu.Lock()
@@ -288,11 +312,11 @@ func (t *Thread) MemUnmap(p DevPtr, n uint64) error {
 	if r == nil {
 		return errInvalidValue
 	}
-	list := r.inside(uint64(p), n)
-	if list == nil {
+	list, whole := r.within(uint64(p), n)
+	if !whole {
 		return errInvalidValue
 	}
-	for _, m := range list {
+	for _, m := range list { // none: there is nothing to take away
 		m.hide(s)
 		if err := v.Unmap(backend.Addr(m.base), m.size); err != nil {
 			return plain(err)
@@ -347,7 +371,7 @@ func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64
 			return errNotSupported
 		}
 		if _, err := t.device(*d.Location.Id()); err != nil {
-			return err
+			return errInvalidValue
 		}
 		switch d.Flags {
 		case cu.CU_MEM_ACCESS_FLAGS_PROT_NONE, cu.CU_MEM_ACCESS_FLAGS_PROT_READ, cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
@@ -475,8 +499,6 @@ func (t *Thread) MemExportToShareableHandle(out hostmem.Ptr, h cu.CUmemGenericAl
 	switch {
 	case out == hostmem.Nil || flags != 0 || kind == cu.CU_MEM_HANDLE_TYPE_NONE:
 		return errInvalidValue
-	case kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
-		return errNotSupported
 	case m.props.RequestedHandleTypes&kind == 0:
 		return errInvalidValue
 	}
@@ -508,7 +530,7 @@ func (t *Thread) MemImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUme
 	}
 	var st syscall.Stat_t
 	if osHandle > 1<<31-1 || syscall.Fstat(int(osHandle), &st) != nil || st.Size <= 0 || uint64(st.Size)%v.Unit() != 0 || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
-		return 0, errInvalidValue
+		return 0, errUnknown
 	}
 	fd, err := dupCloseExec(int(osHandle))
 	if err != nil {
@@ -519,7 +541,7 @@ func (t *Thread) MemImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUme
 		d = c.dev
 	}
 	m := &physical{dev: d, size: uint64(st.Size), fd: fd}
-	m.props = cu.CUmemAllocationProp{Type: cu.CU_MEM_ALLOCATION_TYPE_PINNED, RequestedHandleTypes: kind}
+	m.props = cu.CUmemAllocationProp{Type: cu.CU_MEM_ALLOCATION_TYPE_PINNED} // what is imported is not exported again
 	m.props.Location.Type = cu.CU_MEM_LOCATION_TYPE_DEVICE
 	*m.props.Location.Id() = d.ordinal
 	return s.newPhysical(m)

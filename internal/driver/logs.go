@@ -1,0 +1,110 @@
+package driver
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"kudzu/internal/hostmem"
+	"kudzu/internal/logx"
+	"kudzu/internal/spec/cu"
+)
+
+// logLines is how many of the last messages are kept.
+const logLines = 100
+
+// logs is what the driver said to standard error, for cuLogsDump. A message's number counts from 1.
+var logs struct {
+	mu    sync.Mutex
+	lines []string // guarded by mu: the newest
+	total uint64   // guarded by mu: messages so far
+}
+
+// complain says something about the program's trouble, and keeps it.
+func complain(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	logx.Errorf("%s", text)
+	logs.mu.Lock()
+	defer logs.mu.Unlock()
+	logs.total++
+	logs.lines = append(logs.lines, time.Now().UTC().Format("15:04:05.000")+" [ERROR] "+text)
+	if len(logs.lines) > logLines {
+		logs.lines = logs.lines[1:]
+	}
+}
+
+// since is the messages after a number, and the number of the newest.
+func since(at uint64) (string, uint64) {
+	logs.mu.Lock()
+	defer logs.mu.Unlock()
+	var b strings.Builder
+	for i, line := range logs.lines {
+		if logs.total-uint64(len(logs.lines))+uint64(i)+1 > at {
+			b.WriteString(line)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), logs.total
+}
+
+// LogsCurrent is a place behind all messages so far.
+func (t *Thread) LogsCurrent(uint32) (cu.CUlogIterator, error) {
+	_, at := since(^uint64(0))
+	return cu.CUlogIterator(at), nil
+}
+
+// LogsDumpToMemory writes the messages after a place, or all, and moves the place. What does not fit is the older part.
+func (t *Thread) LogsDumpToMemory(place, buffer, size hostmem.Ptr, _ uint32) error {
+	if buffer == hostmem.Nil || size == hostmem.Nil {
+		return errInvalidValue
+	}
+	room := hostmem.Load[uint64](size)
+	if room == 0 {
+		return errInvalidValue
+	}
+	text, at := since(from(place))
+	for uint64(len(text)) >= room {
+		_, rest, found := strings.Cut(text, "\n")
+		if text = rest; !found {
+			text = ""
+		}
+	}
+	hostmem.PutString(buffer, int(min(room, 1<<30)), text)
+	hostmem.Store(size, uint64(len(text)))
+	move(place, at)
+	return nil
+}
+
+// from is the number at a place; without one, that of the beginning.
+func from(place hostmem.Ptr) uint64 {
+	if place == hostmem.Nil {
+		return 0
+	}
+	return uint64(hostmem.Load[cu.CUlogIterator](place))
+}
+
+func move(place hostmem.Ptr, at uint64) {
+	if place != hostmem.Nil {
+		hostmem.Store(place, cu.CUlogIterator(at))
+	}
+}
+
+// LogsDumpToFile appends them to a file.
+func (t *Thread) LogsDumpToFile(place hostmem.Ptr, path string, _ uint32) error {
+	text, at := since(from(place))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return errInvalidValue
+	}
+	_, err = f.WriteString(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return errNoProcess
+	}
+	move(place, at)
+	return nil
+}
