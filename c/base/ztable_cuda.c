@@ -6,17 +6,17 @@ extern char kzb_cuGetErrorString[];
 extern char kzb_cuGetErrorName[];
 extern char kz_lazy_cuda[];
 extern char kzb_cuDriverGetVersion[];
-extern char kz_none_cuda[];
 extern char kzb_cuGetProcAddress_v2[];
 extern char kzb_cuGetExportTable[];
 extern char kzb_cuGetProcAddress[];
+extern char kz_none_cuda[];
 
 KZ_EXPORT void *kz_table_cuda[] = {
 	kzb_cuGetErrorString, // 0 cuGetErrorString
 	kzb_cuGetErrorName, // 1 cuGetErrorName
 	kz_lazy_cuda, // 2 cuInit
 	kzb_cuDriverGetVersion, // 3 cuDriverGetVersion
-	kz_none_cuda, // 4 cuFlushGPUDirectRDMAWrites
+	kz_lazy_cuda, // 4 cuFlushGPUDirectRDMAWrites
 	kzb_cuGetProcAddress_v2, // 5 cuGetProcAddress_v2
 	kzb_cuGetExportTable, // 6 cuGetExportTable
 	kzb_cuGetProcAddress, // 7 cuGetProcAddress
@@ -28,7 +28,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 13 cuDeviceTotalMem_v2
 	kz_lazy_cuda, // 14 cuDeviceGetTexture1DLinearMaxWidth
 	kz_lazy_cuda, // 15 cuDeviceGetAttribute
-	kz_none_cuda, // 16 cuDeviceGetHostAtomicCapabilities
+	kz_lazy_cuda, // 16 cuDeviceGetHostAtomicCapabilities
 	kz_none_cuda, // 17 cuDeviceGetNvSciSyncAttributes
 	kz_lazy_cuda, // 18 cuDeviceSetMemPool
 	kz_lazy_cuda, // 19 cuDeviceGetMemPool
@@ -41,8 +41,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 26 cuDevicePrimaryCtxSetFlags_v2
 	kz_lazy_cuda, // 27 cuDevicePrimaryCtxGetState
 	kz_lazy_cuda, // 28 cuDevicePrimaryCtxReset_v2
-	kz_none_cuda, // 29 cuDeviceRegisterAsyncNotification
-	kz_none_cuda, // 30 cuDeviceUnregisterAsyncNotification
+	kz_lazy_cuda, // 29 cuDeviceRegisterAsyncNotification
+	kz_lazy_cuda, // 30 cuDeviceUnregisterAsyncNotification
 	kz_lazy_cuda, // 31 cuDeviceGetByPCIBusId
 	kz_lazy_cuda, // 32 cuDeviceGetPCIBusId
 	kz_none_cuda, // 33 cuDeviceGetFabricClusterUuid
@@ -53,9 +53,9 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 38 cuDeviceSetGraphMemAttribute
 	kz_lazy_cuda, // 39 cuDeviceCanAccessPeer
 	kz_lazy_cuda, // 40 cuDeviceGetP2PAttribute
-	kz_none_cuda, // 41 cuDeviceGetP2PAtomicCapabilities
-	kz_none_cuda, // 42 cuDeviceGetDevResource
-	kz_none_cuda, // 43 cuDeviceTotalMem
+	kz_lazy_cuda, // 41 cuDeviceGetP2PAtomicCapabilities
+	kz_lazy_cuda, // 42 cuDeviceGetDevResource
+	kz_lazy_cuda, // 43 cuDeviceTotalMem
 	kz_lazy_cuda, // 44 cuDevicePrimaryCtxRelease
 	kz_lazy_cuda, // 45 cuDevicePrimaryCtxReset
 	kz_lazy_cuda, // 46 cuDevicePrimaryCtxSetFlags
@@ -80,7 +80,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 65 cuCtxGetApiVersion
 	kz_lazy_cuda, // 66 cuCtxGetStreamPriorityRange
 	kz_lazy_cuda, // 67 cuCtxResetPersistingL2Cache
-	kz_none_cuda, // 68 cuCtxGetExecAffinity
+	kz_lazy_cuda, // 68 cuCtxGetExecAffinity
 	kz_lazy_cuda, // 69 cuCtxRecordEvent
 	kz_lazy_cuda, // 70 cuCtxWaitEvent
 	kz_lazy_cuda, // 71 cuCtxAttach
@@ -90,7 +90,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 75 cuCtxEnablePeerAccess
 	kz_lazy_cuda, // 76 cuCtxDisablePeerAccess
 	kz_none_cuda, // 77 cuCtxFromGreenCtx
-	kz_none_cuda, // 78 cuCtxGetDevResource
+	kz_lazy_cuda, // 78 cuCtxGetDevResource
 	kz_lazy_cuda, // 79 cuCtxCreate
 	kz_lazy_cuda, // 80 cuCtxCreate_v2
 	kz_lazy_cuda, // 81 cuCtxCreate_v3
@@ -100,7 +100,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 85 cuGreenCtxCreate
 	kz_none_cuda, // 86 cuGreenCtxDestroy
 	kz_none_cuda, // 87 cuGreenCtxGetDevResource
-	kz_none_cuda, // 88 cuDevSmResourceSplitByCount
+	kz_lazy_cuda, // 88 cuDevSmResourceSplitByCount
 	kz_none_cuda, // 89 cuDevSmResourceSplit
 	kz_none_cuda, // 90 cuDevResourceGenerateDesc
 	kz_none_cuda, // 91 cuGreenCtxRecordEvent
@@ -127,7 +127,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 112 cuLinkCreate
 	kz_lazy_cuda, // 113 cuLinkAddData
 	kz_lazy_cuda, // 114 cuLinkAddFile
-	kz_none_cuda, // 115 cuModuleGetGlobal
+	kz_lazy_cuda, // 115 cuModuleGetGlobal
 	kz_lazy_cuda, // 116 cuLibraryLoadData
 	kz_lazy_cuda, // 117 cuLibraryLoadFromFile
 	kz_lazy_cuda, // 118 cuLibraryUnload
@@ -139,7 +139,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 124 cuKernelGetLibrary
 	kz_lazy_cuda, // 125 cuLibraryGetGlobal
 	kz_lazy_cuda, // 126 cuLibraryGetManaged
-	kz_none_cuda, // 127 cuLibraryGetUnifiedFunction
+	kz_lazy_cuda, // 127 cuLibraryGetUnifiedFunction
 	kz_lazy_cuda, // 128 cuKernelGetAttribute
 	kz_lazy_cuda, // 129 cuKernelSetAttribute
 	kz_lazy_cuda, // 130 cuKernelSetCacheConfig
@@ -212,37 +212,37 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 197 cuPointerSetAttribute
 	kz_lazy_cuda, // 198 cuPointerGetAttributes
 	kz_lazy_cuda, // 199 cuMemHostRegister
-	kz_none_cuda, // 200 cuMemGetInfo
-	kz_none_cuda, // 201 cuMemAlloc
-	kz_none_cuda, // 202 cuMemAllocPitch
-	kz_none_cuda, // 203 cuMemFree
-	kz_none_cuda, // 204 cuMemGetAddressRange
-	kz_none_cuda, // 205 cuMemAllocHost
-	kz_none_cuda, // 206 cuMemHostGetDevicePointer
-	kz_none_cuda, // 207 cuMemcpyHtoD
-	kz_none_cuda, // 208 cuMemcpyDtoH
-	kz_none_cuda, // 209 cuMemcpyDtoD
-	kz_none_cuda, // 210 cuMemcpyDtoA
-	kz_none_cuda, // 211 cuMemcpyAtoD
-	kz_none_cuda, // 212 cuMemcpyHtoA
-	kz_none_cuda, // 213 cuMemcpyAtoH
-	kz_none_cuda, // 214 cuMemcpyAtoA
-	kz_none_cuda, // 215 cuMemcpyHtoAAsync
-	kz_none_cuda, // 216 cuMemcpyAtoHAsync
-	kz_none_cuda, // 217 cuMemcpy2D
-	kz_none_cuda, // 218 cuMemcpy2DUnaligned
-	kz_none_cuda, // 219 cuMemcpy3D
-	kz_none_cuda, // 220 cuMemcpyHtoDAsync
-	kz_none_cuda, // 221 cuMemcpyDtoHAsync
-	kz_none_cuda, // 222 cuMemcpyDtoDAsync
-	kz_none_cuda, // 223 cuMemcpy2DAsync
-	kz_none_cuda, // 224 cuMemcpy3DAsync
-	kz_none_cuda, // 225 cuMemsetD8
-	kz_none_cuda, // 226 cuMemsetD16
-	kz_none_cuda, // 227 cuMemsetD32
-	kz_none_cuda, // 228 cuMemsetD2D8
-	kz_none_cuda, // 229 cuMemsetD2D16
-	kz_none_cuda, // 230 cuMemsetD2D32
+	kz_lazy_cuda, // 200 cuMemGetInfo
+	kz_lazy_cuda, // 201 cuMemAlloc
+	kz_lazy_cuda, // 202 cuMemAllocPitch
+	kz_lazy_cuda, // 203 cuMemFree
+	kz_lazy_cuda, // 204 cuMemGetAddressRange
+	kz_lazy_cuda, // 205 cuMemAllocHost
+	kz_lazy_cuda, // 206 cuMemHostGetDevicePointer
+	kz_lazy_cuda, // 207 cuMemcpyHtoD
+	kz_lazy_cuda, // 208 cuMemcpyDtoH
+	kz_lazy_cuda, // 209 cuMemcpyDtoD
+	kz_lazy_cuda, // 210 cuMemcpyDtoA
+	kz_lazy_cuda, // 211 cuMemcpyAtoD
+	kz_lazy_cuda, // 212 cuMemcpyHtoA
+	kz_lazy_cuda, // 213 cuMemcpyAtoH
+	kz_lazy_cuda, // 214 cuMemcpyAtoA
+	kz_lazy_cuda, // 215 cuMemcpyHtoAAsync
+	kz_lazy_cuda, // 216 cuMemcpyAtoHAsync
+	kz_lazy_cuda, // 217 cuMemcpy2D
+	kz_lazy_cuda, // 218 cuMemcpy2DUnaligned
+	kz_lazy_cuda, // 219 cuMemcpy3D
+	kz_lazy_cuda, // 220 cuMemcpyHtoDAsync
+	kz_lazy_cuda, // 221 cuMemcpyDtoHAsync
+	kz_lazy_cuda, // 222 cuMemcpyDtoDAsync
+	kz_lazy_cuda, // 223 cuMemcpy2DAsync
+	kz_lazy_cuda, // 224 cuMemcpy3DAsync
+	kz_lazy_cuda, // 225 cuMemsetD8
+	kz_lazy_cuda, // 226 cuMemsetD16
+	kz_lazy_cuda, // 227 cuMemsetD32
+	kz_lazy_cuda, // 228 cuMemsetD2D8
+	kz_lazy_cuda, // 229 cuMemsetD2D16
+	kz_lazy_cuda, // 230 cuMemsetD2D32
 	kz_lazy_cuda, // 231 cuArrayGetDescriptor
 	kz_lazy_cuda, // 232 cuMemcpyHtoD_v2
 	kz_lazy_cuda, // 233 cuMemcpyHtoD_v2_ptds
@@ -378,8 +378,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 363 cuStreamGetFlags_ptsz
 	kz_lazy_cuda, // 364 cuStreamGetDevice
 	kz_lazy_cuda, // 365 cuStreamGetDevice_ptsz
-	kz_none_cuda, // 366 cuStreamGetDevResource
-	kz_none_cuda, // 367 cuStreamGetDevResource_ptsz
+	kz_lazy_cuda, // 366 cuStreamGetDevResource
+	kz_lazy_cuda, // 367 cuStreamGetDevResource_ptsz
 	kz_lazy_cuda, // 368 cuStreamGetCtx
 	kz_lazy_cuda, // 369 cuStreamGetCtx_ptsz
 	kz_lazy_cuda, // 370 cuStreamGetCtx_v2
@@ -494,8 +494,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 479 cuOccupancyMaxPotentialBlockSize
 	kz_lazy_cuda, // 480 cuOccupancyMaxPotentialBlockSizeWithFlags
 	kz_lazy_cuda, // 481 cuOccupancyAvailableDynamicSMemPerBlock
-	kz_none_cuda, // 482 cuOccupancyMaxPotentialClusterSize
-	kz_none_cuda, // 483 cuOccupancyMaxActiveClusters
+	kz_lazy_cuda, // 482 cuOccupancyMaxPotentialClusterSize
+	kz_lazy_cuda, // 483 cuOccupancyMaxActiveClusters
 	kz_lazy_cuda, // 484 cuLaunchKernel
 	kz_lazy_cuda, // 485 cuLaunchKernel_ptsz
 	kz_lazy_cuda, // 486 cuLaunchKernelEx
@@ -654,35 +654,35 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 639 cuTexRefSetAddress
 	kz_none_cuda, // 640 cuTexRefSetAddress2D
 	kz_none_cuda, // 641 cuTexRefGetAddress
-	kz_none_cuda, // 642 cuGraphicsUnregisterResource
-	kz_none_cuda, // 643 cuGraphicsSubResourceGetMappedArray
-	kz_none_cuda, // 644 cuGraphicsResourceGetMappedMipmappedArray
-	kz_none_cuda, // 645 cuGraphicsResourceGetMappedPointer_v2
-	kz_none_cuda, // 646 cuGraphicsResourceSetMapFlags_v2
-	kz_none_cuda, // 647 cuGraphicsResourceSetMapFlags
-	kz_none_cuda, // 648 cuGraphicsResourceGetMappedPointer
-	kz_none_cuda, // 649 cuGraphicsMapResources
-	kz_none_cuda, // 650 cuGraphicsMapResources_ptsz
-	kz_none_cuda, // 651 cuGraphicsUnmapResources
-	kz_none_cuda, // 652 cuGraphicsUnmapResources_ptsz
-	kz_none_cuda, // 653 cuGraphicsGLRegisterBuffer
-	kz_none_cuda, // 654 cuGraphicsGLRegisterImage
-	kz_none_cuda, // 655 cuGLGetDevices_v2
-	kz_none_cuda, // 656 cuGLCtxCreate_v2
-	kz_none_cuda, // 657 cuGLInit
-	kz_none_cuda, // 658 cuGLRegisterBufferObject
-	kz_none_cuda, // 659 cuGLUnmapBufferObject
-	kz_none_cuda, // 660 cuGLUnregisterBufferObject
-	kz_none_cuda, // 661 cuGLSetBufferObjectMapFlags
-	kz_none_cuda, // 662 cuGLUnmapBufferObjectAsync
-	kz_none_cuda, // 663 cuGLGetDevices
-	kz_none_cuda, // 664 cuGLMapBufferObject_v2
-	kz_none_cuda, // 665 cuGLMapBufferObject_v2_ptds
-	kz_none_cuda, // 666 cuGLMapBufferObjectAsync_v2
-	kz_none_cuda, // 667 cuGLMapBufferObjectAsync_v2_ptsz
-	kz_none_cuda, // 668 cuGLCtxCreate
-	kz_none_cuda, // 669 cuGLMapBufferObject
-	kz_none_cuda, // 670 cuGLMapBufferObjectAsync
+	kz_lazy_cuda, // 642 cuGraphicsUnregisterResource
+	kz_lazy_cuda, // 643 cuGraphicsSubResourceGetMappedArray
+	kz_lazy_cuda, // 644 cuGraphicsResourceGetMappedMipmappedArray
+	kz_lazy_cuda, // 645 cuGraphicsResourceGetMappedPointer_v2
+	kz_lazy_cuda, // 646 cuGraphicsResourceSetMapFlags_v2
+	kz_lazy_cuda, // 647 cuGraphicsResourceSetMapFlags
+	kz_lazy_cuda, // 648 cuGraphicsResourceGetMappedPointer
+	kz_lazy_cuda, // 649 cuGraphicsMapResources
+	kz_lazy_cuda, // 650 cuGraphicsMapResources_ptsz
+	kz_lazy_cuda, // 651 cuGraphicsUnmapResources
+	kz_lazy_cuda, // 652 cuGraphicsUnmapResources_ptsz
+	kz_lazy_cuda, // 653 cuGraphicsGLRegisterBuffer
+	kz_lazy_cuda, // 654 cuGraphicsGLRegisterImage
+	kz_lazy_cuda, // 655 cuGLGetDevices_v2
+	kz_lazy_cuda, // 656 cuGLCtxCreate_v2
+	kz_lazy_cuda, // 657 cuGLInit
+	kz_lazy_cuda, // 658 cuGLRegisterBufferObject
+	kz_lazy_cuda, // 659 cuGLUnmapBufferObject
+	kz_lazy_cuda, // 660 cuGLUnregisterBufferObject
+	kz_lazy_cuda, // 661 cuGLSetBufferObjectMapFlags
+	kz_lazy_cuda, // 662 cuGLUnmapBufferObjectAsync
+	kz_lazy_cuda, // 663 cuGLGetDevices
+	kz_lazy_cuda, // 664 cuGLMapBufferObject_v2
+	kz_lazy_cuda, // 665 cuGLMapBufferObject_v2_ptds
+	kz_lazy_cuda, // 666 cuGLMapBufferObjectAsync_v2
+	kz_lazy_cuda, // 667 cuGLMapBufferObjectAsync_v2_ptsz
+	kz_lazy_cuda, // 668 cuGLCtxCreate
+	kz_lazy_cuda, // 669 cuGLMapBufferObject
+	kz_lazy_cuda, // 670 cuGLMapBufferObjectAsync
 	kz_none_cuda, // 671 cuGraphicsEGLRegisterImage
 	kz_none_cuda, // 672 cuEGLStreamConsumerConnect
 	kz_none_cuda, // 673 cuEGLStreamConsumerConnectWithFlags
@@ -700,26 +700,26 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_none_cuda, // 685 cuGraphicsVDPAURegisterOutputSurface
 	kz_none_cuda, // 686 cuVDPAUCtxCreate
 	kz_none_cuda, // 687 cuEGLApiInit
-	kz_none_cuda, // 688 cuCoredumpGetAttribute
-	kz_none_cuda, // 689 cuCoredumpGetAttributeGlobal
-	kz_none_cuda, // 690 cuCoredumpSetAttribute
-	kz_none_cuda, // 691 cuCoredumpSetAttributeGlobal
+	kz_lazy_cuda, // 688 cuCoredumpGetAttribute
+	kz_lazy_cuda, // 689 cuCoredumpGetAttributeGlobal
+	kz_lazy_cuda, // 690 cuCoredumpSetAttribute
+	kz_lazy_cuda, // 691 cuCoredumpSetAttributeGlobal
 	kz_none_cuda, // 692 cuCoredumpRegisterStartCallback
 	kz_none_cuda, // 693 cuCoredumpRegisterCompleteCallback
 	kz_none_cuda, // 694 cuCoredumpDeregisterStartCallback
 	kz_none_cuda, // 695 cuCoredumpDeregisterCompleteCallback
 	kz_none_cuda, // 696 cuLogsRegisterCallback
 	kz_none_cuda, // 697 cuLogsUnregisterCallback
-	kz_none_cuda, // 698 cuLogsCurrent
-	kz_none_cuda, // 699 cuLogsDumpToFile
-	kz_none_cuda, // 700 cuLogsDumpToMemory
-	kz_none_cuda, // 701 cuCheckpointProcessGetRestoreThreadId
-	kz_none_cuda, // 702 cuCheckpointProcessGetState
-	kz_none_cuda, // 703 cuCheckpointProcessLock
-	kz_none_cuda, // 704 cuCheckpointProcessCheckpoint
-	kz_none_cuda, // 705 cuCheckpointProcessRestore
+	kz_lazy_cuda, // 698 cuLogsCurrent
+	kz_lazy_cuda, // 699 cuLogsDumpToFile
+	kz_lazy_cuda, // 700 cuLogsDumpToMemory
+	kz_lazy_cuda, // 701 cuCheckpointProcessGetRestoreThreadId
+	kz_lazy_cuda, // 702 cuCheckpointProcessGetState
+	kz_lazy_cuda, // 703 cuCheckpointProcessLock
+	kz_lazy_cuda, // 704 cuCheckpointProcessCheckpoint
+	kz_lazy_cuda, // 705 cuCheckpointProcessRestore
 	kz_none_cuda, // 706 cuCheckpointOperationComplete
-	kz_none_cuda, // 707 cuCheckpointProcessUnlock
+	kz_lazy_cuda, // 707 cuCheckpointProcessUnlock
 	kz_none_cuda, // 708 cuProfilerInitialize
 	kz_lazy_cuda, // 709 cuProfilerStart
 	kz_lazy_cuda, // 710 cuProfilerStop
@@ -746,36 +746,36 @@ KZ_EXPORT void *kz_table_cuda[] = {
 };
 
 const uint8_t kz_kind_cuda[] = {
-	1,1,2,1,0,1,1,1,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,0,0,0,2,2,2,2,2,0,0,0,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,0,2,2,2,2,
-	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	1,1,2,1,2,1,1,1,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,0,2,2,2,2,2,2,2,0,0,0,2,0,0,0,0,0,0,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
-	2,2,0,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,
+	2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,2,2,2,2,2,2,
 	0,0,0,0,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
-	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
 	2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,0,2,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,0,2,0,2,2,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cuda[] = {

@@ -16,6 +16,13 @@ type CuInit struct {
 	Flags uint32
 }
 
+type CuFlushGPUDirectRDMAWrites struct {
+	_ structs.HostLayout
+
+	Target uint32
+	Scope  uint32
+}
+
 type CuDeviceGet struct {
 	_ structs.HostLayout
 
@@ -74,6 +81,15 @@ type CuDeviceGetAttribute struct {
 	Pi     uint64
 	Attrib uint32
 	Dev    uint32
+}
+
+type CuDeviceGetHostAtomicCapabilities struct {
+	_ structs.HostLayout
+
+	Capabilities uint64
+	Operations   uint64
+	Count        uint32
+	Dev          uint32
 }
 
 type CuDeviceSetMemPool struct {
@@ -154,6 +170,22 @@ type CuDevicePrimaryCtxReset_v2 struct {
 	Dev uint32
 }
 
+type CuDeviceRegisterAsyncNotification struct {
+	_ structs.HostLayout
+
+	Device       uint32
+	CallbackFunc uint64
+	UserData     uint64
+	Callback     uint64
+}
+
+type CuDeviceUnregisterAsyncNotification struct {
+	_ structs.HostLayout
+
+	Device   uint32
+	Callback uint64
+}
+
 type CuDeviceGetByPCIBusId struct {
 	_ structs.HostLayout
 
@@ -206,6 +238,31 @@ type CuDeviceGetP2PAttribute struct {
 	Attrib    uint32
 	SrcDevice uint32
 	DstDevice uint32
+}
+
+type CuDeviceGetP2PAtomicCapabilities struct {
+	_ structs.HostLayout
+
+	Capabilities uint64
+	Operations   uint64
+	Count        uint32
+	SrcDevice    uint32
+	DstDevice    uint32
+}
+
+type CuDeviceGetDevResource struct {
+	_ structs.HostLayout
+
+	Device   uint32
+	Resource uint64
+	Type     uint32
+}
+
+type CuDeviceTotalMem struct {
+	_ structs.HostLayout
+
+	Bytes uint64
+	Dev   uint32
 }
 
 type CuDevicePrimaryCtxRelease struct {
@@ -359,6 +416,13 @@ type CuCtxResetPersistingL2Cache struct {
 	_ structs.HostLayout
 }
 
+type CuCtxGetExecAffinity struct {
+	_ structs.HostLayout
+
+	PExecAffinity uint64
+	Type          uint32
+}
+
 type CuCtxRecordEvent struct {
 	_ structs.HostLayout
 
@@ -411,6 +475,14 @@ type CuCtxDisablePeerAccess struct {
 	PeerContext uint64
 }
 
+type CuCtxGetDevResource struct {
+	_ structs.HostLayout
+
+	HCtx     uint64
+	Resource uint64
+	Type     uint32
+}
+
 type CuCtxCreate struct {
 	_ structs.HostLayout
 
@@ -453,6 +525,17 @@ type CuCtxPushCurrent struct {
 	_ structs.HostLayout
 
 	Ctx uint64
+}
+
+type CuDevSmResourceSplitByCount struct {
+	_ structs.HostLayout
+
+	Result    uint64
+	NbGroups  uint64
+	Input     uint64
+	Remainder uint64
+	Flags     uint32
+	MinCount  uint32
 }
 
 type CuModuleLoad struct {
@@ -610,6 +693,15 @@ type CuLinkAddFile struct {
 	OptionValues uint64
 }
 
+type CuModuleGetGlobal struct {
+	_ structs.HostLayout
+
+	Dptr  uint64
+	Bytes uint64
+	Hmod  uint64
+	Name  uint64
+}
+
 type CuLibraryLoadData struct {
 	_ structs.HostLayout
 
@@ -702,6 +794,14 @@ type CuLibraryGetManaged struct {
 	Bytes   uint64
 	Library uint64
 	Name    uint64
+}
+
+type CuLibraryGetUnifiedFunction struct {
+	_ structs.HostLayout
+
+	Fptr    uint64
+	Library uint64
+	Symbol  uint64
 }
 
 type CuKernelGetAttribute struct {
@@ -1098,6 +1198,262 @@ type CuMemHostRegister struct {
 	P        uint64
 	Bytesize uint64
 	Flags    uint32
+}
+
+type CuMemGetInfo struct {
+	_ structs.HostLayout
+
+	Free  uint64
+	Total uint64
+}
+
+type CuMemAlloc struct {
+	_ structs.HostLayout
+
+	Dptr     uint64
+	Bytesize uint32
+}
+
+type CuMemAllocPitch struct {
+	_ structs.HostLayout
+
+	Dptr             uint64
+	PPitch           uint64
+	WidthInBytes     uint32
+	Height           uint32
+	ElementSizeBytes uint32
+}
+
+type CuMemFree struct {
+	_ structs.HostLayout
+
+	Dptr uint32
+}
+
+type CuMemGetAddressRange struct {
+	_ structs.HostLayout
+
+	Pbase uint64
+	Psize uint64
+	Dptr  uint32
+}
+
+type CuMemAllocHost struct {
+	_ structs.HostLayout
+
+	Pp       uint64
+	Bytesize uint32
+}
+
+type CuMemHostGetDevicePointer struct {
+	_ structs.HostLayout
+
+	Pdptr uint64
+	P     uint64
+	Flags uint32
+}
+
+type CuMemcpyHtoD struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	SrcHost   uint64
+	ByteCount uint32
+}
+
+type CuMemcpyDtoH struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcDevice uint32
+	ByteCount uint32
+}
+
+type CuMemcpyDtoD struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	SrcDevice uint32
+	ByteCount uint32
+}
+
+type CuMemcpyDtoA struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint32
+	SrcDevice uint32
+	ByteCount uint32
+}
+
+type CuMemcpyAtoD struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	SrcArray  uint64
+	SrcOffset uint32
+	ByteCount uint32
+}
+
+type CuMemcpyHtoA struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint32
+	SrcHost   uint64
+	ByteCount uint32
+}
+
+type CuMemcpyAtoH struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcArray  uint64
+	SrcOffset uint32
+	ByteCount uint32
+}
+
+type CuMemcpyAtoA struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint32
+	SrcArray  uint64
+	SrcOffset uint32
+	ByteCount uint32
+}
+
+type CuMemcpyHtoAAsync struct {
+	_ structs.HostLayout
+
+	DstArray  uint64
+	DstOffset uint32
+	SrcHost   uint64
+	ByteCount uint32
+	HStream   uint64
+}
+
+type CuMemcpyAtoHAsync struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcArray  uint64
+	SrcOffset uint32
+	ByteCount uint32
+	HStream   uint64
+}
+
+type CuMemcpy2D struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
+type CuMemcpy2DUnaligned struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
+type CuMemcpy3D struct {
+	_ structs.HostLayout
+
+	PCopy uint64
+}
+
+type CuMemcpyHtoDAsync struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	SrcHost   uint64
+	ByteCount uint32
+	HStream   uint64
+}
+
+type CuMemcpyDtoHAsync struct {
+	_ structs.HostLayout
+
+	DstHost   uint64
+	SrcDevice uint32
+	ByteCount uint32
+	HStream   uint64
+}
+
+type CuMemcpyDtoDAsync struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	SrcDevice uint32
+	ByteCount uint32
+	HStream   uint64
+}
+
+type CuMemcpy2DAsync struct {
+	_ structs.HostLayout
+
+	PCopy   uint64
+	HStream uint64
+}
+
+type CuMemcpy3DAsync struct {
+	_ structs.HostLayout
+
+	PCopy   uint64
+	HStream uint64
+}
+
+type CuMemsetD8 struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	Uc        uint8
+	N         uint32
+}
+
+type CuMemsetD16 struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	Us        uint16
+	N         uint32
+}
+
+type CuMemsetD32 struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	Ui        uint32
+	N         uint32
+}
+
+type CuMemsetD2D8 struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	DstPitch  uint32
+	Uc        uint8
+	Width     uint32
+	Height    uint32
+}
+
+type CuMemsetD2D16 struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	DstPitch  uint32
+	Us        uint16
+	Width     uint32
+	Height    uint32
+}
+
+type CuMemsetD2D32 struct {
+	_ structs.HostLayout
+
+	DstDevice uint32
+	DstPitch  uint32
+	Ui        uint32
+	Width     uint32
+	Height    uint32
 }
 
 type CuArrayGetDescriptor struct {
@@ -1688,6 +2044,14 @@ type CuStreamGetDevice struct {
 	Device  uint64
 }
 
+type CuStreamGetDevResource struct {
+	_ structs.HostLayout
+
+	HStream  uint64
+	Resource uint64
+	Type     uint32
+}
+
 type CuStreamGetCtx struct {
 	_ structs.HostLayout
 
@@ -2197,6 +2561,22 @@ type CuOccupancyAvailableDynamicSMemPerBlock struct {
 	Func            uint64
 	NumBlocks       uint32
 	BlockSize       uint32
+}
+
+type CuOccupancyMaxPotentialClusterSize struct {
+	_ structs.HostLayout
+
+	ClusterSize uint64
+	Func        uint64
+	Config      uint64
+}
+
+type CuOccupancyMaxActiveClusters struct {
+	_ structs.HostLayout
+
+	NumClusters uint64
+	Func        uint64
+	Config      uint64
 }
 
 type CuLaunchKernel struct {
@@ -3083,6 +3463,293 @@ type CuTensorMapReplaceAddress struct {
 
 	TensorMap     uint64
 	GlobalAddress uint64
+}
+
+type CuGraphicsUnregisterResource struct {
+	_ structs.HostLayout
+
+	Resource uint64
+}
+
+type CuGraphicsSubResourceGetMappedArray struct {
+	_ structs.HostLayout
+
+	PArray     uint64
+	Resource   uint64
+	ArrayIndex uint32
+	MipLevel   uint32
+}
+
+type CuGraphicsResourceGetMappedMipmappedArray struct {
+	_ structs.HostLayout
+
+	PMipmappedArray uint64
+	Resource        uint64
+}
+
+type CuGraphicsResourceGetMappedPointer_v2 struct {
+	_ structs.HostLayout
+
+	PDevPtr  uint64
+	PSize    uint64
+	Resource uint64
+}
+
+type CuGraphicsResourceSetMapFlags_v2 struct {
+	_ structs.HostLayout
+
+	Resource uint64
+	Flags    uint32
+}
+
+type CuGraphicsResourceSetMapFlags struct {
+	_ structs.HostLayout
+
+	Resource uint64
+	Flags    uint32
+}
+
+type CuGraphicsResourceGetMappedPointer struct {
+	_ structs.HostLayout
+
+	PDevPtr  uint64
+	PSize    uint64
+	Resource uint64
+}
+
+type CuGraphicsMapResources struct {
+	_ structs.HostLayout
+
+	Count     uint32
+	Resources uint64
+	HStream   uint64
+}
+
+type CuGraphicsUnmapResources struct {
+	_ structs.HostLayout
+
+	Count     uint32
+	Resources uint64
+	HStream   uint64
+}
+
+type CuGraphicsGLRegisterBuffer struct {
+	_ structs.HostLayout
+
+	PCudaResource uint64
+	Buffer        uint32
+	Flags         uint32
+}
+
+type CuGraphicsGLRegisterImage struct {
+	_ structs.HostLayout
+
+	PCudaResource uint64
+	Image         uint32
+	Target        uint32
+	Flags         uint32
+}
+
+type CuGLGetDevices_v2 struct {
+	_ structs.HostLayout
+
+	PCudaDeviceCount uint64
+	PCudaDevices     uint64
+	CudaDeviceCount  uint32
+	DeviceList       uint32
+}
+
+type CuGLCtxCreate_v2 struct {
+	_ structs.HostLayout
+
+	PCtx   uint64
+	Flags  uint32
+	Device uint32
+}
+
+type CuGLInit struct {
+	_ structs.HostLayout
+}
+
+type CuGLRegisterBufferObject struct {
+	_ structs.HostLayout
+
+	Buffer uint32
+}
+
+type CuGLUnmapBufferObject struct {
+	_ structs.HostLayout
+
+	Buffer uint32
+}
+
+type CuGLUnregisterBufferObject struct {
+	_ structs.HostLayout
+
+	Buffer uint32
+}
+
+type CuGLSetBufferObjectMapFlags struct {
+	_ structs.HostLayout
+
+	Buffer uint32
+	Flags  uint32
+}
+
+type CuGLUnmapBufferObjectAsync struct {
+	_ structs.HostLayout
+
+	Buffer  uint32
+	HStream uint64
+}
+
+type CuGLGetDevices struct {
+	_ structs.HostLayout
+
+	PCudaDeviceCount uint64
+	PCudaDevices     uint64
+	CudaDeviceCount  uint32
+	DeviceList       uint32
+}
+
+type CuGLMapBufferObject_v2 struct {
+	_ structs.HostLayout
+
+	Dptr   uint64
+	Size   uint64
+	Buffer uint32
+}
+
+type CuGLMapBufferObjectAsync_v2 struct {
+	_ structs.HostLayout
+
+	Dptr    uint64
+	Size    uint64
+	Buffer  uint32
+	HStream uint64
+}
+
+type CuGLCtxCreate struct {
+	_ structs.HostLayout
+
+	PCtx   uint64
+	Flags  uint32
+	Device uint32
+}
+
+type CuGLMapBufferObject struct {
+	_ structs.HostLayout
+
+	Dptr   uint64
+	Size   uint64
+	Buffer uint32
+}
+
+type CuGLMapBufferObjectAsync struct {
+	_ structs.HostLayout
+
+	Dptr    uint64
+	Size    uint64
+	Buffer  uint32
+	HStream uint64
+}
+
+type CuCoredumpGetAttribute struct {
+	_ structs.HostLayout
+
+	Attrib uint32
+	Value  uint64
+	Size   uint64
+}
+
+type CuCoredumpGetAttributeGlobal struct {
+	_ structs.HostLayout
+
+	Attrib uint32
+	Value  uint64
+	Size   uint64
+}
+
+type CuCoredumpSetAttribute struct {
+	_ structs.HostLayout
+
+	Attrib uint32
+	Value  uint64
+	Size   uint64
+}
+
+type CuCoredumpSetAttributeGlobal struct {
+	_ structs.HostLayout
+
+	Attrib uint32
+	Value  uint64
+	Size   uint64
+}
+
+type CuLogsCurrent struct {
+	_ structs.HostLayout
+
+	Iterator_out uint64
+	Flags        uint32
+}
+
+type CuLogsDumpToFile struct {
+	_ structs.HostLayout
+
+	Iterator   uint64
+	PathToFile uint64
+	Flags      uint32
+}
+
+type CuLogsDumpToMemory struct {
+	_ structs.HostLayout
+
+	Iterator uint64
+	Buffer   uint64
+	Size     uint64
+	Flags    uint32
+}
+
+type CuCheckpointProcessGetRestoreThreadId struct {
+	_ structs.HostLayout
+
+	Pid uint32
+	Tid uint64
+}
+
+type CuCheckpointProcessGetState struct {
+	_ structs.HostLayout
+
+	Pid   uint32
+	State uint64
+}
+
+type CuCheckpointProcessLock struct {
+	_ structs.HostLayout
+
+	Pid  uint32
+	Args uint64
+}
+
+type CuCheckpointProcessCheckpoint struct {
+	_ structs.HostLayout
+
+	Pid  uint32
+	Args uint64
+}
+
+type CuCheckpointProcessRestore struct {
+	_ structs.HostLayout
+
+	Pid  uint32
+	Args uint64
+}
+
+type CuCheckpointProcessUnlock struct {
+	_ structs.HostLayout
+
+	Pid  uint32
+	Args uint64
 }
 
 type CuProfilerStart struct {

@@ -20,6 +20,15 @@ func bind_cuInit(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuFlushGPUDirectRDMAWrites)(args)
+	err := (*driver.Thread)(thread).FlushGPUDirectRDMAWrites(cu.CUflushGPUDirectRDMAWritesTarget(a.Target), cu.CUflushGPUDirectRDMAWritesScope(a.Scope))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuDeviceGet(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGet)(args)
 	if a.Device == 0 {
@@ -116,6 +125,15 @@ func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pi), uint32(r0))
+	return 0
+}
+
+func bind_cuDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetHostAtomicCapabilities)(args)
+	err := (*driver.Thread)(thread).DeviceGetHostAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
 	return 0
 }
 
@@ -254,6 +272,28 @@ func bind_cuDevicePrimaryCtxReset_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceRegisterAsyncNotification)(args)
+	if a.Callback == 0 {
+		return refuse(thread)
+	}
+	r3, err := (*driver.Thread)(thread).DeviceRegisterAsyncNotification(cu.CUdevice(a.Device), cu.CUasyncCallback(a.CallbackFunc), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Callback), uint64(r3))
+	return 0
+}
+
+func bind_cuDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceUnregisterAsyncNotification)(args)
+	err := (*driver.Thread)(thread).DeviceUnregisterAsyncNotification(cu.CUdevice(a.Device), cu.CUasyncCallbackHandle(a.Callback))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetByPCIBusId)(args)
 	if a.Dev == 0 {
@@ -329,6 +369,41 @@ func bind_cuDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), uint32(r0))
+	return 0
+}
+
+func bind_cuDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetP2PAtomicCapabilities)(args)
+	err := (*driver.Thread)(thread).DeviceGetP2PAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).DeviceGetDevResource(cu.CUdevice(a.Device), cu.CUdevResourceType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
+	return 0
+}
+
+func bind_cuDeviceTotalMem(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceTotalMem)(args)
+	if a.Bytes == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).DeviceTotalMemV1(cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Bytes), uint32(r0))
 	return 0
 }
 
@@ -595,6 +670,19 @@ func bind_cuCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuCtxGetExecAffinity(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCtxGetExecAffinity)(args)
+	if a.PExecAffinity == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).CtxGetExecAffinity(cu.CUexecAffinityType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PExecAffinity), r0)
+	return 0
+}
+
 func bind_cuCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxRecordEvent)(args)
 	err := (*driver.Thread)(thread).CtxRecordEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
@@ -675,6 +763,19 @@ func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuCtxGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCtxGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).CtxGetDevResource(cu.CUcontext(a.HCtx), cu.CUdevResourceType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
+	return 0
+}
+
 func bind_cuCtxCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxCreate)(args)
 	if a.Pctx == 0 {
@@ -738,6 +839,15 @@ func bind_cuCtxPopCurrent(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxPushCurrent(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxPushCurrent)(args)
 	err := (*driver.Thread)(thread).CtxPushCurrent(cu.CUcontext(a.Ctx))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDevSmResourceSplitByCount)(args)
+	err := (*driver.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
 		return code(err)
 	}
@@ -969,6 +1079,27 @@ func bind_cuLinkAddFile(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuModuleGetGlobal(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuModuleGetGlobal)(args)
+	if a.Dptr == 0 && a.Bytes == 0 {
+		return refuse(thread)
+	}
+	if a.Name == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).ModuleGetGlobalV1(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
+	if err != nil {
+		return code(err)
+	}
+	if a.Dptr != 0 {
+		hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
+	}
+	if a.Bytes != 0 {
+		hostmem.Store(hostmem.Ptr(a.Bytes), uint32(r1))
+	}
+	return 0
+}
+
 func bind_cuLibraryLoadData(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLibraryLoadData)(args)
 	if a.Library == 0 {
@@ -1122,6 +1253,18 @@ func bind_cuLibraryGetManaged(thread, args unsafe.Pointer) int32 {
 	}
 	if a.Bytes != 0 {
 		hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r1))
+	}
+	return 0
+}
+
+func bind_cuLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLibraryGetUnifiedFunction)(args)
+	if a.Symbol == 0 {
+		return refuse(thread)
+	}
+	err := (*driver.Thread)(thread).LibraryGetUnifiedFunction(hostmem.Ptr(a.Fptr), cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Symbol))))
+	if err != nil {
+		return code(err)
 	}
 	return 0
 }
@@ -1685,6 +1828,335 @@ func bind_cuPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 func bind_cuMemHostRegister(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemHostRegister)(args)
 	err := (*driver.Thread)(thread).MemHostRegister(hostmem.Ptr(a.P), uint64(a.Bytesize), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemGetInfo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetInfo)(args)
+	if a.Free == 0 {
+		return refuse(thread)
+	}
+	if a.Total == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).MemGetInfoV1()
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Free), uint32(r0))
+	hostmem.Store(hostmem.Ptr(a.Total), uint32(r1))
+	return 0
+}
+
+func bind_cuMemAlloc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAlloc)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemAllocV1(uint32(a.Bytesize))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
+	return 0
+}
+
+func bind_cuMemAllocPitch(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAllocPitch)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	if a.PPitch == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).MemAllocPitchV1(uint32(a.WidthInBytes), uint32(a.Height), uint32(a.ElementSizeBytes))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
+	hostmem.Store(hostmem.Ptr(a.PPitch), uint32(r1))
+	return 0
+}
+
+func bind_cuMemFree(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemFree)(args)
+	err := (*driver.Thread)(thread).MemFreeV1(cu.CUdeviceptr_v1(a.Dptr))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemGetAddressRange(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetAddressRange)(args)
+	r0, r1, err := (*driver.Thread)(thread).MemGetAddressRangeV1(cu.CUdeviceptr_v1(a.Dptr))
+	if err != nil {
+		return code(err)
+	}
+	if a.Pbase != 0 {
+		hostmem.Store(hostmem.Ptr(a.Pbase), uint32(r0))
+	}
+	if a.Psize != 0 {
+		hostmem.Store(hostmem.Ptr(a.Psize), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cuMemAllocHost(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemAllocHost)(args)
+	err := (*driver.Thread)(thread).MemAllocHostV1(hostmem.Ptr(a.Pp), uint32(a.Bytesize))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemHostGetDevicePointer)(args)
+	if a.Pdptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemHostGetDevicePointerV1(hostmem.Ptr(a.P), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pdptr), uint32(r0))
+	return 0
+}
+
+func bind_cuMemcpyHtoD(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyHtoD)(args)
+	err := (*driver.Thread)(thread).MemcpyHtoDV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyDtoH(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyDtoH)(args)
+	err := (*driver.Thread)(thread).MemcpyDtoHV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyDtoD(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyDtoD)(args)
+	err := (*driver.Thread)(thread).MemcpyDtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyDtoA(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyDtoA)(args)
+	err := (*driver.Thread)(thread).MemcpyDtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoD(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoD)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyHtoA(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyHtoA)(args)
+	err := (*driver.Thread)(thread).MemcpyHtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoH(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoH)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoHV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoA(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoA)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyHtoAAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyHtoAAsync)(args)
+	err := (*driver.Thread)(thread).MemcpyHtoAAsyncV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyAtoHAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyAtoHAsync)(args)
+	err := (*driver.Thread)(thread).MemcpyAtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy2D(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy2D)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy2DV1(s0)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy2DUnaligned(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy2DUnaligned)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy2DUnalignedV1(s0)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy3D(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3D)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy3DV1(s0)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyHtoDAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyHtoDAsync)(args)
+	err := (*driver.Thread)(thread).MemcpyHtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyDtoHAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyDtoHAsync)(args)
+	err := (*driver.Thread)(thread).MemcpyDtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpyDtoDAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpyDtoDAsync)(args)
+	err := (*driver.Thread)(thread).MemcpyDtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy2DAsync)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy2DAsyncV1(s0, cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemcpy3DAsync)(args)
+	if a.PCopy == 0 {
+		return refuse(thread)
+	}
+	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v1](hostmem.Ptr(a.PCopy))
+	err := (*driver.Thread)(thread).Memcpy3DAsyncV1(s0, cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemsetD8(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemsetD8)(args)
+	err := (*driver.Thread)(thread).MemsetD8V1(cu.CUdeviceptr_v1(a.DstDevice), uint8(a.Uc), uint32(a.N))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemsetD16(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemsetD16)(args)
+	err := (*driver.Thread)(thread).MemsetD16V1(cu.CUdeviceptr_v1(a.DstDevice), uint16(a.Us), uint32(a.N))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemsetD32(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemsetD32)(args)
+	err := (*driver.Thread)(thread).MemsetD32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.Ui), uint32(a.N))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemsetD2D8(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemsetD2D8)(args)
+	err := (*driver.Thread)(thread).MemsetD2D8V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint8(a.Uc), uint32(a.Width), uint32(a.Height))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemsetD2D16(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemsetD2D16)(args)
+	err := (*driver.Thread)(thread).MemsetD2D16V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint16(a.Us), uint32(a.Width), uint32(a.Height))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemsetD2D32(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemsetD2D32)(args)
+	err := (*driver.Thread)(thread).MemsetD2D32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint32(a.Ui), uint32(a.Width), uint32(a.Height))
 	if err != nil {
 		return code(err)
 	}
@@ -2447,6 +2919,19 @@ func bind_cuStreamGetDevice(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuStreamGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).StreamGetDevResource(cu.CUstream(a.HStream), cu.CUdevResourceType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
+	return 0
+}
+
 func bind_cuStreamGetCtx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuStreamGetCtx)(args)
 	if a.Pctx == 0 {
@@ -3131,6 +3616,40 @@ func bind_cuOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer) i
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DynamicSmemSize), uint64(r0))
+	return 0
+}
+
+func bind_cuOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuOccupancyMaxPotentialClusterSize)(args)
+	if a.ClusterSize == 0 {
+		return refuse(thread)
+	}
+	if a.Config == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUlaunchConfig](hostmem.Ptr(a.Config))
+	r0, err := (*driver.Thread)(thread).OccupancyMaxPotentialClusterSize(cu.CUfunction(a.Func), s2)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClusterSize), uint32(r0))
+	return 0
+}
+
+func bind_cuOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuOccupancyMaxActiveClusters)(args)
+	if a.NumClusters == 0 {
+		return refuse(thread)
+	}
+	if a.Config == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUlaunchConfig](hostmem.Ptr(a.Config))
+	r0, err := (*driver.Thread)(thread).OccupancyMaxActiveClusters(cu.CUfunction(a.Func), s2)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NumClusters), uint32(r0))
 	return 0
 }
 
@@ -4383,6 +4902,432 @@ func bind_cuTensorMapEncodeIm2col(thread, args unsafe.Pointer) int32 {
 func bind_cuTensorMapReplaceAddress(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuTensorMapReplaceAddress)(args)
 	err := (*driver.Thread)(thread).TensorMapReplaceAddress(hostmem.Ptr(a.TensorMap), hostmem.Ptr(a.GlobalAddress))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsUnregisterResource)(args)
+	err := (*driver.Thread)(thread).GraphicsUnregisterResource(cu.CUgraphicsResource(a.Resource))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsSubResourceGetMappedArray)(args)
+	if a.PArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphicsSubResourceGetMappedArray(cu.CUgraphicsResource(a.Resource), uint32(a.ArrayIndex), uint32(a.MipLevel))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PArray), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsResourceGetMappedMipmappedArray)(args)
+	if a.PMipmappedArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphicsResourceGetMappedMipmappedArray(cu.CUgraphicsResource(a.Resource))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PMipmappedArray), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphicsResourceGetMappedPointer_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsResourceGetMappedPointer_v2)(args)
+	if a.PDevPtr == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).GraphicsResourceGetMappedPointer(cu.CUgraphicsResource(a.Resource))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PDevPtr), uint64(r0))
+	if a.PSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.PSize), uint64(r1))
+	}
+	return 0
+}
+
+func bind_cuGraphicsResourceSetMapFlags_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsResourceSetMapFlags_v2)(args)
+	err := (*driver.Thread)(thread).GraphicsResourceSetMapFlags(cu.CUgraphicsResource(a.Resource), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsResourceSetMapFlags)(args)
+	err := (*driver.Thread)(thread).GraphicsResourceSetMapFlags(cu.CUgraphicsResource(a.Resource), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsResourceGetMappedPointer)(args)
+	if a.PDevPtr == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).GraphicsResourceGetMappedPointerV1(cu.CUgraphicsResource(a.Resource))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PDevPtr), uint32(r0))
+	if a.PSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.PSize), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cuGraphicsMapResources(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsMapResources)(args)
+	err := (*driver.Thread)(thread).GraphicsMapResources(uint32(a.Count), hostmem.Ptr(a.Resources), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsUnmapResources)(args)
+	err := (*driver.Thread)(thread).GraphicsUnmapResources(uint32(a.Count), hostmem.Ptr(a.Resources), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsGLRegisterBuffer)(args)
+	if a.PCudaResource == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphicsGLRegisterBuffer(uint32(a.Buffer), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCudaResource), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsGLRegisterImage)(args)
+	if a.PCudaResource == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphicsGLRegisterImage(uint32(a.Image), uint32(a.Target), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCudaResource), uint64(r0))
+	return 0
+}
+
+func bind_cuGLGetDevices_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLGetDevices_v2)(args)
+	err := (*driver.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), cu.CUGLDeviceList(a.DeviceList))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLCtxCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLCtxCreate_v2)(args)
+	if a.PCtx == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GLCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
+	return 0
+}
+
+func bind_cuGLInit(thread, args unsafe.Pointer) int32 {
+	err := (*driver.Thread)(thread).GLInit()
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLRegisterBufferObject)(args)
+	err := (*driver.Thread)(thread).GLRegisterBufferObject(uint32(a.Buffer))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLUnmapBufferObject)(args)
+	err := (*driver.Thread)(thread).GLUnmapBufferObject(uint32(a.Buffer))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLUnregisterBufferObject)(args)
+	err := (*driver.Thread)(thread).GLUnregisterBufferObject(uint32(a.Buffer))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLSetBufferObjectMapFlags)(args)
+	err := (*driver.Thread)(thread).GLSetBufferObjectMapFlags(uint32(a.Buffer), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLUnmapBufferObjectAsync)(args)
+	err := (*driver.Thread)(thread).GLUnmapBufferObjectAsync(uint32(a.Buffer), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLGetDevices(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLGetDevices)(args)
+	err := (*driver.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), cu.CUGLDeviceList(a.DeviceList))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGLMapBufferObject_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLMapBufferObject_v2)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	if a.Size == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObject(uint32(a.Buffer))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
+	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
+	return 0
+}
+
+func bind_cuGLMapBufferObjectAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLMapBufferObjectAsync_v2)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	if a.Size == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObjectAsync(uint32(a.Buffer), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
+	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
+	return 0
+}
+
+func bind_cuGLCtxCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLCtxCreate)(args)
+	if a.PCtx == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GLCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
+	return 0
+}
+
+func bind_cuGLMapBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLMapBufferObject)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	if a.Size == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObjectV1(uint32(a.Buffer))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
+	hostmem.Store(hostmem.Ptr(a.Size), uint32(r1))
+	return 0
+}
+
+func bind_cuGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGLMapBufferObjectAsync)(args)
+	if a.Dptr == 0 {
+		return refuse(thread)
+	}
+	if a.Size == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObjectAsyncV1(uint32(a.Buffer), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
+	hostmem.Store(hostmem.Ptr(a.Size), uint32(r1))
+	return 0
+}
+
+func bind_cuCoredumpGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpGetAttribute)(args)
+	err := (*driver.Thread)(thread).CoredumpGetAttribute(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCoredumpGetAttributeGlobal(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpGetAttributeGlobal)(args)
+	err := (*driver.Thread)(thread).CoredumpGetAttributeGlobal(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCoredumpSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpSetAttribute)(args)
+	err := (*driver.Thread)(thread).CoredumpSetAttribute(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCoredumpSetAttributeGlobal(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpSetAttributeGlobal)(args)
+	err := (*driver.Thread)(thread).CoredumpSetAttributeGlobal(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogsCurrent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogsCurrent)(args)
+	if a.Iterator_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).LogsCurrent(uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Iterator_out), uint32(r0))
+	return 0
+}
+
+func bind_cuLogsDumpToFile(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogsDumpToFile)(args)
+	if a.PathToFile == 0 {
+		return refuse(thread)
+	}
+	err := (*driver.Thread)(thread).LogsDumpToFile(hostmem.Ptr(a.Iterator), string(hostmem.String(hostmem.Ptr(a.PathToFile))), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogsDumpToMemory)(args)
+	err := (*driver.Thread)(thread).LogsDumpToMemory(hostmem.Ptr(a.Iterator), hostmem.Ptr(a.Buffer), hostmem.Ptr(a.Size), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCheckpointProcessGetRestoreThreadId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointProcessGetRestoreThreadId)(args)
+	if a.Tid == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).CheckpointProcessGetRestoreThreadId(int32(a.Pid))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Tid), uint32(r1))
+	return 0
+}
+
+func bind_cuCheckpointProcessGetState(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointProcessGetState)(args)
+	if a.State == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).CheckpointProcessGetState(int32(a.Pid))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.State), uint32(r1))
+	return 0
+}
+
+func bind_cuCheckpointProcessLock(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointProcessLock)(args)
+	err := (*driver.Thread)(thread).CheckpointProcessLock(int32(a.Pid), hostmem.Ptr(a.Args))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCheckpointProcessCheckpoint(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointProcessCheckpoint)(args)
+	err := (*driver.Thread)(thread).CheckpointProcessCheckpoint(int32(a.Pid), hostmem.Ptr(a.Args))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCheckpointProcessRestore(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointProcessRestore)(args)
+	err := (*driver.Thread)(thread).CheckpointProcessRestore(int32(a.Pid), hostmem.Ptr(a.Args))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCheckpointProcessUnlock(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointProcessUnlock)(args)
+	err := (*driver.Thread)(thread).CheckpointProcessUnlock(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
 		return code(err)
 	}
