@@ -34,6 +34,7 @@ var backendNames = []string{"cpu", "interp", "cuda"}
 // runRun replaces this process by the program, with our libraries first in its search path.
 func runRun(args []string, _ io.Writer) error {
 	env := os.Environ()
+	stats, statsFile := false, ""
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		a := args[0]
 		args = args[1:]
@@ -41,6 +42,13 @@ func runRun(args []string, _ io.Writer) error {
 			break
 		}
 		name, val, inline := strings.Cut(a, "=")
+		if name == "--stats" {
+			if inline && val == "" {
+				return errUsage{"--stats= needs a file"}
+			}
+			stats, statsFile = true, val
+			continue
+		}
 		if name != "--backend" {
 			return errUsage{"unknown option " + a}
 		}
@@ -75,6 +83,9 @@ func runRun(args []string, _ io.Writer) error {
 		search += ":" + old
 	}
 	env = setEnv(env, "LD_LIBRARY_PATH", search)
+	if stats {
+		return runCounted(path, args, env, statsFile)
+	}
 	return notRun(path, syscall.Exec(path, args, env))
 }
 

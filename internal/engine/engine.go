@@ -146,6 +146,10 @@ func (e *Engine) Stats() Stats {
 	return Stats{uint64(s.kernels), uint64(s.chunks), uint64(s.helped), uint64(s.wakes), uint64(s.extra), uint64(s.yields), int(s.contexts), int(s.threads)}
 }
 
+// CountKernels has the time in kernels, in nanoseconds of all threads, added to the 64-bit word at an address that stays
+// valid until the process ends, or until it is called with 0.
+func CountKernels(counter uintptr) { C.kz_count_kernels(C.uint64_t(counter)) }
+
 // AssertHandlers puts the engine's fault handlers back on top if a library has installed its own since.
 // The engine does so by itself once a millisecond while kernels run.
 func AssertHandlers() { C.kz_fault_assert() }

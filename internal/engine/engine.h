@@ -49,7 +49,7 @@ _Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_laun
 _Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
                offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
                offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && sizeof(struct kz_worker) == 128, "kz_worker");
-enum { KZ_NUM_RT = 8, KZ_STOP_YIELD = 7 };
+enum { KZ_NUM_RT = 9, KZ_STOP_YIELD = 7 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
 
@@ -159,6 +159,7 @@ struct kz_stats {
 	uint32_t contexts, threads;
 };
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *out);
+void kz_count_kernels(uint64_t counter); // from now on the nanoseconds in kernels are added to the word at this address; 0: no more
 void kz_fault_assert(void); // makes sure that our signal handlers are the ones installed
 
 // A domain is what one fault poisons: a context. Its device heap is share's, or one of its own in heap (NULL: none).

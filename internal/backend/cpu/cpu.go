@@ -52,8 +52,9 @@ type Config struct {
 
 // Backend finds the devices.
 type Backend struct {
-	cfg   Config
-	stats stats
+	cfg    Config
+	stats  stats
+	report *report // nil: nobody asked
 }
 
 type stats struct {
@@ -92,6 +93,9 @@ func (b *Backend) Open() ([]backend.Device, error) {
 		if e, err = engine.Default(); err != nil {
 			return nil, err
 		}
+	}
+	if b.report == nil {
+		b.report = openReport(b.cfg.Env("KUDZU_STATS"))
 	}
 	n, err := b.devices()
 	if err != nil {

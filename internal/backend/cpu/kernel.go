@@ -198,6 +198,8 @@ func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
 	}
 	say()
 	k.p.dev.b.stats.fallbacks.Add(1)
+	k.p.dev.b.report.add(ReportFallbacks, 1)
+	k.p.dev.b.report.line("interpreted\t%s\t%s", k.decl.Name, why)
 	return &variant{kernel: k, run: r, fall: fk}, nil
 }
 
@@ -221,9 +223,13 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 	}
 	if res.FromCache {
 		b.stats.cached.Add(1)
+		b.report.add(ReportCached, 1)
 		logx.Debugf("cache hit %s", k.decl.Name)
 	} else {
 		b.stats.compiled.Add(1)
+		b.report.add(ReportCompiled, 1)
+		b.report.add(ReportCompileNs, uint64(res.Nanos))
+		b.report.line("compiled\t%s\t%.1f ms for blocks of %dx%dx%d", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2])
 		logx.Debugf("compile %s %.1f ms (%d,%d,%d)", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2])
 	}
 	im := res.Parsed

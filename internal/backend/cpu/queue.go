@@ -48,6 +48,7 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if err := q.q.Launch(v.code, &el); err != nil {
 		return q.d.fail(err)
 	}
+	kk.p.dev.b.report.add(ReportLaunches, 1)
 	return nil
 }
 
@@ -56,21 +57,26 @@ func (q *Queue) interpret(v *variant, l *backend.Launch) error {
 	own := *l
 	own.Params = append([]byte(nil), l.Params...)
 	v.kernel.p.dev.b.stats.runs.Add(1)
+	v.kernel.p.dev.b.report.add(ReportInterpreted, 1)
 	return q.d.fail(q.q.Task(func() error { return v.run.Run(&own) }, engine.TaskInline))
 }
 
 // Copy moves n bytes.
 func (q *Queue) Copy(dst, src backend.Addr, n uint64) error {
+	q.d.dev.b.report.copied(n)
 	return q.d.fail(q.q.Copy(uint64(dst), uint64(src), n))
 }
 
 // Copy2D moves rows.
 func (q *Queue) Copy2D(dst backend.Addr, dstPitch uint64, src backend.Addr, srcPitch, width, height uint64) error {
+	q.d.dev.b.report.copied(width * height)
 	return q.d.fail(q.q.Copy2D(uint64(dst), dstPitch, uint64(src), srcPitch, width, height))
 }
 
 // Fill writes elements.
 func (q *Queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, rows uint64) error {
+	q.d.dev.b.report.add(ReportFills, 1)
+	q.d.dev.b.report.add(ReportFillBytes, uint64(size)*count*rows)
 	return q.d.fail(q.q.Fill(uint64(dst), value, size, count, pitch, rows))
 }
 

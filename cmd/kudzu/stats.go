@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"kudzu/internal/backend/cpu"
+)
+
+// runStats is what --stats tells of a run.
+type runStats struct {
+	Seconds   float64 `json:"seconds"`
+	Processes uint64  `json:"processes"` // that used the cpu backend
+	Compiled  uint64  `json:"compiled"`
+	CompileMs float64 `json:"compile_ms"`
+	CacheHits uint64  `json:"cache_hits"`
+	// Kernels that ran on the interpreter, and why.
+	Interpreted         []kernelNote `json:"interpreted"`
+	Launches            uint64       `json:"launches"`
+	InterpretedLaunches uint64       `json:"interpreted_launches"`
+	KernelMs            float64      `json:"kernel_ms"` // of all threads together
+	Copies              uint64       `json:"copies"`
+	CopyBytes           uint64       `json:"copy_bytes"`
+	Fills               uint64       `json:"fills"`
+	FillBytes           uint64       `json:"fill_bytes"`
+	Kernels             []kernelNote `json:"kernels"` // compiled in this run
+}
+
+type kernelNote struct {
+	Name string `json:"name"`
+	Note string `json:"note"`
+}
+
+// runCounted runs the program as a child, then says what it did. The counts are in a file that the program's processes
+// share, so they are there however it ends.
+func runCounted(path string, args, env []string, out string) error {
+	f, err := os.CreateTemp("", "kudzu-stats-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := f.Truncate(cpu.ReportSize); err != nil {
+		return err
+	}
+	cmd := exec.Command(path)
+	cmd.Args, cmd.Env = args, setEnv(env, "KUDZU_STATS", f.Name())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return notRun(path, err)
+	}
+	go func() {
+		for s := range signals {
+			if s != syscall.SIGINT && s != syscall.SIGQUIT { // a terminal sends those to the child too
+				_ = cmd.Process.Signal(s) // it may be gone
+			}
+		}
+	}()
+	waited := cmd.Wait()
+	s, err := readStats(f, time.Since(start))
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		s.print(os.Stderr)
+	} else if err := s.write(out); err != nil {
+		return err
+	}
+	var exit *exec.ExitError
+	switch {
+	case waited == nil:
+		return nil
+	case errors.As(waited, &exit):
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			return exitCode(128 + int(ws.Signal()))
+		}
+		return exitCode(exit.ExitCode())
+	}
+	return waited
+}
+
+func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
+	b := make([]byte, cpu.ReportSize)
+	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	n := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	s := &runStats{
+		Seconds: took.Seconds(), Processes: n(cpu.ReportProcesses), Compiled: n(cpu.ReportCompiled), CompileMs: float64(n(cpu.ReportCompileNs)) / 1e6,
+		CacheHits: n(cpu.ReportCached), Launches: n(cpu.ReportLaunches), InterpretedLaunches: n(cpu.ReportInterpreted), KernelMs: float64(n(cpu.ReportKernelNs)) / 1e6,
+		Copies: n(cpu.ReportCopies), CopyBytes: n(cpu.ReportCopyBytes), Fills: n(cpu.ReportFills), FillBytes: n(cpu.ReportFillBytes),
+		Interpreted: []kernelNote{}, Kernels: []kernelNote{},
+	}
+	text := b[8*cpu.ReportCounters:]
+	text = text[:min(n(cpu.ReportText), uint64(len(text)))]
+	for _, line := range strings.Split(string(text), "\n") {
+		parts := strings.SplitN(line, "\t", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		note := kernelNote{parts[1], parts[2]}
+		switch parts[0] {
+		case "interpreted":
+			s.Interpreted = append(s.Interpreted, note)
+		case "compiled":
+			s.Kernels = append(s.Kernels, note)
+		}
+	}
+	return s, nil
+}
+
+func (s *runStats) write(path string) error {
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+func (s *runStats) print(w io.Writer) {
+	fmt.Fprintf(w, "kudzu: %.2f s\n", s.Seconds)
+	if s.Processes == 0 {
+		fmt.Fprintln(w, "  the program did not use the cpu backend")
+		return
+	}
+	fmt.Fprintf(w, "  kernels   %d compiled (%.0f ms), %d from the cache, %d interpreted\n", s.Compiled, s.CompileMs, s.CacheHits, len(s.Interpreted))
+	for _, k := range s.Interpreted {
+		fmt.Fprintf(w, "            interpreted: %s: %s\n", k.Name, k.Note)
+	}
+	fmt.Fprintf(w, "  launches  %d, %.1f ms in kernels (all threads); %d interpreted\n", s.Launches, s.KernelMs, s.InterpretedLaunches)
+	fmt.Fprintf(w, "  copies    %d, %s; fills %d, %s\n", s.Copies, size(int64(s.CopyBytes)), s.Fills, size(int64(s.FillBytes)))
+}

@@ -1,0 +1,93 @@
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"kudzu/internal/engine"
+	"kudzu/internal/logx"
+
+	"golang.org/x/sys/unix"
+)
+
+// A report is a file that `kudzu run --stats` gives its program in KUDZU_STATS: counters that every process of the
+// program adds to, and lines about kernels behind them. The program may end in any way, even by a signal; whoever made
+// the file reads it then. Layout: ReportCounters words of 64 bits, then the lines; the last counter is where they end.
+
+// The counters of a report, in order.
+const (
+	ReportCompiled   = iota // kernel variants compiled
+	ReportCompileNs         // time waited for them
+	ReportCached            // kernel variants found in the cache
+	ReportFallbacks         // kernels that are interpreted
+	ReportLaunches          // launches of compiled kernels
+	ReportInterpreted       // launches that were interpreted
+	ReportKernelNs          // time that threads spent in compiled kernels, all threads together
+	ReportCopies            // copies, and their bytes
+	ReportCopyBytes
+	ReportFills
+	ReportFillBytes
+	ReportProcesses // that used the backend
+	ReportText      // bytes of lines
+	ReportCounters
+)
+
+// ReportSize is the size of the file.
+const ReportSize = 1 << 20
+
+type report struct {
+	counters *[ReportCounters]atomic.Uint64
+	text     []byte
+}
+
+// openReport maps the file that KUDZU_STATS names; without one, nothing is counted.
+func openReport(path string) *report {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		logx.Warnf("KUDZU_STATS: %v", err)
+		return nil
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() != ReportSize {
+		logx.Warnf("KUDZU_STATS: %s is no report file", path)
+		return nil
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, ReportSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		logx.Warnf("KUDZU_STATS: %v", err)
+		return nil
+	}
+	r := &report{counters: (*[ReportCounters]atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(b))), text: b[8*ReportCounters:]}
+	r.counters[ReportProcesses].Add(1)
+	engine.CountKernels(uintptr(unsafe.Pointer(&r.counters[ReportKernelNs]))) // the mapping stays for good
+	return r
+}
+
+func (r *report) add(i int, n uint64) {
+	if r != nil {
+		r.counters[i].Add(n)
+	}
+}
+
+// line notes something about a kernel; what does not fit is left out.
+func (r *report) line(format string, args ...any) {
+	if r == nil {
+		return
+	}
+	s := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ") + "\n"
+	end := r.counters[ReportText].Add(uint64(len(s)))
+	if end <= uint64(len(r.text)) {
+		copy(r.text[end-uint64(len(s)):], s)
+	}
+}
+
+func (r *report) copied(n uint64) {
+	r.add(ReportCopies, 1)
+	r.add(ReportCopyBytes, n)
+}
