@@ -73,6 +73,10 @@ func arrayShape(d *cu.CUDA_ARRAY3D_DESCRIPTOR) (*Array, error) {
 	switch {
 	case d.Width == 0 || d.Width > maxArrayWidth || d.Height > maxArrayHeight || d.Flags&^uint32(arrayFlags) != 0:
 		return nil, errInvalidValue
+	case d.Flags&cu.CUDA_ARRAY3D_TEXTURE_GATHER != 0 && (layered || cube || d.Height == 0 || d.Depth != 0):
+		return nil, errInvalidValue
+	case d.Flags&cu.CUDA_ARRAY3D_DEPTH_TEXTURE != 0:
+		return nil, errInvalidValue
 	case cube && (d.Width != d.Height || d.Depth == 0 || d.Depth%cubeFaces != 0 || !layered && d.Depth != cubeFaces):
 		return nil, errInvalidValue
 	case layered && (d.Depth == 0 || d.Depth > maxLayers):
@@ -112,18 +116,7 @@ func (s *state) dropArrays(c *Context) {
 		}
 		return true
 	})
-	s.textures.All(func(v handle.Value, o *Texture) bool {
-		if o.ctx == c {
-			s.textures.Delete(v)
-		}
-		return true
-	})
-	s.surfaces.All(func(v handle.Value, o *Surface) bool {
-		if o.ctx == c {
-			s.surfaces.Delete(v)
-		}
-		return true
-	})
+	s.dropObjects(c)
 }
 
 // array finds an array.

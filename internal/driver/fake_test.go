@@ -25,10 +25,11 @@ func (b *fakeBackend) Name() string                    { return "fake" }
 func (b *fakeBackend) Open() ([]backend.Device, error) { return b.devs, b.err }
 
 type fakeDevice struct {
-	info  backend.Info
-	mem   fakeMemory
-	open  atomic.Int32 // queues
-	progs atomic.Int32
+	info     backend.Info
+	mem      fakeMemory
+	open     atomic.Int32 // queues
+	progs    atomic.Int32
+	textures atomic.Uint64
 }
 
 func newFake(n int) *fakeBackend {
@@ -49,6 +50,11 @@ func newFake(n int) *fakeBackend {
 
 func (d *fakeDevice) Info() *backend.Info    { return &d.info }
 func (d *fakeDevice) Memory() backend.Memory { return &d.mem }
+
+// NewTexture and its like number textures and keep nothing of them: no kernel here samples.
+func (d *fakeDevice) NewTexture(*backend.Texture) (uint64, error) { return d.textures.Add(1), nil }
+func (d *fakeDevice) SetTexture(uint64, *backend.Texture) error   { return nil }
+func (d *fakeDevice) FreeTexture(uint64) error                    { return nil }
 
 type fakeMemory struct {
 	mu    sync.Mutex

@@ -71,8 +71,8 @@ type state struct {
 	linkers     *handle.Table[Linker]
 	arrays      *handle.Table[Array]
 	mipmaps     *handle.Table[Mipmap]
-	textures    *handle.Table[Texture]
-	surfaces    *handle.Table[Surface]
+	textures    objects[Texture]
+	surfaces    objects[Surface]
 	virtual     virtualSpace
 	adviceMu    sync.Mutex    // guards alloc.advice
 	graphMu     sync.Mutex    // see Graph
@@ -115,8 +115,6 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		linkers:     handle.NewTable[Linker](kindLink, "linkers"),
 		arrays:      handle.NewTable[Array](kindArray, "arrays"),
 		mipmaps:     handle.NewTable[Mipmap](kindMipmap, "mipmapped arrays"),
-		textures:    handle.NewTable[Texture](kindTexture, "textures"),
-		surfaces:    handle.NewTable[Surface](kindSurface, "surfaces"),
 	}
 	if len(out) > 0 {
 		s.callOut, s.callBack = out[0], out[len(out)-1]

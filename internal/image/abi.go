@@ -98,6 +98,7 @@ const (
 	StopStack    = 5
 	StopCall     = 6 // a call through a pointer that is no function's
 	StopYield    = 7 // not a fault: the block waits for others
+	StopTexture  = 8 // no such texture or surface, or outside one where that is not allowed
 )
 
 // Runtime entry points, indices into kz_launch.rt. All take (kz_launch*, kz_worker*, …) and never call Go.
@@ -110,6 +111,7 @@ const (
 	RtTimer            // () → u64: nanoseconds (%globaltimer)
 	RtYield            // (l, w) → u32: a thread spins on memory; let others run. Not 0: return StopYield
 	RtNanosleep        // (l, w, ns u32)
+	RtTexture          // (l, w, op u32, mask u32, args, results) → u64: see texture.go
 	NumRt
 )
 

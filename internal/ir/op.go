@@ -137,6 +137,10 @@ const (
 	Prefetch  // (addr)
 	Fence     // Order, Scope
 
+	// textures and surfaces; Imm: what is done (internal/image, texture.go)
+	TexRead  // (handle, words…) words
+	TexWrite // (handle, words…)
+
 	// warp
 	Shfl    // (value, lane, clamp, membermask) Shuf; results value, in-range predicate
 	VoteAny // (pred, membermask)
@@ -223,6 +227,8 @@ var rows = [NumOps]Row{
 	Load: {"load", 1, -1, Reads, LanesArgs}, Store: {"store", -1, 0, Writes, 0}, Atomic: {"atomic", 2, -1, Reads | Writes, LanesVarying},
 	AtomicCAS: {"cas", 3, 1, Reads | Writes, LanesVarying}, CopyAsync: {"copyasync", 3, 0, Reads | Writes, 0}, Prefetch: {"prefetch", 1, 0, Reads, 0},
 	Fence: {"fence", 0, 0, Reads | Writes, 0},
+
+	TexRead: {"texread", -1, -1, Reads, LanesVarying}, TexWrite: {"texwrite", -1, 0, Reads | Writes, 0},
 
 	Shfl: {"shfl", 4, -1, Convergent, LanesVarying}, VoteAny: {"vote.any", 2, 1, Convergent, LanesWarp}, VoteAll: {"vote.all", 2, 1, Convergent, LanesWarp},
 	VoteUni: {"vote.uni", 2, 1, Convergent, LanesWarp}, Ballot: {"ballot", 2, 1, Convergent, LanesWarp}, MatchAny: {"match.any", 2, 1, Convergent, LanesVarying},

@@ -71,6 +71,10 @@ func (x *inst) value(o *ptx.Operand, t isa.Type) *ir.Value {
 	case ptx.OpSReg:
 		v = x.asType(x.special(o), t)
 	case ptx.OpVar:
+		if isOpaque(o.Var) {
+			v = x.asType(x.opaque(o), t)
+			break
+		}
 		v = x.asType(x.variableAddr(o), t)
 	case ptx.OpFunc:
 		v = x.asType(ir.ConstInt(ir.I64, image.FuncID(o.Name)), t)

@@ -69,6 +69,9 @@ func init() {
 		isa.Mma: {lowerMma, branch}, isa.MmaSp: {lowerMma, branch}, isa.Ldmatrix: {lowerLdmatrix, branch}, isa.Stmatrix: {lowerStmatrix, branch},
 		isa.Movmatrix: {lowerMovmatrix, branch}, isa.WmmaLoad: {lowerWmmaLoad, branch}, isa.WmmaStore: {lowerWmmaStore, branch}, isa.WmmaMma: {lowerWmmaMma, branch},
 
+		isa.Tex: {lowerTex, branch}, isa.Tld4: {lowerTex, branch}, isa.Txq: {lowerTxq, branch}, isa.Istypep: {lowerIstypep, branch},
+		isa.Suld: {lowerSuld, branch}, isa.Sust: {lowerSust, branch}, isa.Sured: {lowerSured, branch}, isa.Suq: {lowerTxq, branch},
+
 		isa.Vadd: {lowerVideo, choose}, isa.Vsub: {lowerVideo, choose}, isa.Vabsdiff: {lowerVideo, choose}, isa.Vmin: {lowerVideo, choose},
 		isa.Vmax: {lowerVideo, choose}, isa.Vset: {lowerVideo, choose}, isa.Vshl: {lowerVideoShift, choose}, isa.Vshr: {lowerVideoShift, choose}, isa.Vmad: {lowerVmad, choose},
 		isa.Vadd2: {simdVideo(2), choose}, isa.Vsub2: {simdVideo(2), choose}, isa.Vavrg2: {simdVideo(2), choose}, isa.Vabsdiff2: {simdVideo(2), choose},
@@ -82,11 +85,10 @@ func init() {
 }
 
 const (
-	whyTexture = "textures and surfaces wait for the driver's texture objects"
-	whyTensor  = "tensor maps are not compiled yet"
-	whyWgmma   = "warpgroup matrix operations are not compiled yet"
-	whyTcgen   = "fifth-generation tensor core operations are not compiled yet"
-	whyMulti   = "multimem addresses need several devices"
+	whyTensor = "tensor maps are not compiled yet"
+	whyWgmma  = "warpgroup matrix operations are not compiled yet"
+	whyTcgen  = "fifth-generation tensor core operations are not compiled yet"
+	whyMulti  = "multimem addresses need several devices"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
@@ -96,7 +98,6 @@ var unsupported = [isa.NumOps]string{
 	isa.CpReduceAsyncBulkTensor: whyTensor, isa.CpAsyncBulkPrefetchTensor: whyTensor,
 	isa.TensormapReplace: whyTensor, isa.TensormapCpFenceproxy: whyTensor,
 
-	isa.Tex: whyTexture, isa.Tld4: whyTexture, isa.Txq: whyTexture, isa.Istypep: whyTexture, isa.Suld: whyTexture, isa.Sust: whyTexture, isa.Sured: whyTexture, isa.Suq: whyTexture,
 	isa.WgmmaMmaAsync: whyWgmma, isa.WgmmaMmaAsyncSp: whyWgmma, isa.WgmmaFence: whyWgmma, isa.WgmmaCommitGroup: whyWgmma, isa.WgmmaWaitGroup: whyWgmma,
 	isa.Tcgen05Alloc: whyTcgen, isa.Tcgen05Dealloc: whyTcgen, isa.Tcgen05RelinquishAllocPermit: whyTcgen, isa.Tcgen05Ld: whyTcgen, isa.Tcgen05LdRed: whyTcgen,
 	isa.Tcgen05St: whyTcgen, isa.Tcgen05Wait: whyTcgen, isa.Tcgen05Cp: whyTcgen, isa.Tcgen05Shift: whyTcgen, isa.Tcgen05Mma: whyTcgen, isa.Tcgen05MmaSp: whyTcgen,

@@ -179,6 +179,9 @@ func (d *decoder) source(o *ptx.Operand, t isa.Type) operand {
 	case ptx.OpSReg:
 		return operand{slot: -2, fn: d.special(o)}
 	case ptx.OpVar:
+		if o.Var != nil && o.Var.Type.Class() == isa.ClassOpaque && len(o.Var.Dims) == 0 {
+			return d.handle(o)
+		}
 		return d.address(o.Var, o.Name, o.Imm)
 	case ptx.OpFunc:
 		return constant(d.u.funcID(o.Name))

@@ -61,6 +61,10 @@ var decoders = [isa.NumOps]decodeFn{
 	isa.MbarrierTestWait: decodeMbarrierWait, isa.MbarrierTryWait: decodeMbarrierWait, isa.MbarrierPendingCount: decodeMbarrierPendingCount,
 	isa.ClusterlaunchcontrolTryCancel: decodeTryCancel, isa.ClusterlaunchcontrolQueryCancel: decodeQueryCancel,
 
+	// texture, surface
+	isa.Tex: decodeTex, isa.Tld4: decodeTex, isa.Txq: decodeTxq, isa.Istypep: decodeIstypep,
+	isa.Suld: decodeSuld, isa.Sust: decodeSust, isa.Sured: decodeSured, isa.Suq: decodeTxq,
+
 	// matrix
 	isa.WmmaLoad: decodeWmmaLoad, isa.WmmaStore: decodeWmmaStore, isa.WmmaMma: decodeWmmaMma, isa.Mma: decodeMma, isa.MmaSp: decodeMmaSp,
 	isa.Ldmatrix: decodeLdmatrix, isa.Stmatrix: decodeStmatrix, isa.Movmatrix: decodeMovmatrix,
@@ -88,8 +92,6 @@ var decoders = [isa.NumOps]decodeFn{
 
 // unsupportedOps are valid instructions this backend cannot execute, with the reason.
 var unsupportedOps = map[isa.Op]string{
-	isa.Tex: needsTextures, isa.Tld4: needsTextures, isa.Txq: needsTextures, isa.Istypep: needsTextures,
-	isa.Suld: needsTextures, isa.Sust: needsTextures, isa.Sured: needsTextures, isa.Suq: needsTextures,
 	isa.WgmmaMmaAsync: needsWgmma, isa.WgmmaMmaAsyncSp: needsWgmma, isa.WgmmaFence: needsWgmma, isa.WgmmaCommitGroup: needsWgmma, isa.WgmmaWaitGroup: needsWgmma,
 	isa.Tcgen05Alloc: needsTensorMemory, isa.Tcgen05Dealloc: needsTensorMemory, isa.Tcgen05RelinquishAllocPermit: needsTensorMemory,
 	isa.Tcgen05Ld: needsTensorMemory, isa.Tcgen05LdRed: needsTensorMemory, isa.Tcgen05St: needsTensorMemory, isa.Tcgen05Wait: needsTensorMemory,
@@ -98,7 +100,6 @@ var unsupportedOps = map[isa.Op]string{
 }
 
 const (
-	needsTextures     = "textures and surfaces come with the driver's texture objects"
 	needsWgmma        = "the asynchronous warpgroup matrix unit is not modelled yet"
 	needsTensorMemory = "tensor memory is not modelled yet"
 )

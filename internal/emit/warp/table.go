@@ -32,6 +32,8 @@ func init() {
 
 		ir.Load: emitLoad, ir.Store: emitStore, ir.Atomic: emitAtomic, ir.AtomicCAS: emitCAS, ir.CopyAsync: emitCopyAsync, ir.Prefetch: emitPrefetch, ir.Fence: emitFence,
 
+		ir.TexRead: emitTexture, ir.TexWrite: emitTexture,
+
 		ir.Shfl: emitShfl, ir.VoteAny: emitVote, ir.VoteAll: emitVote, ir.VoteUni: emitVote, ir.Ballot: emitVote, ir.MatchAny: emitMatch, ir.MatchAll: emitMatchAll, ir.Redux: emitRedux,
 		ir.ActiveMask: emitActiveMask, ir.Elect: emitElect, ir.WarpSync: emitNothing, ir.LaneMask: emitActiveMask,
 

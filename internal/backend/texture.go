@@ -1,0 +1,75 @@
+package backend
+
+// MaxLevels is the most sizes a mipmapped array has.
+const MaxLevels = 18
+
+// Texture is memory as kernels see it through textures and surfaces: plain numbers in an order that C reads as they are (struct
+// kz_tex of internal/engine). Handle is the backend's.
+type Texture struct {
+	Handle uint64
+
+	Kind     uint8 // TextureObject …
+	Dims     uint8 // 1, 2, 3
+	Layered  uint8
+	Cube     uint8
+	Format   uint8 // FormatU8 …
+	Channels uint8 // 1, 2, 4
+	Memory   uint8 // one row of plain memory, not an array
+	Levels   uint8
+
+	Normalized uint8 // coordinates
+	Linear     uint8 // filter
+	MipLinear  uint8
+	Integers   uint8 // integer formats are read as integers
+	SRGB       uint8
+	Seamless   uint8
+	Reference  uint8 // made for a .texref or .surfref
+	Anisotropy uint8
+
+	Address [4]uint8 // AddressWrap …, of x, y and z
+
+	MinLevel, MaxLevel, Bias float32
+	Border                   [4]float32
+	Pad                      uint32
+
+	// Of each level, from the largest.
+	Base, Pitch, Slice   [MaxLevels]uint64
+	Width, Height, Depth [MaxLevels]uint32
+}
+
+// The kinds.
+const (
+	TextureObject = 1
+	SurfaceObject = 2
+	SamplerObject = 3
+)
+
+// The formats of a channel.
+const (
+	FormatU8 = iota
+	FormatU16
+	FormatU32
+	FormatS8
+	FormatS16
+	FormatS32
+	FormatF16
+	FormatF32
+)
+
+// The address modes.
+const (
+	AddressWrap = iota
+	AddressClamp
+	AddressMirror
+	AddressBorder
+)
+
+// Textures is a Device whose kernels can sample.
+type Textures interface {
+	// NewTexture makes an object; kernels get its handle. ErrNoMemory when there are too many.
+	NewTexture(t *Texture) (handle uint64, err error)
+	// SetTexture changes what a handle shows.
+	SetTexture(handle uint64, t *Texture) error
+	// FreeTexture ends an object. The caller has finished all work that uses it.
+	FreeTexture(handle uint64) error
+}
