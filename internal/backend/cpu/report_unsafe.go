@@ -19,14 +19,14 @@ import (
 
 // The counters of a report, in order.
 const (
-	ReportCompiled   = iota // kernel variants compiled
-	ReportCompileNs         // time waited for them
-	ReportCached            // kernel variants found in the cache
-	ReportFallbacks         // kernels that are interpreted
-	ReportLaunches          // launches of compiled kernels
-	ReportInterpreted       // launches that were interpreted
-	ReportKernelNs          // time that threads spent in compiled kernels, all threads together
-	ReportCopies            // copies, and their bytes
+	ReportCompiled    = iota // kernel variants compiled
+	ReportCompileNs          // time waited for them
+	ReportCached             // kernel variants found in the cache
+	ReportFallbacks          // kernels that are interpreted
+	ReportLaunches           // launches of compiled kernels
+	ReportInterpreted        // launches that were interpreted
+	ReportKernelNs           // time that threads spent in compiled kernels, all threads together
+	ReportCopies             // copies, and their bytes
 	ReportCopyBytes
 	ReportFills
 	ReportFillBytes
