@@ -107,6 +107,25 @@ func (x *inst) product24(t isa.Type) *ir.Value {
 	return x.resize(x.op(ir.ShrU, p, i32(16)), 32, false)
 }
 
+// lowerClmad is half of the carry-less product of a and b, combined with c.
+func lowerClmad(x *inst) {
+	a, b, r := x.arg("a"), x.arg("b"), x.arg("c")
+	for i := range int64(64) {
+		part := a
+		switch {
+		case x.Mod("mode") == isa.ModLo && i > 0:
+			part = x.op(ir.Shl, a, i32(i))
+		case x.Mod("mode") == isa.ModHi && i > 0:
+			part = x.op(ir.ShrU, a, i32(64-i))
+		case x.Mod("mode") == isa.ModHi:
+			continue
+		}
+		bit := x.op(ir.And, x.op(ir.ShrU, b, i32(i)), i64(1))
+		r = x.op(ir.Xor, r, x.op(ir.And, part, x.op(ir.Sub, i64(0), bit)))
+	}
+	x.result(r)
+}
+
 func lowerMul24(x *inst) { x.result(x.product24(x.kindOf())) }
 
 func lowerMad24(x *inst) {

@@ -15,7 +15,7 @@ func init() {
 	table = [isa.NumOps]row{
 		isa.Add: {intOrFloat(lowerIntAdd, lowerFloatAdd), choose}, isa.Sub: {intOrFloat(lowerIntSub, lowerFloatSub), choose},
 		isa.Mul: {intOrFloat(lowerIntMul, lowerFloatMul), choose}, isa.Mad: {intOrFloat(lowerIntMad, lowerFma), choose},
-		isa.Mul24: {lowerMul24, choose}, isa.Mad24: {lowerMad24, choose}, isa.Sad: {lowerSad, choose},
+		isa.Mul24: {lowerMul24, choose}, isa.Mad24: {lowerMad24, choose}, isa.Sad: {lowerSad, choose}, isa.Clmad: {lowerClmad, choose},
 		isa.Div: {intOrFloat(lowerIntDiv, lowerFloatDiv), branch}, isa.Rem: {lowerRem, branch},
 		isa.Abs: {intOrFloat(lowerIntAbs, lowerFloatAbs), choose}, isa.Neg: {intOrFloat(lowerIntNeg, lowerFloatNeg), choose},
 		isa.Min:  {intOrFloat(intMinMax(ir.MinS, ir.MinU), floatMinMax(ir.FMin)), choose},

@@ -2,8 +2,10 @@ package interp
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 
 	"kudzu/internal/backend"
@@ -32,7 +34,23 @@ func New(cfg Config) *Interp { return &Interp{cfg} }
 // Name is "interp".
 func (*Interp) Name() string { return "interp" }
 
-// Open makes the one device.
+// maxDevices bounds KUDZU_DEVICES, as it does for the cpu backend.
+const maxDevices = 64
+
+// count is how many devices there are.
+func count() (int, error) {
+	s := os.Getenv("KUDZU_DEVICES")
+	if s == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > maxDevices {
+		return 0, fmt.Errorf("KUDZU_DEVICES=%s: must be a number from 1 to %d", s, maxDevices)
+	}
+	return n, nil
+}
+
+// Open makes the devices, each with memory of its own.
 func (b *Interp) Open() ([]backend.Device, error) {
 	e := b.cfg.Engine
 	if e == nil {
@@ -41,19 +59,28 @@ func (b *Interp) Open() ([]backend.Device, error) {
 			return nil, err
 		}
 	}
-	info := b.cfg.Info
-	describe(&info)
-	m, err := engine.NewMemory(info.Memory)
+	n, err := count()
 	if err != nil {
 		return nil, err
 	}
-	d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
-	d.engine = e
-	d.workers = b.cfg.Threads
-	if d.workers == 0 && os.Getenv("KUDZU_THREADS") != "" {
-		d.workers = e.Threads()
+	var all []backend.Device
+	for i := range n {
+		info := b.cfg.Info
+		describe(&info)
+		info.UUID[15] += byte(i)
+		m, err := engine.NewMemory(info.Memory)
+		if err != nil {
+			return nil, err
+		}
+		d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
+		d.engine = e
+		d.workers = b.cfg.Threads
+		if d.workers == 0 && os.Getenv("KUDZU_THREADS") != "" {
+			d.workers = e.Threads()
+		}
+		all = append(all, d)
 	}
-	return []backend.Device{d}, nil
+	return all, nil
 }
 
 // describe fills in what the configuration left open.

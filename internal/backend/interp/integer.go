@@ -181,6 +181,25 @@ func (d *decoder) part24() func(a, b uint64) uint64 {
 	}
 }
 
+// decodeClmad is half of the product of polynomials over two elements, plus c: sums without carry.
+func decodeClmad(d *decoder) step {
+	high := d.has(isa.ModHi)
+	return d.tern(func(a, b, c uint64) uint64 { return clmad(a, b, c, high) })
+}
+
+func clmad(a, b, c uint64, high bool) uint64 {
+	for i := range 64 {
+		switch {
+		case b>>i&1 == 0:
+		case !high:
+			c ^= a << i
+		case i > 0:
+			c ^= a >> (64 - i)
+		}
+	}
+	return c
+}
+
 func decodeMul24(d *decoder) step { return d.bin(d.part24()) }
 
 func decodeMad24(d *decoder) step {

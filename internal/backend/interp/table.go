@@ -22,7 +22,7 @@ var decoders = [isa.NumOps]decodeFn{
 	isa.Mul: byClass(decodeIntMul, decodeFloatMul), isa.Mad: byClass(decodeIntMad, decodeFma),
 	isa.Div: byClass(decodeIntDiv, decodeFloatDiv), isa.Abs: byClass(decodeIntAbs, decodeFloatAbs), isa.Neg: byClass(decodeIntNeg, decodeFloatNeg),
 	isa.Min: byClass(decodeIntMin, decodeFloatMin), isa.Max: byClass(decodeIntMax, decodeFloatMax),
-	isa.Mul24: decodeMul24, isa.Mad24: decodeMad24, isa.Sad: decodeSad, isa.Rem: decodeRem,
+	isa.Mul24: decodeMul24, isa.Mad24: decodeMad24, isa.Sad: decodeSad, isa.Clmad: decodeClmad, isa.Rem: decodeRem,
 	isa.Popc: decodePopc, isa.Clz: decodeClz, isa.Bfind: decodeBfind, isa.Fns: decodeFns, isa.Brev: decodeBrev,
 	isa.Bfe: decodeBfe, isa.Bfi: decodeBfi, isa.Szext: decodeSzext, isa.Bmsk: decodeBmsk, isa.Dp4a: decodeDp4a, isa.Dp2a: decodeDp2a,
 	isa.AddCC: decodeAddCarry, isa.Addc: decodeAddCarry, isa.SubCC: decodeSubBorrow, isa.Subc: decodeSubBorrow,

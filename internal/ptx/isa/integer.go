@@ -19,6 +19,7 @@ var integerForms = []Form{
 	{Op: Mad24, Syntax: "mad24.mode.type  d, a, b, c", Sets: with(mode(".hi", ".lo"), typ(int32s)), PTX: v(1, 0)},
 	{Op: Mad24, Syntax: "mad24.hi.sat.s32  d, a, b, c", PTX: v(1, 0)},
 	{Op: Sad, Syntax: "sad.type  d, a, b, c", Sets: typ(intW), Types: "d=type c=type", PTX: v(1, 0)},
+	{Op: Clmad, Syntax: "clmad.mode.u64  d, a, b, c", Sets: mode(".lo", ".hi"), PTX: v(9, 3), SM: 80},
 	{Op: Div, Syntax: "div.type  d, a, b", Sets: typ(intW), PTX: v(1, 0)},
 	{Op: Rem, Syntax: "rem.type  d, a, b", Sets: typ(intW), PTX: v(1, 0)},
 	{Op: Abs, Syntax: "abs.type  d, a", Sets: typ(sintW), PTX: v(1, 0)},

@@ -15,6 +15,7 @@ const (
 	Mul24
 	Mad24
 	Sad
+	Clmad
 	Div
 	Rem
 	Abs
@@ -259,6 +260,7 @@ var ops = [NumOps]opRow{
 	Mul24: {"mul24", true, false},
 	Mad24: {"mad24", true, false},
 	Sad:   {"sad", true, false},
+	Clmad: {"clmad", true, false},
 	Div:   {"div", true, false},
 	Rem:   {"rem", true, false},
 	Abs:   {"abs", true, false},
