@@ -15,7 +15,8 @@ const checkPTX = `.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry good(.param .u64 p) { ret; }
-.visible .entry odd(.param .u64 p) { .reg .b64 %d<2>; alloca.u64 %d0, 16, 8; ret; }
+.extern .func ext();
+.visible .entry odd(.param .u64 p) { call ext; ret; }
 `
 
 func checkFile(t *testing.T, data []byte) (string, error) {
