@@ -324,6 +324,9 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 		}
 	case ir.And:
 		if isConst && x.kind == ir.Affine {
+			if low := uint64(c) + 1; x.lo >= 0 && c >= 0 && low&uint64(c) == 0 && x.hi <= c {
+				return x.pat, true, true // it cuts nothing off
+			}
 			return a.andPattern(x, uint64(c), w)
 		}
 	case ir.ShrU, ir.ShrS:
@@ -389,7 +392,12 @@ func (a *analysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact 
 		mask &= 1<<w - 1
 	}
 	j := bits.TrailingZeros64(uint64(s))
+	// All lanes in one aligned stretch, so that bits above it are the same in all of them.
+	stretch := uint64(s) * uint64(a.width)
 	if low := mask + 1; mask != 0 && low&mask == 0 { // mask is 2^k - 1
+		if uint64(x.align) >= stretch && low >= stretch {
+			return pattern{s: s}, true, true
+		}
 		k := bits.TrailingZeros64(low)
 		if uint64(x.align) < low || k < j {
 			return
@@ -404,6 +412,9 @@ func (a *analysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact 
 		inv &= 1<<w - 1
 	}
 	if low := inv + 1; low&inv == 0 { // mask clears the low k bits
+		if uint64(x.align) >= stretch && low >= stretch {
+			return pattern{}, true, true
+		}
 		k := bits.TrailingZeros64(low)
 		if uint64(x.align) < low || k < j || uint64(x.align) < uint64(s)*uint64(a.width) && k-j < 5 {
 			return
@@ -428,6 +439,9 @@ func (a *analysis) shrPattern(x fact, k int) (p pattern, ok, exact bool) {
 			return pattern{}, true, true
 		}
 		return
+	}
+	if stretch := uint64(s) * uint64(a.width); uint64(x.align) >= stretch && 1<<k >= stretch {
+		return pattern{}, true, true // all lanes in one aligned stretch
 	}
 	if uint32(1)<<k > x.align || k < j || uint64(x.align) < uint64(s)*uint64(a.width) && k-j < 5 {
 		return

@@ -38,6 +38,9 @@ const turnWarps = 4
 // page is how far the prefetchers of processors look.
 const page = 4096
 
+// stretch is how much memory side by side they need to begin.
+const stretch = 1024
+
 // plainBars reports that every barrier of the kernel is for all threads and has a constant name.
 func plainBars(f *ir.Func) bool {
 	for _, b := range f.Blocks {
@@ -68,6 +71,7 @@ type turn struct {
 	a      *analysis
 	f      *ir.Func
 	l      *ir.Loop
+	short  []*ir.Inst  // loads of which a round of all warps is too short a stretch for prefetchers
 	guards []*ir.Block // whose jumps around the loop must go: every warp comes to the barrier
 }
 
@@ -201,6 +205,10 @@ func (t *turn) jumps() bool {
 			case s.bad:
 			case side && (s.unknown || s.c >= page):
 				far = true
+				n := t.a.st.cfg.Block
+				if in.Op == ir.Load && int64(n[0])*int64(n[1])*int64(n[2])*size < stretch && t.a.dom.Dominates(in.Block, t.l.Latches[0]) {
+					t.short = append(t.short, in)
+				}
 			case s.c != 0 || s.unknown:
 				return false
 			}
@@ -265,9 +273,40 @@ func (t *turn) apply() {
 	}
 	latch := t.l.Latches[0]
 	end := latch.Term()
+	for _, in := range t.short {
+		p := t.f.NewInst(ir.Prefetch, nil, t.next(in.Args[0], map[*ir.Value]*ir.Value{}))
+		p.Space, p.Flag, p.Line, p.Imm = in.Space, true, in.Line, uint64(in.Results[0].Type.Bits()+7)/8*uint64(len(in.Results))
+		beforeTerm(latch, p)
+	}
 	bar := t.f.NewInst(ir.Bar, []ir.Type{ir.I1}, ir.ConstInt(ir.I32, 0), ir.ConstInt(ir.I32, 0), end.Args[0])
 	bar.BarKind, bar.Flag, bar.Line = ir.BarRedOr, true, end.Line
 	beforeTerm(latch, bar)
 	end.Args = []*ir.Value{bar.Results[0]}
 	t.f.Rewire()
+}
+
+// next is v as it will be in the next round, computed at the end of this one. step has seen how v is made.
+func (t *turn) next(v *ir.Value, done map[*ir.Value]*ir.Value) *ir.Value {
+	d := v.Def
+	if v.Const || d == nil || !t.l.Contains(d.Block) {
+		return v
+	}
+	if d.Op == ir.Phi {
+		for i, from := range d.Targets {
+			if from == t.l.Latches[0] {
+				return d.Args[i]
+			}
+		}
+	}
+	if n := done[v]; n != nil {
+		return n
+	}
+	in := t.f.NewInst(d.Op, []ir.Type{v.Type})
+	in.Attr, in.Line = d.Attr, d.Line
+	for _, a := range d.Args {
+		in.Args = append(in.Args, t.next(a, done))
+	}
+	beforeTerm(t.l.Latches[0], in)
+	done[v] = in.Results[0]
+	return in.Results[0]
 }

@@ -105,6 +105,10 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 	a := in.Args[0]
 	pt := ll.Vec(e.w, "ptr")
 	sp := in.Space
+	if s, known := e.pattern(in); known && e.w > 1 {
+		b := e.pointer(sp, e.scalar(a))
+		return e.o.Op(pt, "getelementptr i8, %s, %s", b, e.offsets(s, "i64"))
+	}
 	if sp != ir.Local && a.Shape.Kind < ir.Affine {
 		if p, ok := e.takeApart(a, in); ok {
 			b := e.pointer(sp, p.base)

@@ -65,6 +65,9 @@ func (e *emitter) tested(in *ir.Inst, size int) bool {
 	}
 	key := alignment{root, size}
 	for _, o := range e.checked[key] {
+		if o == in { // written again for another region, which may be the first to run
+			return false
+		}
 		if within(in.Mask, o.Mask, 0) && e.dom.Dominates(o.Block, in.Block) {
 			return true
 		}

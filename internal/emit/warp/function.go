@@ -199,6 +199,12 @@ func (e *emitter) warpLoop() {
 		e.perWarpLoop()
 		return
 	}
+	if r != nil {
+		if spans := e.spans(); spans != nil {
+			e.regionLoops(spans)
+			return
+		}
+	}
 	head := "block.body"
 	var pc ll.Val
 	if r != nil {

@@ -90,7 +90,45 @@ func emitAnyLane(e *emitter, in *ir.Inst) {
 		e.set(in.Results[0], e.scalar(v))
 		return
 	}
+	if c, ok := e.anyOf(v, in); ok {
+		e.set(in.Results[0], c)
+		return
+	}
 	e.set(in.Results[0], e.cmp("ne", e.number(e.vector(v)), ll.Int("i32", 0)))
+}
+
+// opposites of comparisons, and their names.
+var opposites = map[ir.Cmp]ir.Cmp{ir.LT: ir.GE, ir.LE: ir.GT, ir.GT: ir.LE, ir.GE: ir.LT, ir.LO: ir.HS, ir.LS: ir.HI, ir.HI: ir.LS, ir.HS: ir.LO}
+
+var orderings = map[ir.Cmp]string{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
+
+// anyOf is whether a comparison of growing numbers with one number holds in any lane: whether it does in the first, or the last.
+func (e *emitter) anyOf(v *ir.Value, in *ir.Inst) (ll.Val, bool) {
+	d, not := v.Def, false
+	if d != nil && d.Op == ir.Not {
+		d, not = d.Args[0].Def, true
+	}
+	if d == nil || d.Op != ir.ICmp || e.w != 32 || e.f.Regions != nil && d.Block != in.Block { // behind a barrier its operands are gone
+		return ll.Val{}, false
+	}
+	cmp := d.Cmp
+	if not {
+		cmp = opposites[cmp]
+	}
+	x, y := d.Args[0], d.Args[1]
+	s := x.Shape
+	name := orderings[cmp]
+	if name == "" || x.Const || s.Kind != ir.Affine || s.Seg != 0 || s.Stride <= 0 || !uniform(y) {
+		return ll.Val{}, false
+	}
+	if signed := name[0] == 's'; signed && !s.NoWrap || !signed && !s.NoWrapU {
+		return ll.Val{}, false
+	}
+	lane := e.scalar(x)
+	if name[1] == 'g' {
+		lane = e.op2("add", lane, k(lane, s.Stride*31))
+	}
+	return e.cmp(name, lane, e.scalar(y)), true
 }
 
 func emitAllLanes(e *emitter, in *ir.Inst) {

@@ -97,6 +97,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 		out = e.loadSegments(a)
 	case a.unit() && a.same():
 		out = e.loadWide(a, len(a.types))
+	case e.segStrided(a):
+		out = e.loadSegStrided(a)
 	case a.known && a.same() && len(a.types) == 1 && a.shape.Seg == 0 && a.shape.Stride > 0 && a.shape.Stride%int64(a.size) == 0 && a.shape.Stride <= 4*int64(a.size):
 		out = e.loadStrided(a, int(a.shape.Stride)/a.size)
 	case e.mayBeUnit(a):
@@ -339,6 +341,55 @@ func (e *emitter) loadStrided(a *access, k int) []ll.Val {
 	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
 }
 
+// segStrided reports lanes a few elements apart inside segments of 16 lanes.
+func (e *emitter) segStrided(a *access) bool {
+	s := a.shape
+	if !a.known || s.Kind >= ir.WarpUniform || e.w != 32 || a.in.Space == ir.Local || len(a.types) != 1 || s.Seg != 16 || !a.all {
+		return false
+	}
+	k := s.Stride / int64(a.elem)
+	return k >= 2 && k <= 4 && s.Stride%int64(a.elem) == 0
+}
+
+// loadSegStrided reads whole vectors of each segment and picks. Segments at one place are read once.
+func (e *emitter) loadSegStrided(a *access) []ll.Val {
+	s, t := a.shape, memType(a.types[0])
+	n := int(s.Stride) / a.elem
+	var got []ll.Val
+	for seg := 0; seg < e.w/s.Seg; seg++ {
+		if seg > 0 && s.SegStride == 0 {
+			got = append(got, got[0])
+			continue
+		}
+		p := e.segPointer(a, seg)
+		var x ll.Val
+		for i := 0; i < n; i++ {
+			want, all := make([]int64, s.Seg), true
+			var lanes []int
+			for l := range want {
+				g := i*s.Seg + l
+				if g <= (s.Seg-1)*n {
+					want[l] = 1
+				} else {
+					all = false
+				}
+				if g%n == 0 {
+					lanes = append(lanes, l)
+				}
+			}
+			raw := e.maskedLoad(t, s.Seg, a.elem, e.at(p, i*s.Seg*a.elem), ll.ConstVec("i1", want), all, "")
+			part := e.shuffle(raw, raw, lanes)
+			if i == 0 {
+				x = part
+			} else {
+				x = e.join(x, part)
+			}
+		}
+		got = append(got, x)
+	}
+	return []ll.Val{e.concat(got)}
+}
+
 // mayBeUnit reports an access of one element whose lanes may turn out to be side by side: nothing says so, but nothing
 // read from memory decides where they are either. The check costs a quarter of a gather.
 func (e *emitter) mayBeUnit(a *access) bool {
@@ -384,6 +435,9 @@ func (e *emitter) loadAtFirst(a *access) ll.Val {
 
 // gather loads lane by lane; two elements of 32 bits go together as one of 64.
 func (e *emitter) gather(a *access) []ll.Val {
+	if e.cpu.avx512 && e.w == 32 && a.known && a.near() && len(a.types) == 1 && a.elem == 4 {
+		return []ll.Val{e.gatherKnown(a)}
+	}
 	ptrs := e.pointers(a.in)
 	var out []ll.Val
 	if len(a.types) >= 2 && len(a.types)%2 == 0 && a.same() && a.elem == 4 {
@@ -405,6 +459,35 @@ func (e *emitter) gather(a *access) []ll.Val {
 		off += bytesOf(t)
 	}
 	return out
+}
+
+// near reports lanes whose distances fit 32 bits.
+func (a *access) near() bool {
+	for l := 0; l < 32; l++ {
+		if off := laneOffset(a.shape, l); off != int64(int32(off)) {
+			return false
+		}
+	}
+	return true
+}
+
+// gatherKnown reads lanes at known distances. The distances stay 32 bits wide, which LLVM would make 64: twice the gathers.
+func (e *emitter) gatherKnown(a *access) ll.Val {
+	t := memType(a.types[0])
+	name, vt := "llvm.x86.avx512.mask.gather.dpi.512", ll.Vec(16, t)
+	if t == "float" {
+		name = "llvm.x86.avx512.mask.gather.dps.512"
+	}
+	base := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+	var got []ll.Val
+	for h := 0; h < e.w; h += 16 {
+		off := make([]int64, 16)
+		for l := range off {
+			off[l] = laneOffset(a.shape, h+l)
+		}
+		got = append(got, e.o.Call(vt, name, ll.Val{T: vt, S: "zeroinitializer"}, base, ll.ConstVec("i32", off), e.slice(a.mask, h, 16), ll.Int("i32", 1)))
+	}
+	return e.concat(got)
 }
 
 func (e *emitter) movePtrs(p ll.Val, off int) ll.Val {
@@ -535,13 +618,23 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 // scatter is no faster than either.
 func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	unrolled := func() []ll.Val {
-		ptrs := e.pointers(a.in)
+		var ptrs, base ll.Val
+		if a.known {
+			base = e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		} else {
+			ptrs = e.pointers(a.in)
+		}
 		var xs []ll.Val
 		for _, v := range vals {
 			xs = append(xs, e.stored(v, e.w))
 		}
 		for l := 0; l < e.w; l++ {
-			p := e.o.Op("ptr", "extractelement %s, i64 %d", ptrs, l)
+			var p ll.Val
+			if a.known {
+				p = e.at(base, int(laneOffset(a.shape, l)))
+			} else {
+				p = e.o.Op("ptr", "extractelement %s, i64 %d", ptrs, l)
+			}
 			off := 0
 			for i, v := range vals {
 				_, el := split(xs[i].T)
@@ -575,7 +668,16 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	loop()
 }
 
-func emitPrefetch(e *emitter, in *ir.Inst) {} // the processor's own prefetching does as well
+// emitPrefetch fetches what the passes ask for; to a program's own wishes the processor's prefetching does as well.
+func emitPrefetch(e *emitter, in *ir.Inst) {
+	if !in.Flag {
+		return
+	}
+	p := e.pointer(in.Space, e.scalar(in.Args[0]))
+	for off := 0; off < e.w*int(in.Imm); off += 64 {
+		e.o.Call("void", "llvm.prefetch.p0", e.at(p, off), ll.Int("i32", 0), ll.Int("i32", 3), ll.Int("i32", 1))
+	}
+}
 
 // emitFence orders memory. Within a block one thread runs everything in order.
 func emitFence(e *emitter, in *ir.Inst) {

@@ -1,0 +1,168 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// Between two barriers that all warps meet at lies a region: the code from one to the next. Each gets a loop over the warps of
+// its own, without a jump to find the place where a warp goes on. Code that several barriers lead to is written several times.
+
+// span is a region: where it begins, its blocks in order, and the points it may end at (0: the end of the kernel).
+type span struct {
+	start  *ir.Block
+	blocks []*ir.Block
+	ends   []int
+}
+
+// maxRepeat is by how much the text may grow for loops of their own.
+const maxRepeat = 400
+
+// spans finds the regions; nil if the code would grow too much.
+func (e *emitter) spans() []span {
+	r := e.f.Regions
+	out := []span{e.spanFrom(e.f.Blocks[0])}
+	for _, p := range r.Points {
+		out = append(out, e.spanFrom(p.Next))
+	}
+	once, all := 0, 0
+	for _, b := range e.f.Blocks {
+		once += len(b.Insts)
+	}
+	for _, s := range out {
+		for _, b := range s.blocks {
+			all += len(b.Insts)
+		}
+	}
+	if all > once+maxRepeat {
+		return nil
+	}
+	return out
+}
+
+func (e *emitter) spanFrom(start *ir.Block) span {
+	s := span{start: start}
+	seen := map[*ir.Block]bool{start: true}
+	ends := map[int]bool{}
+	work := []*ir.Block{start}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if k := e.pointOf(b); k > 0 {
+			ends[k] = true
+			continue
+		}
+		if len(b.Succs()) == 0 {
+			ends[0] = true
+		}
+		for _, x := range b.Succs() {
+			if !seen[x] {
+				seen[x] = true
+				work = append(work, x)
+			}
+		}
+	}
+	for _, b := range e.f.Blocks {
+		if seen[b] {
+			s.blocks = append(s.blocks, b)
+		}
+	}
+	for k := range len(e.f.Regions.Points) + 1 {
+		if ends[k] {
+			s.ends = append(s.ends, k)
+		}
+	}
+	return s
+}
+
+// regionLoops writes the loops over warps, one for each region.
+func (e *emitter) regionLoops(spans []span) {
+	c, o := &e.ctx, e.o
+	c.nextPC = o.Alloca("i32", 4)
+	c.redAcc, c.redDone = o.Alloca("i32", 4), o.Alloca("i32", 4)
+	o.Do("store i32 0, %s", c.redAcc)
+	o.Do("store i32 0, %s", c.nextPC)
+	for _, b := range e.f.Blocks { // constants, which any region may use
+		for _, in := range b.Insts {
+			switch in.Op {
+			case ir.SharedAddr, ir.LocalAddr, ir.ParamAddr, ir.Undef:
+				e.inst(in)
+			}
+		}
+	}
+	o.Br("region.0")
+	for k, s := range spans {
+		e.regionLoop(k, s)
+	}
+}
+
+func (e *emitter) regionLoop(k int, s span) {
+	c, o := &e.ctx, e.o
+	name := func(what string) string { return fmt.Sprintf("%s.%d", what, k) }
+	o.Line = 0
+	o.Label(name("region"))
+	if k > 0 && len(e.f.Regions.Points[k-1].At.Results) > 0 {
+		acc := o.Op("i32", "load i32, %s", c.redAcc)
+		o.Do("store %s, %s", acc, c.redDone)
+	}
+	o.Br(name("warp.head"))
+	o.Label(name("warp.head"))
+	warp := o.Phi("i32")
+	warp.Add(ll.Int("i32", 0), name("region"))
+	c.warp = warp.Val
+	clear(c.sregs)
+	e.warpValues()
+	for i, b := range e.f.Blocks {
+		e.labels[b] = fmt.Sprintf("r%d.b%d", k, i)
+		for _, in := range b.Insts {
+			if in.Op == ir.EntryMask {
+				emitEntryMask(e, in)
+			}
+		}
+	}
+	clear(e.phis)
+	c.warpNext = name("warp.next")
+	o.Br(e.labels[s.start])
+	for _, b := range s.blocks {
+		e.label(e.labels[b])
+		if k > 0 && b == s.start {
+			e.restore(k)
+		}
+		for _, in := range b.Insts {
+			e.inst(in)
+		}
+	}
+	o.Line = 0
+	o.Label(c.warpNext)
+	up := o.Op("i32", "add %s, 1", warp.Val)
+	warp.Add(up, c.warpNext)
+	o.CondBr(e.cmp("ult", up, c.warps), name("warp.head"), name("region.end"))
+	o.Label(name("region.end"))
+	to := func(end int) string {
+		if end == 0 {
+			return "block.next"
+		}
+		return fmt.Sprintf("region.%d", end)
+	}
+	last := len(s.ends) - 1
+	if last < 0 { // it never ends
+		o.Do("unreachable")
+		return
+	}
+	if last == 0 {
+		o.Br(to(s.ends[0]))
+		return
+	}
+	next := o.Op("i32", "load i32, %s", c.nextPC)
+	text := fmt.Sprintf("switch %s, label %%%s [", next, to(s.ends[last]))
+	for _, end := range s.ends[:last] {
+		pc := end
+		if end == 0 {
+			pc = -1
+		}
+		text += fmt.Sprintf(" i32 %d, label %%%s", pc, to(end))
+	}
+	o.Do("%s ]", text)
+}
