@@ -18,11 +18,11 @@ wheels() { # DIR PACKAGE...: unpacked wheels
 
 nvcc13() {
     wheels "$1/w" nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
-    mv "$1/w/nvidia/cu13" "$1/root"
+    mv "$1/w/nvidia/cu13" "$1/tree"
     rm -rf "$1/w"
-    chmod +x "$1"/root/bin/* "$1"/root/nvvm/bin/*
-    ln -sf libcudart.so.13 "$1/root/lib/libcudart.so"
-    ln -sfn lib "$1/root/lib64"
+    chmod +x "$1"/tree/bin/* "$1"/tree/nvvm/bin/*
+    ln -sf libcudart.so.13 "$1/tree/lib/libcudart.so"
+    ln -sfn lib "$1/tree/lib64"
 }
 
 # A list of its own: the machine's packages and sources stay as they are.
@@ -49,21 +49,21 @@ EOF
 
 nvcc12() {
     debian "$1/apt" nvidia-cuda-toolkit nvidia-cuda-dev libcudart12 libnvvm4
-    mkdir -p "$1/deb" "$1/root/bin" "$1/root/nvvm/bin"
+    mkdir -p "$1/deb" "$1/tree/bin" "$1/tree/nvvm/bin"
     lib=usr/lib/x86_64-linux-gnu
     for d in "$1"/apt/debs/*.deb; do # the libraries of nvidia-cuda-dev that are not the runtime are large and not needed
         dpkg-deb --fsys-tarfile "$d" | tar -x -C "$1/deb" --wildcards './usr/bin/*' './usr/include/*' './usr/lib/nvidia-cuda-toolkit/bin/*' \
             './usr/lib/nvidia-cuda-toolkit/libdevice/*' "./$lib/libcudart*" "./$lib/libcudadevrt*" "./$lib/libnvvm*" 2>/dev/null || true
     done
-    mv "$1/deb/usr/bin"/* "$1/root/bin/"
-    rm -f "$1/root/bin/nvcc"
-    mv "$1/deb/usr/lib/nvidia-cuda-toolkit/bin/nvcc" "$1/deb/usr/lib/nvidia-cuda-toolkit/bin/crt" "$1/root/bin/"
-    mv "$1/deb/usr/lib/nvidia-cuda-toolkit/bin/cicc" "$1/root/nvvm/bin/"
-    mv "$1/deb/usr/lib/nvidia-cuda-toolkit/libdevice" "$1/root/nvvm/"
-    mv "$1/deb/usr/include" "$1/root/include"
-    mv "$1/deb/$lib" "$1/root/lib"
-    ln -sfn lib "$1/root/lib64"
-    cat >"$1/root/bin/nvcc.profile" <<'EOF'
+    mv "$1/deb/usr/bin"/* "$1/tree/bin/"
+    rm -f "$1/tree/bin/nvcc"
+    mv "$1/deb/usr/lib/nvidia-cuda-toolkit/bin/nvcc" "$1/deb/usr/lib/nvidia-cuda-toolkit/bin/crt" "$1/tree/bin/"
+    mv "$1/deb/usr/lib/nvidia-cuda-toolkit/bin/cicc" "$1/tree/nvvm/bin/"
+    mv "$1/deb/usr/lib/nvidia-cuda-toolkit/libdevice" "$1/tree/nvvm/"
+    mv "$1/deb/usr/include" "$1/tree/include"
+    mv "$1/deb/$lib" "$1/tree/lib"
+    ln -sfn lib "$1/tree/lib64"
+    cat >"$1/tree/bin/nvcc.profile" <<'EOF'
 TOP              = $(_HERE_)/..
 NVVMIR_LIBRARY_DIR = $(TOP)/nvvm/libdevice
 LD_LIBRARY_PATH += $(TOP)/lib:
@@ -72,15 +72,15 @@ INCLUDES        +=  "-I$(TOP)/include" $(_SPACE_)
 LIBRARIES        =+ $(_SPACE_) "-L$(TOP)/lib"
 EOF
     wheels "$1/w" nvidia-cuda-cccl-cu12==12.4.127.post1
-    cp -r "$1/w/nvidia/cuda_cccl/include/." "$1/root/include/"
+    cp -r "$1/w/nvidia/cuda_cccl/include/." "$1/tree/include/"
     rm -rf "$1/deb" "$1/apt" "$1/w"
 }
 
 # 11.8: no nvcc in the registries; its runtime library, to take the names and versions from.
 nvcc11() {
     wheels "$1/w" nvidia-cuda-runtime-cu11==11.8.89 nvidia-cuda-nvcc-cu11==11.8.89
-    mkdir -p "$1/root"
-    mv "$1/w/nvidia/cuda_runtime"/* "$1/root/"
+    mkdir -p "$1/tree"
+    mv "$1/w/nvidia/cuda_runtime"/* "$1/tree/"
     rm -rf "$1/w"
 }
 
@@ -93,5 +93,5 @@ for major in "$@"; do
         "nvcc$major" "$place.part"
         mv "$place.part" "$place"
     fi
-    echo "$place/root"
+    echo "$place/tree"
 done
