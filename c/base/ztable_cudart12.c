@@ -49,9 +49,9 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 18 cudaDeviceSetCacheConfig
 	kz_lazy_cudart12, // 19 cudaDeviceGetByPCIBusId
 	kz_lazy_cudart12, // 20 cudaDeviceGetPCIBusId
-	kz_none_cudart12, // 21 cudaDeviceFlushGPUDirectRDMAWrites
-	kz_none_cudart12, // 22 cudaDeviceRegisterAsyncNotification
-	kz_none_cudart12, // 23 cudaDeviceUnregisterAsyncNotification
+	kz_lazy_cudart12, // 21 cudaDeviceFlushGPUDirectRDMAWrites
+	kz_lazy_cudart12, // 22 cudaDeviceRegisterAsyncNotification
+	kz_lazy_cudart12, // 23 cudaDeviceUnregisterAsyncNotification
 	kz_lazy_cudart12, // 24 cudaDeviceGetSharedMemConfig
 	kz_lazy_cudart12, // 25 cudaDeviceSetSharedMemConfig
 	kz_lazy_cudart12, // 26 cudaGetDeviceCount
@@ -59,7 +59,7 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 28 cudaDeviceGetDefaultMemPool
 	kz_lazy_cudart12, // 29 cudaDeviceSetMemPool
 	kz_lazy_cudart12, // 30 cudaDeviceGetMemPool
-	kz_none_cudart12, // 31 cudaDeviceGetNvSciSyncAttributes
+	kz_lazy_cudart12, // 31 cudaDeviceGetNvSciSyncAttributes
 	kz_lazy_cudart12, // 32 cudaDeviceGetP2PAttribute
 	kz_lazy_cudart12, // 33 cudaChooseDevice
 	kz_lazy_cudart12, // 34 cudaInitDevice
@@ -88,7 +88,7 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 57 cudaLibraryGetKernel
 	kz_lazy_cudart12, // 58 cudaLibraryGetGlobal
 	kz_lazy_cudart12, // 59 cudaLibraryGetManaged
-	kz_none_cudart12, // 60 cudaLibraryGetUnifiedFunction
+	kz_lazy_cudart12, // 60 cudaLibraryGetUnifiedFunction
 	kz_lazy_cudart12, // 61 cudaLibraryGetKernelCount
 	kz_lazy_cudart12, // 62 cudaLibraryEnumerateKernels
 	kz_lazy_cudart12, // 63 cudaKernelSetAttributeForDevice
@@ -123,8 +123,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 92 cudaMemcpyPeerAsync
 	kz_lazy_cudart12, // 93 cudaGetSymbolAddress
 	kz_lazy_cudart12, // 94 cudaGetSymbolSize
-	kz_none_cudart12, // 95 cudaMemRangeGetAttribute
-	kz_none_cudart12, // 96 cudaMemRangeGetAttributes
+	kz_lazy_cudart12, // 95 cudaMemRangeGetAttribute
+	kz_lazy_cudart12, // 96 cudaMemRangeGetAttributes
 	kz_lazy_cudart12, // 97 cudaMemPoolTrimTo
 	kz_lazy_cudart12, // 98 cudaMemPoolSetAttribute
 	kz_lazy_cudart12, // 99 cudaMemPoolGetAttribute
@@ -201,10 +201,10 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 170 cudaMallocFromPoolAsync_ptsz
 	kz_lazy_cudart12, // 171 cudaMemAdvise
 	kz_lazy_cudart12, // 172 cudaMemAdvise_v2
-	kz_none_cudart12, // 173 cudaMemcpyBatchAsync
-	kz_none_cudart12, // 174 cudaMemcpyBatchAsync_ptsz
-	kz_none_cudart12, // 175 cudaMemcpy3DBatchAsync
-	kz_none_cudart12, // 176 cudaMemcpy3DBatchAsync_ptsz
+	kz_lazy_cudart12, // 173 cudaMemcpyBatchAsync
+	kz_lazy_cudart12, // 174 cudaMemcpyBatchAsync_ptsz
+	kz_lazy_cudart12, // 175 cudaMemcpy3DBatchAsync
+	kz_lazy_cudart12, // 176 cudaMemcpy3DBatchAsync_ptsz
 	kz_lazy_cudart12, // 177 cudaMemPrefetchAsync
 	kz_lazy_cudart12, // 178 cudaMemPrefetchAsync_ptsz
 	kz_lazy_cudart12, // 179 cudaMemPrefetchAsync_v2
@@ -246,12 +246,12 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 215 cudaStreamEndCapture_ptsz
 	kz_lazy_cudart12, // 216 cudaStreamIsCapturing
 	kz_lazy_cudart12, // 217 cudaStreamIsCapturing_ptsz
-	kz_none_cudart12, // 218 cudaStreamCopyAttributes
-	kz_none_cudart12, // 219 cudaStreamCopyAttributes_ptsz
-	kz_none_cudart12, // 220 cudaStreamGetAttribute
-	kz_none_cudart12, // 221 cudaStreamGetAttribute_ptsz
-	kz_none_cudart12, // 222 cudaStreamSetAttribute
-	kz_none_cudart12, // 223 cudaStreamSetAttribute_ptsz
+	kz_lazy_cudart12, // 218 cudaStreamCopyAttributes
+	kz_lazy_cudart12, // 219 cudaStreamCopyAttributes_ptsz
+	kz_lazy_cudart12, // 220 cudaStreamGetAttribute
+	kz_lazy_cudart12, // 221 cudaStreamGetAttribute_ptsz
+	kz_lazy_cudart12, // 222 cudaStreamSetAttribute
+	kz_lazy_cudart12, // 223 cudaStreamSetAttribute_ptsz
 	kz_lazy_cudart12, // 224 cudaStreamGetCaptureInfo
 	kz_lazy_cudart12, // 225 cudaStreamGetCaptureInfo_ptsz
 	kz_lazy_cudart12, // 226 cudaStreamGetCaptureInfo_v2
@@ -272,22 +272,22 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 241 cudaEventRecord_ptsz
 	kz_lazy_cudart12, // 242 cudaEventRecordWithFlags
 	kz_lazy_cudart12, // 243 cudaEventRecordWithFlags_ptsz
-	kz_none_cudart12, // 244 cudaEventCreateFromEGLSync
+	kz_lazy_cudart12, // 244 cudaEventCreateFromEGLSync
 	kz_lazy_cudart12, // 245 cudaEventElapsedTime_v2
-	kz_none_cudart12, // 246 cudaImportExternalMemory
-	kz_none_cudart12, // 247 cudaExternalMemoryGetMappedBuffer
-	kz_none_cudart12, // 248 cudaExternalMemoryGetMappedMipmappedArray
-	kz_none_cudart12, // 249 cudaDestroyExternalMemory
-	kz_none_cudart12, // 250 cudaImportExternalSemaphore
-	kz_none_cudart12, // 251 cudaDestroyExternalSemaphore
-	kz_none_cudart12, // 252 cudaSignalExternalSemaphoresAsync
-	kz_none_cudart12, // 253 cudaSignalExternalSemaphoresAsync_ptsz
-	kz_none_cudart12, // 254 cudaSignalExternalSemaphoresAsync_v2
-	kz_none_cudart12, // 255 cudaSignalExternalSemaphoresAsync_v2_ptsz
-	kz_none_cudart12, // 256 cudaWaitExternalSemaphoresAsync
-	kz_none_cudart12, // 257 cudaWaitExternalSemaphoresAsync_ptsz
-	kz_none_cudart12, // 258 cudaWaitExternalSemaphoresAsync_v2
-	kz_none_cudart12, // 259 cudaWaitExternalSemaphoresAsync_v2_ptsz
+	kz_lazy_cudart12, // 246 cudaImportExternalMemory
+	kz_lazy_cudart12, // 247 cudaExternalMemoryGetMappedBuffer
+	kz_lazy_cudart12, // 248 cudaExternalMemoryGetMappedMipmappedArray
+	kz_lazy_cudart12, // 249 cudaDestroyExternalMemory
+	kz_lazy_cudart12, // 250 cudaImportExternalSemaphore
+	kz_lazy_cudart12, // 251 cudaDestroyExternalSemaphore
+	kz_lazy_cudart12, // 252 cudaSignalExternalSemaphoresAsync
+	kz_lazy_cudart12, // 253 cudaSignalExternalSemaphoresAsync_ptsz
+	kz_lazy_cudart12, // 254 cudaSignalExternalSemaphoresAsync_v2
+	kz_lazy_cudart12, // 255 cudaSignalExternalSemaphoresAsync_v2_ptsz
+	kz_lazy_cudart12, // 256 cudaWaitExternalSemaphoresAsync
+	kz_lazy_cudart12, // 257 cudaWaitExternalSemaphoresAsync_ptsz
+	kz_lazy_cudart12, // 258 cudaWaitExternalSemaphoresAsync_v2
+	kz_lazy_cudart12, // 259 cudaWaitExternalSemaphoresAsync_v2_ptsz
 	kz_lazy_cudart12, // 260 cudaFuncSetCacheConfig
 	kz_lazy_cudart12, // 261 cudaFuncGetAttributes
 	kz_lazy_cudart12, // 262 cudaFuncSetAttribute
@@ -307,9 +307,9 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 276 cudaLaunchCooperativeKernel_ptsz
 	kz_lazy_cudart12, // 277 cudaLaunchHostFunc
 	kz_lazy_cudart12, // 278 cudaLaunchHostFunc_ptsz
-	kz_none_cudart12, // 279 cudaLaunchCooperativeKernelMultiDevice
-	kz_none_cudart12, // 280 cudaSetDoubleForDevice
-	kz_none_cudart12, // 281 cudaSetDoubleForHost
+	kz_lazy_cudart12, // 279 cudaLaunchCooperativeKernelMultiDevice
+	kz_lazy_cudart12, // 280 cudaSetDoubleForDevice
+	kz_lazy_cudart12, // 281 cudaSetDoubleForHost
 	kz_lazy_cudart12, // 282 cudaGraphCreate
 	kz_lazy_cudart12, // 283 cudaGraphAddKernelNode
 	kz_lazy_cudart12, // 284 cudaGraphKernelNodeGetParams
@@ -341,12 +341,12 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 310 cudaGraphAddEventWaitNode
 	kz_lazy_cudart12, // 311 cudaGraphEventWaitNodeGetEvent
 	kz_lazy_cudart12, // 312 cudaGraphEventWaitNodeSetEvent
-	kz_none_cudart12, // 313 cudaGraphAddExternalSemaphoresSignalNode
-	kz_none_cudart12, // 314 cudaGraphExternalSemaphoresSignalNodeGetParams
-	kz_none_cudart12, // 315 cudaGraphExternalSemaphoresSignalNodeSetParams
-	kz_none_cudart12, // 316 cudaGraphAddExternalSemaphoresWaitNode
-	kz_none_cudart12, // 317 cudaGraphExternalSemaphoresWaitNodeGetParams
-	kz_none_cudart12, // 318 cudaGraphExternalSemaphoresWaitNodeSetParams
+	kz_lazy_cudart12, // 313 cudaGraphAddExternalSemaphoresSignalNode
+	kz_lazy_cudart12, // 314 cudaGraphExternalSemaphoresSignalNodeGetParams
+	kz_lazy_cudart12, // 315 cudaGraphExternalSemaphoresSignalNodeSetParams
+	kz_lazy_cudart12, // 316 cudaGraphAddExternalSemaphoresWaitNode
+	kz_lazy_cudart12, // 317 cudaGraphExternalSemaphoresWaitNodeGetParams
+	kz_lazy_cudart12, // 318 cudaGraphExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cudart12, // 319 cudaGraphAddMemAllocNode
 	kz_lazy_cudart12, // 320 cudaGraphMemAllocNodeGetParams
 	kz_lazy_cudart12, // 321 cudaGraphAddMemFreeNode
@@ -370,8 +370,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 339 cudaGraphExecChildGraphNodeSetParams
 	kz_lazy_cudart12, // 340 cudaGraphExecEventRecordNodeSetEvent
 	kz_lazy_cudart12, // 341 cudaGraphExecEventWaitNodeSetEvent
-	kz_none_cudart12, // 342 cudaGraphExecExternalSemaphoresSignalNodeSetParams
-	kz_none_cudart12, // 343 cudaGraphExecExternalSemaphoresWaitNodeSetParams
+	kz_lazy_cudart12, // 342 cudaGraphExecExternalSemaphoresSignalNodeSetParams
+	kz_lazy_cudart12, // 343 cudaGraphExecExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cudart12, // 344 cudaGraphNodeSetEnabled
 	kz_lazy_cudart12, // 345 cudaGraphNodeGetEnabled
 	kz_lazy_cudart12, // 346 cudaGraphExecUpdate
@@ -383,8 +383,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 352 cudaUserObjectRelease
 	kz_lazy_cudart12, // 353 cudaGraphRetainUserObject
 	kz_lazy_cudart12, // 354 cudaGraphReleaseUserObject
-	kz_none_cudart12, // 355 cudaGraphNodeSetParams
-	kz_none_cudart12, // 356 cudaGraphExecNodeSetParams
+	kz_lazy_cudart12, // 355 cudaGraphNodeSetParams
+	kz_lazy_cudart12, // 356 cudaGraphExecNodeSetParams
 	kz_none_cudart12, // 357 cudaGraphConditionalHandleCreate
 	kz_lazy_cudart12, // 358 cudaGraphInstantiateWithParams
 	kz_lazy_cudart12, // 359 cudaGraphInstantiateWithParams_ptsz
@@ -402,8 +402,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 371 cudaGraphAddDependencies_v2
 	kz_lazy_cudart12, // 372 cudaGraphRemoveDependencies
 	kz_lazy_cudart12, // 373 cudaGraphRemoveDependencies_v2
-	kz_none_cudart12, // 374 cudaGraphAddNode
-	kz_none_cudart12, // 375 cudaGraphAddNode_v2
+	kz_lazy_cudart12, // 374 cudaGraphAddNode
+	kz_lazy_cudart12, // 375 cudaGraphAddNode_v2
 	kz_none_cudart12, // 376 cudaCreateTextureObject
 	kz_none_cudart12, // 377 cudaDestroyTextureObject
 	kz_none_cudart12, // 378 cudaGetTextureObjectResourceDesc
@@ -412,39 +412,39 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_none_cudart12, // 381 cudaCreateSurfaceObject
 	kz_none_cudart12, // 382 cudaDestroySurfaceObject
 	kz_none_cudart12, // 383 cudaGetSurfaceObjectResourceDesc
-	kz_none_cudart12, // 384 cudaGraphicsUnregisterResource
-	kz_none_cudart12, // 385 cudaGraphicsResourceSetMapFlags
-	kz_none_cudart12, // 386 cudaGraphicsMapResources
-	kz_none_cudart12, // 387 cudaGraphicsUnmapResources
-	kz_none_cudart12, // 388 cudaGraphicsResourceGetMappedPointer
-	kz_none_cudart12, // 389 cudaGraphicsSubResourceGetMappedArray
-	kz_none_cudart12, // 390 cudaGraphicsResourceGetMappedMipmappedArray
-	kz_none_cudart12, // 391 cudaGLGetDevices
-	kz_none_cudart12, // 392 cudaGraphicsGLRegisterImage
-	kz_none_cudart12, // 393 cudaGraphicsGLRegisterBuffer
-	kz_none_cudart12, // 394 cudaGLSetGLDevice
-	kz_none_cudart12, // 395 cudaGLRegisterBufferObject
-	kz_none_cudart12, // 396 cudaGLMapBufferObject
-	kz_none_cudart12, // 397 cudaGLUnmapBufferObject
-	kz_none_cudart12, // 398 cudaGLUnregisterBufferObject
-	kz_none_cudart12, // 399 cudaGLSetBufferObjectMapFlags
-	kz_none_cudart12, // 400 cudaGLMapBufferObjectAsync
-	kz_none_cudart12, // 401 cudaGLUnmapBufferObjectAsync
-	kz_none_cudart12, // 402 cudaGraphicsEGLRegisterImage
-	kz_none_cudart12, // 403 cudaEGLStreamConsumerConnect
-	kz_none_cudart12, // 404 cudaEGLStreamConsumerConnectWithFlags
-	kz_none_cudart12, // 405 cudaEGLStreamConsumerDisconnect
-	kz_none_cudart12, // 406 cudaEGLStreamConsumerAcquireFrame
-	kz_none_cudart12, // 407 cudaEGLStreamConsumerReleaseFrame
-	kz_none_cudart12, // 408 cudaEGLStreamProducerConnect
-	kz_none_cudart12, // 409 cudaEGLStreamProducerDisconnect
+	kz_lazy_cudart12, // 384 cudaGraphicsUnregisterResource
+	kz_lazy_cudart12, // 385 cudaGraphicsResourceSetMapFlags
+	kz_lazy_cudart12, // 386 cudaGraphicsMapResources
+	kz_lazy_cudart12, // 387 cudaGraphicsUnmapResources
+	kz_lazy_cudart12, // 388 cudaGraphicsResourceGetMappedPointer
+	kz_lazy_cudart12, // 389 cudaGraphicsSubResourceGetMappedArray
+	kz_lazy_cudart12, // 390 cudaGraphicsResourceGetMappedMipmappedArray
+	kz_lazy_cudart12, // 391 cudaGLGetDevices
+	kz_lazy_cudart12, // 392 cudaGraphicsGLRegisterImage
+	kz_lazy_cudart12, // 393 cudaGraphicsGLRegisterBuffer
+	kz_lazy_cudart12, // 394 cudaGLSetGLDevice
+	kz_lazy_cudart12, // 395 cudaGLRegisterBufferObject
+	kz_lazy_cudart12, // 396 cudaGLMapBufferObject
+	kz_lazy_cudart12, // 397 cudaGLUnmapBufferObject
+	kz_lazy_cudart12, // 398 cudaGLUnregisterBufferObject
+	kz_lazy_cudart12, // 399 cudaGLSetBufferObjectMapFlags
+	kz_lazy_cudart12, // 400 cudaGLMapBufferObjectAsync
+	kz_lazy_cudart12, // 401 cudaGLUnmapBufferObjectAsync
+	kz_lazy_cudart12, // 402 cudaGraphicsEGLRegisterImage
+	kz_lazy_cudart12, // 403 cudaEGLStreamConsumerConnect
+	kz_lazy_cudart12, // 404 cudaEGLStreamConsumerConnectWithFlags
+	kz_lazy_cudart12, // 405 cudaEGLStreamConsumerDisconnect
+	kz_lazy_cudart12, // 406 cudaEGLStreamConsumerAcquireFrame
+	kz_lazy_cudart12, // 407 cudaEGLStreamConsumerReleaseFrame
+	kz_lazy_cudart12, // 408 cudaEGLStreamProducerConnect
+	kz_lazy_cudart12, // 409 cudaEGLStreamProducerDisconnect
 	kz_none_cudart12, // 410 cudaEGLStreamProducerPresentFrame
-	kz_none_cudart12, // 411 cudaEGLStreamProducerReturnFrame
-	kz_none_cudart12, // 412 cudaGraphicsResourceGetMappedEglFrame
-	kz_none_cudart12, // 413 cudaVDPAUGetDevice
-	kz_none_cudart12, // 414 cudaVDPAUSetVDPAUDevice
-	kz_none_cudart12, // 415 cudaGraphicsVDPAURegisterVideoSurface
-	kz_none_cudart12, // 416 cudaGraphicsVDPAURegisterOutputSurface
+	kz_lazy_cudart12, // 411 cudaEGLStreamProducerReturnFrame
+	kz_lazy_cudart12, // 412 cudaGraphicsResourceGetMappedEglFrame
+	kz_lazy_cudart12, // 413 cudaVDPAUGetDevice
+	kz_lazy_cudart12, // 414 cudaVDPAUSetVDPAUDevice
+	kz_lazy_cudart12, // 415 cudaGraphicsVDPAURegisterVideoSurface
+	kz_lazy_cudart12, // 416 cudaGraphicsVDPAURegisterOutputSurface
 	kz_lazy_cudart12, // 417 cudaProfilerStart
 	kz_lazy_cudart12, // 418 cudaProfilerStop
 	kzb___cudaRegisterFatBinary, // 419 __cudaRegisterFatBinary
@@ -466,24 +466,24 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 };
 
 const uint8_t kz_kind_cudart12[] = {
-	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,0,0,0,0,0,2,2,2,
-	2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,0,0,0,0,2,2,2,2,0,
-	0,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
+	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,0,0,0,0,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,0,2,2,2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
 	2,2,2,};
 
 const uint16_t kz_offset_cudart12[] = {

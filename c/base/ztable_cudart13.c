@@ -49,21 +49,21 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 18 cudaDeviceSetCacheConfig
 	kz_lazy_cudart13, // 19 cudaDeviceGetByPCIBusId
 	kz_lazy_cudart13, // 20 cudaDeviceGetPCIBusId
-	kz_none_cudart13, // 21 cudaDeviceFlushGPUDirectRDMAWrites
-	kz_none_cudart13, // 22 cudaDeviceRegisterAsyncNotification
-	kz_none_cudart13, // 23 cudaDeviceUnregisterAsyncNotification
+	kz_lazy_cudart13, // 21 cudaDeviceFlushGPUDirectRDMAWrites
+	kz_lazy_cudart13, // 22 cudaDeviceRegisterAsyncNotification
+	kz_lazy_cudart13, // 23 cudaDeviceUnregisterAsyncNotification
 	kz_lazy_cudart13, // 24 cudaDeviceGetSharedMemConfig
 	kz_lazy_cudart13, // 25 cudaDeviceSetSharedMemConfig
 	kz_lazy_cudart13, // 26 cudaGetDeviceCount
 	kz_lazy_cudart13, // 27 cudaGetDeviceProperties
 	kz_lazy_cudart13, // 28 cudaDeviceGetAttribute
-	kz_none_cudart13, // 29 cudaDeviceGetHostAtomicCapabilities
+	kz_lazy_cudart13, // 29 cudaDeviceGetHostAtomicCapabilities
 	kz_lazy_cudart13, // 30 cudaDeviceGetDefaultMemPool
 	kz_lazy_cudart13, // 31 cudaDeviceSetMemPool
 	kz_lazy_cudart13, // 32 cudaDeviceGetMemPool
-	kz_none_cudart13, // 33 cudaDeviceGetNvSciSyncAttributes
+	kz_lazy_cudart13, // 33 cudaDeviceGetNvSciSyncAttributes
 	kz_lazy_cudart13, // 34 cudaDeviceGetP2PAttribute
-	kz_none_cudart13, // 35 cudaDeviceGetP2PAtomicCapabilities
+	kz_lazy_cudart13, // 35 cudaDeviceGetP2PAtomicCapabilities
 	kz_lazy_cudart13, // 36 cudaChooseDevice
 	kz_lazy_cudart13, // 37 cudaInitDevice
 	kz_lazy_cudart13, // 38 cudaSetDevice
@@ -97,7 +97,7 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 66 cudaLibraryGetKernel
 	kz_lazy_cudart13, // 67 cudaLibraryGetGlobal
 	kz_lazy_cudart13, // 68 cudaLibraryGetManaged
-	kz_none_cudart13, // 69 cudaLibraryGetUnifiedFunction
+	kz_lazy_cudart13, // 69 cudaLibraryGetUnifiedFunction
 	kz_lazy_cudart13, // 70 cudaLibraryGetKernelCount
 	kz_lazy_cudart13, // 71 cudaLibraryEnumerateKernels
 	kz_lazy_cudart13, // 72 cudaKernelSetAttributeForDevice
@@ -134,8 +134,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 103 cudaGetSymbolSize
 	kz_none_cudart13, // 104 cudaMemGetLocationInfo
 	kz_lazy_cudart13, // 105 cudaMemAdvise
-	kz_none_cudart13, // 106 cudaMemRangeGetAttribute
-	kz_none_cudart13, // 107 cudaMemRangeGetAttributes
+	kz_lazy_cudart13, // 106 cudaMemRangeGetAttribute
+	kz_lazy_cudart13, // 107 cudaMemRangeGetAttributes
 	kz_lazy_cudart13, // 108 cudaMemPoolTrimTo
 	kz_lazy_cudart13, // 109 cudaMemPoolSetAttribute
 	kz_lazy_cudart13, // 110 cudaMemPoolGetAttribute
@@ -175,14 +175,14 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 144 cudaMemcpy3D_ptds
 	kz_lazy_cudart13, // 145 cudaMemcpy3DPeer
 	kz_lazy_cudart13, // 146 cudaMemcpy3DPeer_ptds
-	kz_none_cudart13, // 147 cudaMemcpyBatchAsync
-	kz_none_cudart13, // 148 cudaMemcpyBatchAsync_ptsz
-	kz_none_cudart13, // 149 cudaMemcpy3DBatchAsync
-	kz_none_cudart13, // 150 cudaMemcpy3DBatchAsync_ptsz
-	kz_none_cudart13, // 151 cudaMemcpyWithAttributesAsync
-	kz_none_cudart13, // 152 cudaMemcpyWithAttributesAsync_ptsz
-	kz_none_cudart13, // 153 cudaMemcpy3DWithAttributesAsync
-	kz_none_cudart13, // 154 cudaMemcpy3DWithAttributesAsync_ptsz
+	kz_lazy_cudart13, // 147 cudaMemcpyBatchAsync
+	kz_lazy_cudart13, // 148 cudaMemcpyBatchAsync_ptsz
+	kz_lazy_cudart13, // 149 cudaMemcpy3DBatchAsync
+	kz_lazy_cudart13, // 150 cudaMemcpy3DBatchAsync_ptsz
+	kz_lazy_cudart13, // 151 cudaMemcpyWithAttributesAsync
+	kz_lazy_cudart13, // 152 cudaMemcpyWithAttributesAsync_ptsz
+	kz_lazy_cudart13, // 153 cudaMemcpy3DWithAttributesAsync
+	kz_lazy_cudart13, // 154 cudaMemcpy3DWithAttributesAsync_ptsz
 	kz_lazy_cudart13, // 155 cudaMemset
 	kz_lazy_cudart13, // 156 cudaMemset_ptds
 	kz_lazy_cudart13, // 157 cudaMemset2D
@@ -217,8 +217,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 186 cudaMemset3DAsync_ptsz
 	kz_lazy_cudart13, // 187 cudaMemPrefetchAsync
 	kz_lazy_cudart13, // 188 cudaMemPrefetchAsync_ptsz
-	kz_none_cudart13, // 189 cudaMemPrefetchBatchAsync
-	kz_none_cudart13, // 190 cudaMemPrefetchBatchAsync_ptsz
+	kz_lazy_cudart13, // 189 cudaMemPrefetchBatchAsync
+	kz_lazy_cudart13, // 190 cudaMemPrefetchBatchAsync_ptsz
 	kz_none_cudart13, // 191 cudaMemDiscardBatchAsync
 	kz_none_cudart13, // 192 cudaMemDiscardBatchAsync_ptsz
 	kz_none_cudart13, // 193 cudaMemDiscardAndPrefetchBatchAsync
@@ -274,12 +274,12 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 243 cudaStreamGetCaptureInfo_ptsz
 	kz_lazy_cudart13, // 244 cudaStreamUpdateCaptureDependencies
 	kz_lazy_cudart13, // 245 cudaStreamUpdateCaptureDependencies_ptsz
-	kz_none_cudart13, // 246 cudaStreamCopyAttributes
-	kz_none_cudart13, // 247 cudaStreamCopyAttributes_ptsz
-	kz_none_cudart13, // 248 cudaStreamGetAttribute
-	kz_none_cudart13, // 249 cudaStreamGetAttribute_ptsz
-	kz_none_cudart13, // 250 cudaStreamSetAttribute
-	kz_none_cudart13, // 251 cudaStreamSetAttribute_ptsz
+	kz_lazy_cudart13, // 246 cudaStreamCopyAttributes
+	kz_lazy_cudart13, // 247 cudaStreamCopyAttributes_ptsz
+	kz_lazy_cudart13, // 248 cudaStreamGetAttribute
+	kz_lazy_cudart13, // 249 cudaStreamGetAttribute_ptsz
+	kz_lazy_cudart13, // 250 cudaStreamSetAttribute
+	kz_lazy_cudart13, // 251 cudaStreamSetAttribute_ptsz
 	kz_lazy_cudart13, // 252 cudaEventCreate
 	kz_lazy_cudart13, // 253 cudaEventCreateWithFlags
 	kz_lazy_cudart13, // 254 cudaEventQuery
@@ -290,17 +290,17 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 259 cudaEventRecord_ptsz
 	kz_lazy_cudart13, // 260 cudaEventRecordWithFlags
 	kz_lazy_cudart13, // 261 cudaEventRecordWithFlags_ptsz
-	kz_none_cudart13, // 262 cudaEventCreateFromEGLSync
-	kz_none_cudart13, // 263 cudaImportExternalMemory
-	kz_none_cudart13, // 264 cudaExternalMemoryGetMappedBuffer
-	kz_none_cudart13, // 265 cudaExternalMemoryGetMappedMipmappedArray
-	kz_none_cudart13, // 266 cudaDestroyExternalMemory
-	kz_none_cudart13, // 267 cudaImportExternalSemaphore
-	kz_none_cudart13, // 268 cudaDestroyExternalSemaphore
-	kz_none_cudart13, // 269 cudaSignalExternalSemaphoresAsync
-	kz_none_cudart13, // 270 cudaSignalExternalSemaphoresAsync_ptsz
-	kz_none_cudart13, // 271 cudaWaitExternalSemaphoresAsync
-	kz_none_cudart13, // 272 cudaWaitExternalSemaphoresAsync_ptsz
+	kz_lazy_cudart13, // 262 cudaEventCreateFromEGLSync
+	kz_lazy_cudart13, // 263 cudaImportExternalMemory
+	kz_lazy_cudart13, // 264 cudaExternalMemoryGetMappedBuffer
+	kz_lazy_cudart13, // 265 cudaExternalMemoryGetMappedMipmappedArray
+	kz_lazy_cudart13, // 266 cudaDestroyExternalMemory
+	kz_lazy_cudart13, // 267 cudaImportExternalSemaphore
+	kz_lazy_cudart13, // 268 cudaDestroyExternalSemaphore
+	kz_lazy_cudart13, // 269 cudaSignalExternalSemaphoresAsync
+	kz_lazy_cudart13, // 270 cudaSignalExternalSemaphoresAsync_ptsz
+	kz_lazy_cudart13, // 271 cudaWaitExternalSemaphoresAsync
+	kz_lazy_cudart13, // 272 cudaWaitExternalSemaphoresAsync_ptsz
 	kz_lazy_cudart13, // 273 cudaFuncSetCacheConfig
 	kz_lazy_cudart13, // 274 cudaFuncGetAttributes
 	kz_lazy_cudart13, // 275 cudaFuncSetAttribute
@@ -321,8 +321,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 290 cudaLaunchCooperativeKernel_ptsz
 	kz_lazy_cudart13, // 291 cudaLaunchHostFunc
 	kz_lazy_cudart13, // 292 cudaLaunchHostFunc_ptsz
-	kz_none_cudart13, // 293 cudaLaunchHostFunc_v2
-	kz_none_cudart13, // 294 cudaLaunchHostFunc_v2_ptsz
+	kz_lazy_cudart13, // 293 cudaLaunchHostFunc_v2
+	kz_lazy_cudart13, // 294 cudaLaunchHostFunc_v2_ptsz
 	kz_lazy_cudart13, // 295 cudaGraphCreate
 	kz_lazy_cudart13, // 296 cudaGraphAddKernelNode
 	kz_lazy_cudart13, // 297 cudaGraphKernelNodeGetParams
@@ -354,12 +354,12 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 323 cudaGraphAddEventWaitNode
 	kz_lazy_cudart13, // 324 cudaGraphEventWaitNodeGetEvent
 	kz_lazy_cudart13, // 325 cudaGraphEventWaitNodeSetEvent
-	kz_none_cudart13, // 326 cudaGraphAddExternalSemaphoresSignalNode
-	kz_none_cudart13, // 327 cudaGraphExternalSemaphoresSignalNodeGetParams
-	kz_none_cudart13, // 328 cudaGraphExternalSemaphoresSignalNodeSetParams
-	kz_none_cudart13, // 329 cudaGraphAddExternalSemaphoresWaitNode
-	kz_none_cudart13, // 330 cudaGraphExternalSemaphoresWaitNodeGetParams
-	kz_none_cudart13, // 331 cudaGraphExternalSemaphoresWaitNodeSetParams
+	kz_lazy_cudart13, // 326 cudaGraphAddExternalSemaphoresSignalNode
+	kz_lazy_cudart13, // 327 cudaGraphExternalSemaphoresSignalNodeGetParams
+	kz_lazy_cudart13, // 328 cudaGraphExternalSemaphoresSignalNodeSetParams
+	kz_lazy_cudart13, // 329 cudaGraphAddExternalSemaphoresWaitNode
+	kz_lazy_cudart13, // 330 cudaGraphExternalSemaphoresWaitNodeGetParams
+	kz_lazy_cudart13, // 331 cudaGraphExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cudart13, // 332 cudaGraphAddMemAllocNode
 	kz_lazy_cudart13, // 333 cudaGraphMemAllocNodeGetParams
 	kz_lazy_cudart13, // 334 cudaGraphAddMemFreeNode
@@ -393,8 +393,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 362 cudaGraphExecChildGraphNodeSetParams
 	kz_lazy_cudart13, // 363 cudaGraphExecEventRecordNodeSetEvent
 	kz_lazy_cudart13, // 364 cudaGraphExecEventWaitNodeSetEvent
-	kz_none_cudart13, // 365 cudaGraphExecExternalSemaphoresSignalNodeSetParams
-	kz_none_cudart13, // 366 cudaGraphExecExternalSemaphoresWaitNodeSetParams
+	kz_lazy_cudart13, // 365 cudaGraphExecExternalSemaphoresSignalNodeSetParams
+	kz_lazy_cudart13, // 366 cudaGraphExecExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cudart13, // 367 cudaGraphNodeSetEnabled
 	kz_lazy_cudart13, // 368 cudaGraphNodeGetEnabled
 	kz_lazy_cudart13, // 369 cudaGraphExecUpdate
@@ -406,10 +406,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 375 cudaUserObjectRelease
 	kz_lazy_cudart13, // 376 cudaGraphRetainUserObject
 	kz_lazy_cudart13, // 377 cudaGraphReleaseUserObject
-	kz_none_cudart13, // 378 cudaGraphAddNode
-	kz_none_cudart13, // 379 cudaGraphNodeSetParams
-	kz_none_cudart13, // 380 cudaGraphNodeGetParams
-	kz_none_cudart13, // 381 cudaGraphExecNodeSetParams
+	kz_lazy_cudart13, // 378 cudaGraphAddNode
+	kz_lazy_cudart13, // 379 cudaGraphNodeSetParams
+	kz_lazy_cudart13, // 380 cudaGraphNodeGetParams
+	kz_lazy_cudart13, // 381 cudaGraphExecNodeSetParams
 	kz_none_cudart13, // 382 cudaGraphConditionalHandleCreate
 	kz_none_cudart13, // 383 cudaGraphConditionalHandleCreate_v2
 	kz_lazy_cudart13, // 384 cudaGraphInstantiateWithParams
@@ -426,44 +426,44 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_none_cudart13, // 395 cudaCreateSurfaceObject
 	kz_none_cudart13, // 396 cudaDestroySurfaceObject
 	kz_none_cudart13, // 397 cudaGetSurfaceObjectResourceDesc
-	kz_none_cudart13, // 398 cudaGraphicsUnregisterResource
-	kz_none_cudart13, // 399 cudaGraphicsResourceSetMapFlags
-	kz_none_cudart13, // 400 cudaGraphicsMapResources
-	kz_none_cudart13, // 401 cudaGraphicsUnmapResources
-	kz_none_cudart13, // 402 cudaGraphicsResourceGetMappedPointer
-	kz_none_cudart13, // 403 cudaGraphicsSubResourceGetMappedArray
-	kz_none_cudart13, // 404 cudaGraphicsResourceGetMappedMipmappedArray
-	kz_none_cudart13, // 405 cudaGLGetDevices
-	kz_none_cudart13, // 406 cudaGraphicsGLRegisterImage
-	kz_none_cudart13, // 407 cudaGraphicsGLRegisterBuffer
-	kz_none_cudart13, // 408 cudaGLSetGLDevice
-	kz_none_cudart13, // 409 cudaGLRegisterBufferObject
-	kz_none_cudart13, // 410 cudaGLMapBufferObject
-	kz_none_cudart13, // 411 cudaGLUnmapBufferObject
-	kz_none_cudart13, // 412 cudaGLUnregisterBufferObject
-	kz_none_cudart13, // 413 cudaGLSetBufferObjectMapFlags
-	kz_none_cudart13, // 414 cudaGLMapBufferObjectAsync
-	kz_none_cudart13, // 415 cudaGLUnmapBufferObjectAsync
-	kz_none_cudart13, // 416 cudaGraphicsEGLRegisterImage
-	kz_none_cudart13, // 417 cudaEGLStreamConsumerConnect
-	kz_none_cudart13, // 418 cudaEGLStreamConsumerConnectWithFlags
-	kz_none_cudart13, // 419 cudaEGLStreamConsumerDisconnect
-	kz_none_cudart13, // 420 cudaEGLStreamConsumerAcquireFrame
-	kz_none_cudart13, // 421 cudaEGLStreamConsumerReleaseFrame
-	kz_none_cudart13, // 422 cudaEGLStreamProducerConnect
-	kz_none_cudart13, // 423 cudaEGLStreamProducerDisconnect
+	kz_lazy_cudart13, // 398 cudaGraphicsUnregisterResource
+	kz_lazy_cudart13, // 399 cudaGraphicsResourceSetMapFlags
+	kz_lazy_cudart13, // 400 cudaGraphicsMapResources
+	kz_lazy_cudart13, // 401 cudaGraphicsUnmapResources
+	kz_lazy_cudart13, // 402 cudaGraphicsResourceGetMappedPointer
+	kz_lazy_cudart13, // 403 cudaGraphicsSubResourceGetMappedArray
+	kz_lazy_cudart13, // 404 cudaGraphicsResourceGetMappedMipmappedArray
+	kz_lazy_cudart13, // 405 cudaGLGetDevices
+	kz_lazy_cudart13, // 406 cudaGraphicsGLRegisterImage
+	kz_lazy_cudart13, // 407 cudaGraphicsGLRegisterBuffer
+	kz_lazy_cudart13, // 408 cudaGLSetGLDevice
+	kz_lazy_cudart13, // 409 cudaGLRegisterBufferObject
+	kz_lazy_cudart13, // 410 cudaGLMapBufferObject
+	kz_lazy_cudart13, // 411 cudaGLUnmapBufferObject
+	kz_lazy_cudart13, // 412 cudaGLUnregisterBufferObject
+	kz_lazy_cudart13, // 413 cudaGLSetBufferObjectMapFlags
+	kz_lazy_cudart13, // 414 cudaGLMapBufferObjectAsync
+	kz_lazy_cudart13, // 415 cudaGLUnmapBufferObjectAsync
+	kz_lazy_cudart13, // 416 cudaGraphicsEGLRegisterImage
+	kz_lazy_cudart13, // 417 cudaEGLStreamConsumerConnect
+	kz_lazy_cudart13, // 418 cudaEGLStreamConsumerConnectWithFlags
+	kz_lazy_cudart13, // 419 cudaEGLStreamConsumerDisconnect
+	kz_lazy_cudart13, // 420 cudaEGLStreamConsumerAcquireFrame
+	kz_lazy_cudart13, // 421 cudaEGLStreamConsumerReleaseFrame
+	kz_lazy_cudart13, // 422 cudaEGLStreamProducerConnect
+	kz_lazy_cudart13, // 423 cudaEGLStreamProducerDisconnect
 	kz_none_cudart13, // 424 cudaEGLStreamProducerPresentFrame
-	kz_none_cudart13, // 425 cudaEGLStreamProducerReturnFrame
-	kz_none_cudart13, // 426 cudaGraphicsResourceGetMappedEglFrame
-	kz_none_cudart13, // 427 cudaVDPAUGetDevice
-	kz_none_cudart13, // 428 cudaVDPAUSetVDPAUDevice
-	kz_none_cudart13, // 429 cudaGraphicsVDPAURegisterVideoSurface
-	kz_none_cudart13, // 430 cudaGraphicsVDPAURegisterOutputSurface
-	kz_none_cudart13, // 431 cudaLogsRegisterCallback
-	kz_none_cudart13, // 432 cudaLogsUnregisterCallback
-	kz_none_cudart13, // 433 cudaLogsCurrent
+	kz_lazy_cudart13, // 425 cudaEGLStreamProducerReturnFrame
+	kz_lazy_cudart13, // 426 cudaGraphicsResourceGetMappedEglFrame
+	kz_lazy_cudart13, // 427 cudaVDPAUGetDevice
+	kz_lazy_cudart13, // 428 cudaVDPAUSetVDPAUDevice
+	kz_lazy_cudart13, // 429 cudaGraphicsVDPAURegisterVideoSurface
+	kz_lazy_cudart13, // 430 cudaGraphicsVDPAURegisterOutputSurface
+	kz_lazy_cudart13, // 431 cudaLogsRegisterCallback
+	kz_lazy_cudart13, // 432 cudaLogsUnregisterCallback
+	kz_lazy_cudart13, // 433 cudaLogsCurrent
 	kz_none_cudart13, // 434 cudaLogsDumpToFile
-	kz_none_cudart13, // 435 cudaLogsDumpToMemory
+	kz_lazy_cudart13, // 435 cudaLogsDumpToMemory
 	kz_lazy_cudart13, // 436 cudaProfilerStart
 	kz_lazy_cudart13, // 437 cudaProfilerStop
 	kzb___cudaRegisterFatBinary, // 438 __cudaRegisterFatBinary
@@ -486,25 +486,25 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 };
 
 const uint8_t kz_kind_cudart13[] = {
-	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	2,2,2,2,2,0,2,2,2,0,2,0,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,2,2,
+	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,2,2,2,2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,
-	0,0,0,0,2,2,2,2,0,2,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,2,
-	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
 	0,0,0,2,2,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
-	2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
-	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,
+	2,2,0,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
 
 const uint16_t kz_offset_cudart13[] = {
 	0,21,43,62,86,115,148,186,203,223,240,259,275,297,316,335,372,397,430,455,479,501,536,572,

@@ -74,6 +74,29 @@ type CudaDeviceGetPCIBusId struct {
 	Device   uint32
 }
 
+type CudaDeviceFlushGPUDirectRDMAWrites struct {
+	_ structs.HostLayout
+
+	Target uint32
+	Scope  uint32
+}
+
+type CudaDeviceRegisterAsyncNotification struct {
+	_ structs.HostLayout
+
+	Device       uint32
+	CallbackFunc uint64
+	UserData     uint64
+	Callback     uint64
+}
+
+type CudaDeviceUnregisterAsyncNotification struct {
+	_ structs.HostLayout
+
+	Device   uint32
+	Callback uint64
+}
+
 type CudaDeviceGetSharedMemConfig struct {
 	_ structs.HostLayout
 
@@ -107,6 +130,15 @@ type CudaDeviceGetAttribute struct {
 	Device uint32
 }
 
+type CudaDeviceGetHostAtomicCapabilities struct {
+	_ structs.HostLayout
+
+	Capabilities uint64
+	Operations   uint64
+	Count        uint32
+	Device       uint32
+}
+
 type CudaDeviceGetDefaultMemPool struct {
 	_ structs.HostLayout
 
@@ -128,6 +160,14 @@ type CudaDeviceGetMemPool struct {
 	Device  uint32
 }
 
+type CudaDeviceGetNvSciSyncAttributes struct {
+	_ structs.HostLayout
+
+	NvSciSyncAttrList uint64
+	Device            uint32
+	Flags             uint32
+}
+
 type CudaDeviceGetP2PAttribute struct {
 	_ structs.HostLayout
 
@@ -135,6 +175,16 @@ type CudaDeviceGetP2PAttribute struct {
 	Attr      uint32
 	SrcDevice uint32
 	DstDevice uint32
+}
+
+type CudaDeviceGetP2PAtomicCapabilities struct {
+	_ structs.HostLayout
+
+	Capabilities uint64
+	Operations   uint64
+	Count        uint32
+	SrcDevice    uint32
+	DstDevice    uint32
 }
 
 type CudaChooseDevice struct {
@@ -332,6 +382,14 @@ type CudaLibraryGetManaged struct {
 	Name    uint64
 }
 
+type CudaLibraryGetUnifiedFunction struct {
+	_ structs.HostLayout
+
+	Fptr    uint64
+	Library uint64
+	Symbol  uint64
+}
+
 type CudaLibraryGetKernelCount struct {
 	_ structs.HostLayout
 
@@ -494,6 +552,27 @@ type CudaMemAdvise struct {
 	Location rt.CudaMemLocation
 }
 
+type CudaMemRangeGetAttribute struct {
+	_ structs.HostLayout
+
+	Data      uint64
+	DataSize  uint64
+	Attribute uint32
+	DevPtr    uint64
+	Count     uint64
+}
+
+type CudaMemRangeGetAttributes struct {
+	_ structs.HostLayout
+
+	Data          uint64
+	DataSizes     uint64
+	Attributes    uint64
+	NumAttributes uint64
+	DevPtr        uint64
+	Count         uint64
+}
+
 type CudaMemPoolTrimTo struct {
 	_ structs.HostLayout
 
@@ -637,6 +716,46 @@ type CudaMemcpy3DPeer struct {
 	P uint64
 }
 
+type CudaMemcpyBatchAsync struct {
+	_ structs.HostLayout
+
+	Dsts      uint64
+	Srcs      uint64
+	Sizes     uint64
+	Count     uint64
+	Attrs     uint64
+	AttrsIdxs uint64
+	NumAttrs  uint64
+	Stream    uint64
+}
+
+type CudaMemcpy3DBatchAsync struct {
+	_ structs.HostLayout
+
+	NumOps uint64
+	OpList uint64
+	Flags  uint64
+	Stream uint64
+}
+
+type CudaMemcpyWithAttributesAsync struct {
+	_ structs.HostLayout
+
+	Dst    uint64
+	Src    uint64
+	Size   uint64
+	Attr   uint64
+	Stream uint64
+}
+
+type CudaMemcpy3DWithAttributesAsync struct {
+	_ structs.HostLayout
+
+	Op     uint64
+	Flags  uint64
+	Stream uint64
+}
+
 type CudaMemset struct {
 	_ structs.HostLayout
 
@@ -761,6 +880,19 @@ type CudaMemPrefetchAsync struct {
 	Stream   uint64
 }
 
+type CudaMemPrefetchBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs           uint64
+	Sizes           uint64
+	Count           uint64
+	PrefetchLocs    uint64
+	PrefetchLocIdxs uint64
+	NumPrefetchLocs uint64
+	Flags           uint64
+	Stream          uint64
+}
+
 type CudaMallocAsync struct {
 	_ structs.HostLayout
 
@@ -801,6 +933,30 @@ type CudaMemAdvise_v2 struct {
 	Count    uint64
 	Advice   uint32
 	Location rt.CudaMemLocation
+}
+
+type CudaMemcpyBatchAsync_12 struct {
+	_ structs.HostLayout
+
+	Dsts      uint64
+	Srcs      uint64
+	Sizes     uint64
+	Count     uint64
+	Attrs     uint64
+	AttrsIdxs uint64
+	NumAttrs  uint64
+	FailIdx   uint64
+	Stream    uint64
+}
+
+type CudaMemcpy3DBatchAsync_12 struct {
+	_ structs.HostLayout
+
+	NumOps  uint64
+	OpList  uint64
+	FailIdx uint64
+	Flags   uint64
+	Stream  uint64
 }
 
 type CudaMemPrefetchAsync_12 struct {
@@ -979,6 +1135,29 @@ type CudaStreamUpdateCaptureDependencies struct {
 	Flags           uint32
 }
 
+type CudaStreamCopyAttributes struct {
+	_ structs.HostLayout
+
+	DstStream uint64
+	SrcStream uint64
+}
+
+type CudaStreamGetAttribute struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Attr   uint32
+	Value  uint64
+}
+
+type CudaStreamSetAttribute struct {
+	_ structs.HostLayout
+
+	Stream uint64
+	Attr   uint32
+	Param  uint64
+}
+
 type CudaStreamGetCaptureInfo_12 struct {
 	_ structs.HostLayout
 
@@ -1083,12 +1262,116 @@ type CudaEventRecordWithFlags struct {
 	Flags  uint32
 }
 
+type CudaEventCreateFromEGLSync struct {
+	_ structs.HostLayout
+
+	PhEvent uint64
+	EglSync uint64
+	Flags   uint32
+}
+
 type CudaEventElapsedTime_v2 struct {
 	_ structs.HostLayout
 
 	Ms    uint64
 	Start uint64
 	End   uint64
+}
+
+type CudaImportExternalMemory struct {
+	_ structs.HostLayout
+
+	ExtMem_out    uint64
+	MemHandleDesc uint64
+}
+
+type CudaExternalMemoryGetMappedBuffer struct {
+	_ structs.HostLayout
+
+	DevPtr     uint64
+	ExtMem     uint64
+	BufferDesc uint64
+}
+
+type CudaExternalMemoryGetMappedMipmappedArray struct {
+	_ structs.HostLayout
+
+	Mipmap     uint64
+	ExtMem     uint64
+	MipmapDesc uint64
+}
+
+type CudaDestroyExternalMemory struct {
+	_ structs.HostLayout
+
+	ExtMem uint64
+}
+
+type CudaImportExternalSemaphore struct {
+	_ structs.HostLayout
+
+	ExtSem_out    uint64
+	SemHandleDesc uint64
+}
+
+type CudaDestroyExternalSemaphore struct {
+	_ structs.HostLayout
+
+	ExtSem uint64
+}
+
+type CudaSignalExternalSemaphoresAsync struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
+type CudaWaitExternalSemaphoresAsync struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
+type CudaSignalExternalSemaphoresAsync_12 struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
+type CudaSignalExternalSemaphoresAsync_v2 struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
+type CudaWaitExternalSemaphoresAsync_12 struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
+type CudaWaitExternalSemaphoresAsync_v2 struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
 }
 
 type CudaFuncSetCacheConfig struct {
@@ -1207,6 +1490,35 @@ type CudaLaunchHostFunc struct {
 	Stream   uint64
 	Fn       uint64
 	UserData uint64
+}
+
+type CudaLaunchHostFunc_v2 struct {
+	_ structs.HostLayout
+
+	Stream   uint64
+	Fn       uint64
+	UserData uint64
+	SyncMode uint32
+}
+
+type CudaLaunchCooperativeKernelMultiDevice struct {
+	_ structs.HostLayout
+
+	LaunchParamsList uint64
+	NumDevices       uint32
+	Flags            uint32
+}
+
+type CudaSetDoubleForDevice struct {
+	_ structs.HostLayout
+
+	D uint64
+}
+
+type CudaSetDoubleForHost struct {
+	_ structs.HostLayout
+
+	D uint64
 }
 
 type CudaGraphCreate struct {
@@ -1480,6 +1792,54 @@ type CudaGraphEventWaitNodeSetEvent struct {
 
 	Node  uint64
 	Event uint64
+}
+
+type CudaGraphAddExternalSemaphoresSignalNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CudaGraphExternalSemaphoresSignalNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	Params_out uint64
+}
+
+type CudaGraphExternalSemaphoresSignalNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CudaGraphAddExternalSemaphoresWaitNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CudaGraphExternalSemaphoresWaitNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	Params_out uint64
+}
+
+type CudaGraphExternalSemaphoresWaitNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
 }
 
 type CudaGraphAddMemAllocNode struct {
@@ -1757,6 +2117,22 @@ type CudaGraphExecEventWaitNodeSetEvent struct {
 	Event      uint64
 }
 
+type CudaGraphExecExternalSemaphoresSignalNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CudaGraphExecExternalSemaphoresWaitNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
 type CudaGraphNodeSetEnabled struct {
 	_ structs.HostLayout
 
@@ -1840,6 +2216,39 @@ type CudaGraphReleaseUserObject struct {
 	Graph  uint64
 	Object uint64
 	Count  uint32
+}
+
+type CudaGraphAddNode struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CudaGraphNodeSetParams struct {
+	_ structs.HostLayout
+
+	Node       uint64
+	NodeParams uint64
+}
+
+type CudaGraphNodeGetParams struct {
+	_ structs.HostLayout
+
+	Node       uint64
+	NodeParams uint64
+}
+
+type CudaGraphExecNodeSetParams struct {
+	_ structs.HostLayout
+
+	GraphExec  uint64
+	Node       uint64
+	NodeParams uint64
 }
 
 type CudaGraphInstantiateWithParams struct {
@@ -1953,6 +2362,299 @@ type CudaGraphRemoveDependencies_v2 struct {
 	To              uint64
 	EdgeData        uint64
 	NumDependencies uint64
+}
+
+type CudaGraphAddNode_12 struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CudaGraphAddNode_v2 struct {
+	_ structs.HostLayout
+
+	PGraphNode      uint64
+	Graph           uint64
+	PDependencies   uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CudaGraphicsUnregisterResource struct {
+	_ structs.HostLayout
+
+	Resource uint64
+}
+
+type CudaGraphicsResourceSetMapFlags struct {
+	_ structs.HostLayout
+
+	Resource uint64
+	Flags    uint32
+}
+
+type CudaGraphicsMapResources struct {
+	_ structs.HostLayout
+
+	Count     uint32
+	Resources uint64
+	Stream    uint64
+}
+
+type CudaGraphicsUnmapResources struct {
+	_ structs.HostLayout
+
+	Count     uint32
+	Resources uint64
+	Stream    uint64
+}
+
+type CudaGraphicsResourceGetMappedPointer struct {
+	_ structs.HostLayout
+
+	DevPtr   uint64
+	Size     uint64
+	Resource uint64
+}
+
+type CudaGraphicsSubResourceGetMappedArray struct {
+	_ structs.HostLayout
+
+	Array      uint64
+	Resource   uint64
+	ArrayIndex uint32
+	MipLevel   uint32
+}
+
+type CudaGraphicsResourceGetMappedMipmappedArray struct {
+	_ structs.HostLayout
+
+	MipmappedArray uint64
+	Resource       uint64
+}
+
+type CudaGLGetDevices struct {
+	_ structs.HostLayout
+
+	PCudaDeviceCount uint64
+	PCudaDevices     uint64
+	CudaDeviceCount  uint32
+	DeviceList       uint32
+}
+
+type CudaGraphicsGLRegisterImage struct {
+	_ structs.HostLayout
+
+	Resource uint64
+	Image    uint32
+	Target   uint32
+	Flags    uint32
+}
+
+type CudaGraphicsGLRegisterBuffer struct {
+	_ structs.HostLayout
+
+	Resource uint64
+	Buffer   uint32
+	Flags    uint32
+}
+
+type CudaGLSetGLDevice struct {
+	_ structs.HostLayout
+
+	Device uint32
+}
+
+type CudaGLRegisterBufferObject struct {
+	_ structs.HostLayout
+
+	BufObj uint32
+}
+
+type CudaGLMapBufferObject struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
+	BufObj uint32
+}
+
+type CudaGLUnmapBufferObject struct {
+	_ structs.HostLayout
+
+	BufObj uint32
+}
+
+type CudaGLUnregisterBufferObject struct {
+	_ structs.HostLayout
+
+	BufObj uint32
+}
+
+type CudaGLSetBufferObjectMapFlags struct {
+	_ structs.HostLayout
+
+	BufObj uint32
+	Flags  uint32
+}
+
+type CudaGLMapBufferObjectAsync struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
+	BufObj uint32
+	Stream uint64
+}
+
+type CudaGLUnmapBufferObjectAsync struct {
+	_ structs.HostLayout
+
+	BufObj uint32
+	Stream uint64
+}
+
+type CudaGraphicsEGLRegisterImage struct {
+	_ structs.HostLayout
+
+	PCudaResource uint64
+	Image         uint64
+	Flags         uint32
+}
+
+type CudaEGLStreamConsumerConnect struct {
+	_ structs.HostLayout
+
+	Conn      uint64
+	EglStream uint64
+}
+
+type CudaEGLStreamConsumerConnectWithFlags struct {
+	_ structs.HostLayout
+
+	Conn      uint64
+	EglStream uint64
+	Flags     uint32
+}
+
+type CudaEGLStreamConsumerDisconnect struct {
+	_ structs.HostLayout
+
+	Conn uint64
+}
+
+type CudaEGLStreamConsumerAcquireFrame struct {
+	_ structs.HostLayout
+
+	Conn          uint64
+	PCudaResource uint64
+	PStream       uint64
+	Timeout       uint32
+}
+
+type CudaEGLStreamConsumerReleaseFrame struct {
+	_ structs.HostLayout
+
+	Conn          uint64
+	PCudaResource uint64
+	PStream       uint64
+}
+
+type CudaEGLStreamProducerConnect struct {
+	_ structs.HostLayout
+
+	Conn      uint64
+	EglStream uint64
+	Width     uint32
+	Height    uint32
+}
+
+type CudaEGLStreamProducerDisconnect struct {
+	_ structs.HostLayout
+
+	Conn uint64
+}
+
+type CudaEGLStreamProducerReturnFrame struct {
+	_ structs.HostLayout
+
+	Conn     uint64
+	Eglframe uint64
+	PStream  uint64
+}
+
+type CudaGraphicsResourceGetMappedEglFrame struct {
+	_ structs.HostLayout
+
+	EglFrame uint64
+	Resource uint64
+	Index    uint32
+	MipLevel uint32
+}
+
+type CudaVDPAUGetDevice struct {
+	_ structs.HostLayout
+
+	Device            uint64
+	VdpDevice         uint32
+	VdpGetProcAddress uint64
+}
+
+type CudaVDPAUSetVDPAUDevice struct {
+	_ structs.HostLayout
+
+	Device            uint32
+	VdpDevice         uint32
+	VdpGetProcAddress uint64
+}
+
+type CudaGraphicsVDPAURegisterVideoSurface struct {
+	_ structs.HostLayout
+
+	Resource   uint64
+	VdpSurface uint32
+	Flags      uint32
+}
+
+type CudaGraphicsVDPAURegisterOutputSurface struct {
+	_ structs.HostLayout
+
+	Resource   uint64
+	VdpSurface uint32
+	Flags      uint32
+}
+
+type CudaLogsRegisterCallback struct {
+	_ structs.HostLayout
+
+	CallbackFunc uint64
+	UserData     uint64
+	Callback_out uint64
+}
+
+type CudaLogsUnregisterCallback struct {
+	_ structs.HostLayout
+
+	Callback uint64
+}
+
+type CudaLogsCurrent struct {
+	_ structs.HostLayout
+
+	Iterator_out uint64
+	Flags        uint32
+}
+
+type CudaLogsDumpToMemory struct {
+	_ structs.HostLayout
+
+	Iterator uint64
+	Buffer   uint64
+	Size     uint64
+	Flags    uint32
 }
 
 type CudaProfilerStart struct {

@@ -130,6 +130,37 @@ func bind_cudaDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDeviceFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceFlushGPUDirectRDMAWrites)(args)
+	err := (*cudart.Thread)(thread).DeviceFlushGPUDirectRDMAWrites(rt.CudaFlushGPUDirectRDMAWritesTarget(a.Target), rt.CudaFlushGPUDirectRDMAWritesScope(a.Scope))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceRegisterAsyncNotification)(args)
+	if a.Callback == 0 {
+		return refuseRuntime()
+	}
+	r3, err := (*cudart.Thread)(thread).DeviceRegisterAsyncNotification(int32(a.Device), rt.CudaAsyncCallback(a.CallbackFunc), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Callback), uint64(r3))
+	return 0
+}
+
+func bind_cudaDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceUnregisterAsyncNotification)(args)
+	err := (*cudart.Thread)(thread).DeviceUnregisterAsyncNotification(int32(a.Device), rt.CudaAsyncCallbackHandle_t(a.Callback))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaDeviceGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaDeviceGetSharedMemConfig)(args)
 	if a.PConfig == 0 {
@@ -187,6 +218,15 @@ func bind_cudaDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetHostAtomicCapabilities)(args)
+	err := (*cudart.Thread)(thread).DeviceGetHostAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaDeviceGetDefaultMemPool)(args)
 	if a.MemPool == 0 {
@@ -222,6 +262,15 @@ func bind_cudaDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetNvSciSyncAttributes)(args)
+	err := (*cudart.Thread)(thread).DeviceGetNvSciSyncAttributes(hostmem.Ptr(a.NvSciSyncAttrList), int32(a.Device), int32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaDeviceGetP2PAttribute)(args)
 	if a.Value == 0 {
@@ -232,6 +281,15 @@ func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), uint32(r0))
+	return 0
+}
+
+func bind_cudaDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetP2PAtomicCapabilities)(args)
+	err := (*cudart.Thread)(thread).DeviceGetP2PAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), int32(a.SrcDevice), int32(a.DstDevice))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 
@@ -536,6 +594,18 @@ func bind_cudaLibraryGetManaged(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLibraryGetUnifiedFunction)(args)
+	if a.Symbol == 0 {
+		return refuseRuntime()
+	}
+	err := (*cudart.Thread)(thread).LibraryGetUnifiedFunction(hostmem.Ptr(a.Fptr), rt.CudaLibrary_t(a.Library), string(hostmem.String(hostmem.Ptr(a.Symbol))))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaLibraryGetKernelCount)(args)
 	if a.Count == 0 {
@@ -753,6 +823,24 @@ func bind_cudaMemAdvise(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemRangeGetAttribute)(args)
+	err := (*cudart.Thread)(thread).MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), rt.CudaMemRangeAttribute(a.Attribute), hostmem.Ptr(a.DevPtr), uint64(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemRangeGetAttributes)(args)
+	err := (*cudart.Thread)(thread).MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), hostmem.Ptr(a.DevPtr), uint64(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemPoolTrimTo)(args)
 	err := (*cudart.Thread)(thread).MemPoolTrimTo(rt.CudaMemPool_t(a.MemPool), uint64(a.MinBytesToKeep))
@@ -939,6 +1027,42 @@ func bind_cudaMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyBatchAsync)(args)
+	err := (*cudart.Thread)(thread).MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy3DBatchAsync)(args)
+	err := (*cudart.Thread)(thread).Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyWithAttributesAsync)(args)
+	err := (*cudart.Thread)(thread).MemcpyWithAttributesAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Size), hostmem.Ptr(a.Attr), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy3DWithAttributesAsync)(args)
+	err := (*cudart.Thread)(thread).Memcpy3DWithAttributesAsync(hostmem.Ptr(a.Op), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaMemset(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemset)(args)
 	err := (*cudart.Thread)(thread).Memset(hostmem.Ptr(a.DevPtr), int32(a.Value), uint64(a.Count))
@@ -1064,6 +1188,15 @@ func bind_cudaMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPrefetchBatchAsync)(args)
+	err := (*cudart.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaMallocAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMallocAsync)(args)
 	err := (*cudart.Thread)(thread).MallocAsync(hostmem.Ptr(a.DevPtr), uint64(a.Size), rt.CudaStream_t(a.HStream))
@@ -1105,6 +1238,30 @@ func bind_cudaMemAdvise_v2(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).MemAdvise(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), a.Location)
 	if err != nil {
 		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpyBatchAsync_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyBatchAsync_12)(args)
+	r7, err := (*cudart.Thread)(thread).MemcpyBatchAsync12(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	if a.FailIdx != 0 {
+		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r7))
+	}
+	return 0
+}
+
+func bind_cudaMemcpy3DBatchAsync_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy3DBatchAsync_12)(args)
+	r2, err := (*cudart.Thread)(thread).Memcpy3DBatchAsync12(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	if a.FailIdx != 0 {
+		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r2))
 	}
 	return 0
 }
@@ -1360,6 +1517,33 @@ func bind_cudaStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32
 	return 0
 }
 
+func bind_cudaStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamCopyAttributes)(args)
+	err := (*cudart.Thread)(thread).StreamCopyAttributes(rt.CudaStream_t(a.DstStream), rt.CudaStream_t(a.SrcStream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaStreamGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamGetAttribute)(args)
+	err := (*cudart.Thread)(thread).StreamGetAttribute(rt.CudaStream_t(a.Stream), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaStreamSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamSetAttribute)(args)
+	err := (*cudart.Thread)(thread).StreamSetAttribute(rt.CudaStream_t(a.Stream), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Param))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaStreamGetCaptureInfo_12(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaStreamGetCaptureInfo_12)(args)
 	if a.CaptureStatus_out == 0 {
@@ -1522,6 +1706,19 @@ func bind_cudaEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEventCreateFromEGLSync)(args)
+	if a.PhEvent == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).EventCreateFromEGLSync(hostmem.Ptr(a.EglSync), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
+	return 0
+}
+
 func bind_cudaEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaEventElapsedTime_v2)(args)
 	if a.Ms == 0 {
@@ -1532,6 +1729,138 @@ func bind_cudaEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ms), float32(r0))
+	return 0
+}
+
+func bind_cudaImportExternalMemory(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaImportExternalMemory)(args)
+	if a.ExtMem_out == 0 {
+		return refuseRuntime()
+	}
+	if a.MemHandleDesc == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaExternalMemoryHandleDesc](hostmem.Ptr(a.MemHandleDesc))
+	r0, err := (*cudart.Thread)(thread).ImportExternalMemory(s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ExtMem_out), uint64(r0))
+	return 0
+}
+
+func bind_cudaExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExternalMemoryGetMappedBuffer)(args)
+	err := (*cudart.Thread)(thread).ExternalMemoryGetMappedBuffer(hostmem.Ptr(a.DevPtr), rt.CudaExternalMemory_t(a.ExtMem), hostmem.Ptr(a.BufferDesc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExternalMemoryGetMappedMipmappedArray)(args)
+	if a.Mipmap == 0 {
+		return refuseRuntime()
+	}
+	if a.MipmapDesc == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaExternalMemoryMipmappedArrayDesc](hostmem.Ptr(a.MipmapDesc))
+	r0, err := (*cudart.Thread)(thread).ExternalMemoryGetMappedMipmappedArray(rt.CudaExternalMemory_t(a.ExtMem), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mipmap), uint64(r0))
+	return 0
+}
+
+func bind_cudaDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDestroyExternalMemory)(args)
+	err := (*cudart.Thread)(thread).DestroyExternalMemory(rt.CudaExternalMemory_t(a.ExtMem))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaImportExternalSemaphore)(args)
+	if a.ExtSem_out == 0 {
+		return refuseRuntime()
+	}
+	if a.SemHandleDesc == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaExternalSemaphoreHandleDesc](hostmem.Ptr(a.SemHandleDesc))
+	r0, err := (*cudart.Thread)(thread).ImportExternalSemaphore(s1)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ExtSem_out), uint64(r0))
+	return 0
+}
+
+func bind_cudaDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDestroyExternalSemaphore)(args)
+	err := (*cudart.Thread)(thread).DestroyExternalSemaphore(rt.CudaExternalSemaphore_t(a.ExtSem))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaSignalExternalSemaphoresAsync)(args)
+	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaWaitExternalSemaphoresAsync)(args)
+	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaSignalExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaSignalExternalSemaphoresAsync_12)(args)
+	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync12(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaSignalExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaSignalExternalSemaphoresAsync_v2)(args)
+	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaWaitExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaWaitExternalSemaphoresAsync_12)(args)
+	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync12(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaWaitExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaWaitExternalSemaphoresAsync_v2)(args)
+	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 
@@ -1683,6 +2012,42 @@ func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 func bind_cudaLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaLaunchHostFunc)(args)
 	err := (*cudart.Thread)(thread).LaunchHostFunc(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLaunchHostFunc_v2)(args)
+	err := (*cudart.Thread)(thread).LaunchHostFuncV2(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLaunchCooperativeKernelMultiDevice)(args)
+	err := (*cudart.Thread)(thread).LaunchCooperativeKernelMultiDevice(hostmem.Ptr(a.LaunchParamsList), uint32(a.NumDevices), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaSetDoubleForDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaSetDoubleForDevice)(args)
+	err := (*cudart.Thread)(thread).SetDoubleForDevice(hostmem.Ptr(a.D))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaSetDoubleForHost(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaSetDoubleForHost)(args)
+	err := (*cudart.Thread)(thread).SetDoubleForHost(hostmem.Ptr(a.D))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2076,6 +2441,68 @@ func bind_cudaGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddExternalSemaphoresSignalNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresSignalNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExternalSemaphoresSignalNodeGetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeGetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.Params_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExternalSemaphoresSignalNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeSetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddExternalSemaphoresWaitNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresWaitNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExternalSemaphoresWaitNodeGetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeGetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.Params_out))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExternalSemaphoresWaitNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeSetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphAddMemAllocNode)(args)
 	if a.PGraphNode == 0 {
@@ -2441,6 +2868,24 @@ func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 
 	return 0
 }
 
+func bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecExternalSemaphoresSignalNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresSignalNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecExternalSemaphoresWaitNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresWaitNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphNodeSetEnabled)(args)
 	err := (*cudart.Thread)(thread).GraphNodeSetEnabled(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), uint32(a.IsEnabled))
@@ -2545,6 +2990,46 @@ func bind_cudaGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
 func bind_cudaGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphReleaseUserObject)(args)
 	err := (*cudart.Thread)(thread).GraphReleaseUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddNode)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphNodeSetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphNodeGetParams)(args)
+	err := (*cudart.Thread)(thread).GraphNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecNodeSetParams)(args)
+	err := (*cudart.Thread)(thread).GraphExecNodeSetParams(rt.CudaGraphExec_t(a.GraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2666,6 +3151,384 @@ func bind_cudaGraphRemoveDependencies_12(thread, args unsafe.Pointer) int32 {
 func bind_cudaGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphRemoveDependencies_v2)(args)
 	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphAddNode_12(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddNode_12)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddNode12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphAddNode_v2)(args)
+	if a.PGraphNode == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphAddNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsUnregisterResource)(args)
+	err := (*cudart.Thread)(thread).GraphicsUnregisterResource(rt.CudaGraphicsResource_t(a.Resource))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsResourceSetMapFlags)(args)
+	err := (*cudart.Thread)(thread).GraphicsResourceSetMapFlags(rt.CudaGraphicsResource_t(a.Resource), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsMapResources(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsMapResources)(args)
+	err := (*cudart.Thread)(thread).GraphicsMapResources(int32(a.Count), hostmem.Ptr(a.Resources), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsUnmapResources)(args)
+	err := (*cudart.Thread)(thread).GraphicsUnmapResources(int32(a.Count), hostmem.Ptr(a.Resources), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsResourceGetMappedPointer)(args)
+	if a.Size == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphicsResourceGetMappedPointer(hostmem.Ptr(a.DevPtr), rt.CudaGraphicsResource_t(a.Resource))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
+	return 0
+}
+
+func bind_cudaGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsSubResourceGetMappedArray)(args)
+	if a.Array == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphicsSubResourceGetMappedArray(rt.CudaGraphicsResource_t(a.Resource), uint32(a.ArrayIndex), uint32(a.MipLevel))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Array), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsResourceGetMappedMipmappedArray)(args)
+	if a.MipmappedArray == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphicsResourceGetMappedMipmappedArray(rt.CudaGraphicsResource_t(a.Resource))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MipmappedArray), uint64(r0))
+	return 0
+}
+
+func bind_cudaGLGetDevices(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLGetDevices)(args)
+	err := (*cudart.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), rt.CudaGLDeviceList(a.DeviceList))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsGLRegisterImage)(args)
+	err := (*cudart.Thread)(thread).GraphicsGLRegisterImage(hostmem.Ptr(a.Resource), uint32(a.Image), uint32(a.Target), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsGLRegisterBuffer)(args)
+	err := (*cudart.Thread)(thread).GraphicsGLRegisterBuffer(hostmem.Ptr(a.Resource), uint32(a.Buffer), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLSetGLDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLSetGLDevice)(args)
+	err := (*cudart.Thread)(thread).GLSetGLDevice(int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLRegisterBufferObject)(args)
+	err := (*cudart.Thread)(thread).GLRegisterBufferObject(uint32(a.BufObj))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLMapBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLMapBufferObject)(args)
+	err := (*cudart.Thread)(thread).GLMapBufferObject(hostmem.Ptr(a.DevPtr), uint32(a.BufObj))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLUnmapBufferObject)(args)
+	err := (*cudart.Thread)(thread).GLUnmapBufferObject(uint32(a.BufObj))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLUnregisterBufferObject)(args)
+	err := (*cudart.Thread)(thread).GLUnregisterBufferObject(uint32(a.BufObj))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLSetBufferObjectMapFlags)(args)
+	err := (*cudart.Thread)(thread).GLSetBufferObjectMapFlags(uint32(a.BufObj), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLMapBufferObjectAsync)(args)
+	err := (*cudart.Thread)(thread).GLMapBufferObjectAsync(hostmem.Ptr(a.DevPtr), uint32(a.BufObj), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGLUnmapBufferObjectAsync)(args)
+	err := (*cudart.Thread)(thread).GLUnmapBufferObjectAsync(uint32(a.BufObj), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsEGLRegisterImage)(args)
+	err := (*cudart.Thread)(thread).GraphicsEGLRegisterImage(hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.Image), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamConsumerConnect)(args)
+	err := (*cudart.Thread)(thread).EGLStreamConsumerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamConsumerConnectWithFlags)(args)
+	err := (*cudart.Thread)(thread).EGLStreamConsumerConnectWithFlags(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamConsumerDisconnect)(args)
+	err := (*cudart.Thread)(thread).EGLStreamConsumerDisconnect(hostmem.Ptr(a.Conn))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamConsumerAcquireFrame)(args)
+	err := (*cudart.Thread)(thread).EGLStreamConsumerAcquireFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.PStream), uint32(a.Timeout))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamConsumerReleaseFrame)(args)
+	err := (*cudart.Thread)(thread).EGLStreamConsumerReleaseFrame(hostmem.Ptr(a.Conn), rt.CudaGraphicsResource_t(a.PCudaResource), hostmem.Ptr(a.PStream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamProducerConnect)(args)
+	err := (*cudart.Thread)(thread).EGLStreamProducerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream), int32(a.Width), int32(a.Height))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamProducerDisconnect)(args)
+	err := (*cudart.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamProducerReturnFrame)(args)
+	err := (*cudart.Thread)(thread).EGLStreamProducerReturnFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Eglframe), hostmem.Ptr(a.PStream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsResourceGetMappedEglFrame)(args)
+	if a.EglFrame == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphicsResourceGetMappedEglFrame(rt.CudaGraphicsResource_t(a.Resource), uint32(a.Index), uint32(a.MipLevel))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.EglFrame), r0)
+	return 0
+}
+
+func bind_cudaVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaVDPAUGetDevice)(args)
+	if a.Device == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).VDPAUGetDevice(uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
+	return 0
+}
+
+func bind_cudaVDPAUSetVDPAUDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaVDPAUSetVDPAUDevice)(args)
+	err := (*cudart.Thread)(thread).VDPAUSetVDPAUDevice(int32(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsVDPAURegisterVideoSurface)(args)
+	err := (*cudart.Thread)(thread).GraphicsVDPAURegisterVideoSurface(hostmem.Ptr(a.Resource), uint32(a.VdpSurface), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphicsVDPAURegisterOutputSurface)(args)
+	err := (*cudart.Thread)(thread).GraphicsVDPAURegisterOutputSurface(hostmem.Ptr(a.Resource), uint32(a.VdpSurface), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLogsRegisterCallback)(args)
+	if a.Callback_out == 0 {
+		return refuseRuntime()
+	}
+	r2, err := (*cudart.Thread)(thread).LogsRegisterCallback(rt.CudaLogsCallback_t(a.CallbackFunc), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Callback_out), uint64(r2))
+	return 0
+}
+
+func bind_cudaLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLogsUnregisterCallback)(args)
+	err := (*cudart.Thread)(thread).LogsUnregisterCallback(rt.CudaLogsCallbackHandle(a.Callback))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaLogsCurrent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLogsCurrent)(args)
+	if a.Iterator_out == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).LogsCurrent(uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Iterator_out), uint32(r0))
+	return 0
+}
+
+func bind_cudaLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLogsDumpToMemory)(args)
+	err := (*cudart.Thread)(thread).LogsDumpToMemory(hostmem.Ptr(a.Iterator), hostmem.Ptr(a.Buffer), hostmem.Ptr(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}

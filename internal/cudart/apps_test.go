@@ -165,3 +165,26 @@ func TestPlugins(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsent compares answers about what is not here (displays, other interfaces' memory) with those of a real runtime.
+// Where that one crashed, any answer is better.
+func TestAbsent(t *testing.T) {
+	for _, major := range []string{"12", "13"} {
+		exe := program(t, major, "rt_absent", "-ldl")
+		want, err := os.ReadFile(filepath.Join(repository, "testdata/apps/rt_absent."+major+".want"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, _ := run(t, []string{"KUDZU_BACKEND=interp"}, exe, "libcudart.so."+major)
+		got := strings.Split(stdout, "\n")
+		lines := strings.Split(string(want), "\n")
+		if len(got) != len(lines) {
+			t.Fatalf("%s: %d lines, want %d:\n%s", major, len(got), len(lines), stdout)
+		}
+		for i, w := range lines {
+			if got[i] != w && !strings.Contains(w, "ends with signal") && !strings.Contains(w, "not there") {
+				t.Errorf("%s: %s, want %s", major, got[i], w)
+			}
+		}
+	}
+}
