@@ -101,21 +101,21 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 70 cudaMalloc
 	kz_lazy_cudart12, // 71 cudaMallocHost
 	kz_lazy_cudart12, // 72 cudaMallocPitch
-	kz_none_cudart12, // 73 cudaMallocArray
+	kz_lazy_cudart12, // 73 cudaMallocArray
 	kz_lazy_cudart12, // 74 cudaFree
 	kz_lazy_cudart12, // 75 cudaFreeHost
-	kz_none_cudart12, // 76 cudaFreeArray
-	kz_none_cudart12, // 77 cudaFreeMipmappedArray
+	kz_lazy_cudart12, // 76 cudaFreeArray
+	kz_lazy_cudart12, // 77 cudaFreeMipmappedArray
 	kz_lazy_cudart12, // 78 cudaHostAlloc
 	kz_lazy_cudart12, // 79 cudaHostRegister
 	kz_lazy_cudart12, // 80 cudaHostUnregister
 	kz_lazy_cudart12, // 81 cudaHostGetDevicePointer
 	kz_lazy_cudart12, // 82 cudaHostGetFlags
 	kz_lazy_cudart12, // 83 cudaMalloc3D
-	kz_none_cudart12, // 84 cudaMalloc3DArray
-	kz_none_cudart12, // 85 cudaMallocMipmappedArray
+	kz_lazy_cudart12, // 84 cudaMalloc3DArray
+	kz_lazy_cudart12, // 85 cudaMallocMipmappedArray
 	kz_lazy_cudart12, // 86 cudaMemGetInfo
-	kz_none_cudart12, // 87 cudaArrayGetInfo
+	kz_lazy_cudart12, // 87 cudaArrayGetInfo
 	kz_none_cudart12, // 88 cudaArrayGetPlane
 	kz_none_cudart12, // 89 cudaArrayGetMemoryRequirements
 	kz_none_cudart12, // 90 cudaArrayGetSparseProperties
@@ -145,18 +145,18 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 114 cudaMemcpyFromSymbol_ptds
 	kz_lazy_cudart12, // 115 cudaMemcpy2D
 	kz_lazy_cudart12, // 116 cudaMemcpy2D_ptds
-	kz_none_cudart12, // 117 cudaMemcpyToArray
-	kz_none_cudart12, // 118 cudaMemcpyToArray_ptds
-	kz_none_cudart12, // 119 cudaMemcpy2DToArray
-	kz_none_cudart12, // 120 cudaMemcpy2DToArray_ptds
-	kz_none_cudart12, // 121 cudaMemcpyFromArray
-	kz_none_cudart12, // 122 cudaMemcpyFromArray_ptds
-	kz_none_cudart12, // 123 cudaMemcpy2DFromArray
-	kz_none_cudart12, // 124 cudaMemcpy2DFromArray_ptds
+	kz_lazy_cudart12, // 117 cudaMemcpyToArray
+	kz_lazy_cudart12, // 118 cudaMemcpyToArray_ptds
+	kz_lazy_cudart12, // 119 cudaMemcpy2DToArray
+	kz_lazy_cudart12, // 120 cudaMemcpy2DToArray_ptds
+	kz_lazy_cudart12, // 121 cudaMemcpyFromArray
+	kz_lazy_cudart12, // 122 cudaMemcpyFromArray_ptds
+	kz_lazy_cudart12, // 123 cudaMemcpy2DFromArray
+	kz_lazy_cudart12, // 124 cudaMemcpy2DFromArray_ptds
 	kz_none_cudart12, // 125 cudaMemcpyArrayToArray
 	kz_none_cudart12, // 126 cudaMemcpyArrayToArray_ptds
-	kz_none_cudart12, // 127 cudaMemcpy2DArrayToArray
-	kz_none_cudart12, // 128 cudaMemcpy2DArrayToArray_ptds
+	kz_lazy_cudart12, // 127 cudaMemcpy2DArrayToArray
+	kz_lazy_cudart12, // 128 cudaMemcpy2DArrayToArray_ptds
 	kz_lazy_cudart12, // 129 cudaMemcpy3D
 	kz_lazy_cudart12, // 130 cudaMemcpy3D_ptds
 	kz_lazy_cudart12, // 131 cudaMemcpy3DPeer
@@ -175,14 +175,14 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 144 cudaMemcpyFromSymbolAsync_ptsz
 	kz_lazy_cudart12, // 145 cudaMemcpy2DAsync
 	kz_lazy_cudart12, // 146 cudaMemcpy2DAsync_ptsz
-	kz_none_cudart12, // 147 cudaMemcpyToArrayAsync
-	kz_none_cudart12, // 148 cudaMemcpyToArrayAsync_ptsz
-	kz_none_cudart12, // 149 cudaMemcpy2DToArrayAsync
-	kz_none_cudart12, // 150 cudaMemcpy2DToArrayAsync_ptsz
-	kz_none_cudart12, // 151 cudaMemcpyFromArrayAsync
-	kz_none_cudart12, // 152 cudaMemcpyFromArrayAsync_ptsz
-	kz_none_cudart12, // 153 cudaMemcpy2DFromArrayAsync
-	kz_none_cudart12, // 154 cudaMemcpy2DFromArrayAsync_ptsz
+	kz_lazy_cudart12, // 147 cudaMemcpyToArrayAsync
+	kz_lazy_cudart12, // 148 cudaMemcpyToArrayAsync_ptsz
+	kz_lazy_cudart12, // 149 cudaMemcpy2DToArrayAsync
+	kz_lazy_cudart12, // 150 cudaMemcpy2DToArrayAsync_ptsz
+	kz_lazy_cudart12, // 151 cudaMemcpyFromArrayAsync
+	kz_lazy_cudart12, // 152 cudaMemcpyFromArrayAsync_ptsz
+	kz_lazy_cudart12, // 153 cudaMemcpy2DFromArrayAsync
+	kz_lazy_cudart12, // 154 cudaMemcpy2DFromArrayAsync_ptsz
 	kz_lazy_cudart12, // 155 cudaMemcpy3DAsync
 	kz_lazy_cudart12, // 156 cudaMemcpy3DAsync_ptsz
 	kz_lazy_cudart12, // 157 cudaMemcpy3DPeerAsync
@@ -209,10 +209,10 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 178 cudaMemPrefetchAsync_ptsz
 	kz_lazy_cudart12, // 179 cudaMemPrefetchAsync_v2
 	kz_lazy_cudart12, // 180 cudaMemPrefetchAsync_v2_ptsz
-	kz_none_cudart12, // 181 cudaGetMipmappedArrayLevel
+	kz_lazy_cudart12, // 181 cudaGetMipmappedArrayLevel
 	kz_none_cudart12, // 182 cudaMipmappedArrayGetMemoryRequirements
 	kz_none_cudart12, // 183 cudaMipmappedArrayGetSparseProperties
-	kz_none_cudart12, // 184 cudaGetChannelDesc
+	kz_lazy_cudart12, // 184 cudaGetChannelDesc
 	kzb_cudaCreateChannelDesc, // 185 cudaCreateChannelDesc
 	kz_lazy_cudart12, // 186 cudaStreamCreate
 	kz_lazy_cudart12, // 187 cudaStreamCreateWithFlags
@@ -404,14 +404,14 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 373 cudaGraphRemoveDependencies_v2
 	kz_lazy_cudart12, // 374 cudaGraphAddNode
 	kz_lazy_cudart12, // 375 cudaGraphAddNode_v2
-	kz_none_cudart12, // 376 cudaCreateTextureObject
-	kz_none_cudart12, // 377 cudaDestroyTextureObject
-	kz_none_cudart12, // 378 cudaGetTextureObjectResourceDesc
-	kz_none_cudart12, // 379 cudaGetTextureObjectTextureDesc
-	kz_none_cudart12, // 380 cudaGetTextureObjectResourceViewDesc
-	kz_none_cudart12, // 381 cudaCreateSurfaceObject
-	kz_none_cudart12, // 382 cudaDestroySurfaceObject
-	kz_none_cudart12, // 383 cudaGetSurfaceObjectResourceDesc
+	kz_lazy_cudart12, // 376 cudaCreateTextureObject
+	kz_lazy_cudart12, // 377 cudaDestroyTextureObject
+	kz_lazy_cudart12, // 378 cudaGetTextureObjectResourceDesc
+	kz_lazy_cudart12, // 379 cudaGetTextureObjectTextureDesc
+	kz_lazy_cudart12, // 380 cudaGetTextureObjectResourceViewDesc
+	kz_lazy_cudart12, // 381 cudaCreateSurfaceObject
+	kz_lazy_cudart12, // 382 cudaDestroySurfaceObject
+	kz_lazy_cudart12, // 383 cudaGetSurfaceObjectResourceDesc
 	kz_lazy_cudart12, // 384 cudaGraphicsUnregisterResource
 	kz_lazy_cudart12, // 385 cudaGraphicsResourceSetMapFlags
 	kz_lazy_cudart12, // 386 cudaGraphicsMapResources
@@ -469,11 +469,11 @@ const uint8_t kz_kind_cudart12[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
-	2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,0,0,0,0,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,0,0,0,
-	0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
@@ -481,7 +481,7 @@ const uint8_t kz_kind_cudart12[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,0,2,2,2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
 	2,2,2,};

@@ -110,21 +110,21 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 79 cudaMalloc
 	kz_lazy_cudart13, // 80 cudaMallocHost
 	kz_lazy_cudart13, // 81 cudaMallocPitch
-	kz_none_cudart13, // 82 cudaMallocArray
+	kz_lazy_cudart13, // 82 cudaMallocArray
 	kz_lazy_cudart13, // 83 cudaFree
 	kz_lazy_cudart13, // 84 cudaFreeHost
-	kz_none_cudart13, // 85 cudaFreeArray
-	kz_none_cudart13, // 86 cudaFreeMipmappedArray
+	kz_lazy_cudart13, // 85 cudaFreeArray
+	kz_lazy_cudart13, // 86 cudaFreeMipmappedArray
 	kz_lazy_cudart13, // 87 cudaHostAlloc
 	kz_lazy_cudart13, // 88 cudaHostRegister
 	kz_lazy_cudart13, // 89 cudaHostUnregister
 	kz_lazy_cudart13, // 90 cudaHostGetDevicePointer
 	kz_lazy_cudart13, // 91 cudaHostGetFlags
 	kz_lazy_cudart13, // 92 cudaMalloc3D
-	kz_none_cudart13, // 93 cudaMalloc3DArray
-	kz_none_cudart13, // 94 cudaMallocMipmappedArray
+	kz_lazy_cudart13, // 93 cudaMalloc3DArray
+	kz_lazy_cudart13, // 94 cudaMallocMipmappedArray
 	kz_lazy_cudart13, // 95 cudaMemGetInfo
-	kz_none_cudart13, // 96 cudaArrayGetInfo
+	kz_lazy_cudart13, // 96 cudaArrayGetInfo
 	kz_none_cudart13, // 97 cudaArrayGetPlane
 	kz_none_cudart13, // 98 cudaArrayGetMemoryRequirements
 	kz_none_cudart13, // 99 cudaArrayGetSparseProperties
@@ -159,18 +159,18 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 128 cudaMemcpyFromSymbol_ptds
 	kz_lazy_cudart13, // 129 cudaMemcpy2D
 	kz_lazy_cudart13, // 130 cudaMemcpy2D_ptds
-	kz_none_cudart13, // 131 cudaMemcpyToArray
-	kz_none_cudart13, // 132 cudaMemcpyToArray_ptds
-	kz_none_cudart13, // 133 cudaMemcpy2DToArray
-	kz_none_cudart13, // 134 cudaMemcpy2DToArray_ptds
-	kz_none_cudart13, // 135 cudaMemcpyFromArray
-	kz_none_cudart13, // 136 cudaMemcpyFromArray_ptds
-	kz_none_cudart13, // 137 cudaMemcpy2DFromArray
-	kz_none_cudart13, // 138 cudaMemcpy2DFromArray_ptds
+	kz_lazy_cudart13, // 131 cudaMemcpyToArray
+	kz_lazy_cudart13, // 132 cudaMemcpyToArray_ptds
+	kz_lazy_cudart13, // 133 cudaMemcpy2DToArray
+	kz_lazy_cudart13, // 134 cudaMemcpy2DToArray_ptds
+	kz_lazy_cudart13, // 135 cudaMemcpyFromArray
+	kz_lazy_cudart13, // 136 cudaMemcpyFromArray_ptds
+	kz_lazy_cudart13, // 137 cudaMemcpy2DFromArray
+	kz_lazy_cudart13, // 138 cudaMemcpy2DFromArray_ptds
 	kz_none_cudart13, // 139 cudaMemcpyArrayToArray
 	kz_none_cudart13, // 140 cudaMemcpyArrayToArray_ptds
-	kz_none_cudart13, // 141 cudaMemcpy2DArrayToArray
-	kz_none_cudart13, // 142 cudaMemcpy2DArrayToArray_ptds
+	kz_lazy_cudart13, // 141 cudaMemcpy2DArrayToArray
+	kz_lazy_cudart13, // 142 cudaMemcpy2DArrayToArray_ptds
 	kz_lazy_cudart13, // 143 cudaMemcpy3D
 	kz_lazy_cudart13, // 144 cudaMemcpy3D_ptds
 	kz_lazy_cudart13, // 145 cudaMemcpy3DPeer
@@ -197,14 +197,14 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 166 cudaMemcpyFromSymbolAsync_ptsz
 	kz_lazy_cudart13, // 167 cudaMemcpy2DAsync
 	kz_lazy_cudart13, // 168 cudaMemcpy2DAsync_ptsz
-	kz_none_cudart13, // 169 cudaMemcpyToArrayAsync
-	kz_none_cudart13, // 170 cudaMemcpyToArrayAsync_ptsz
-	kz_none_cudart13, // 171 cudaMemcpy2DToArrayAsync
-	kz_none_cudart13, // 172 cudaMemcpy2DToArrayAsync_ptsz
-	kz_none_cudart13, // 173 cudaMemcpyFromArrayAsync
-	kz_none_cudart13, // 174 cudaMemcpyFromArrayAsync_ptsz
-	kz_none_cudart13, // 175 cudaMemcpy2DFromArrayAsync
-	kz_none_cudart13, // 176 cudaMemcpy2DFromArrayAsync_ptsz
+	kz_lazy_cudart13, // 169 cudaMemcpyToArrayAsync
+	kz_lazy_cudart13, // 170 cudaMemcpyToArrayAsync_ptsz
+	kz_lazy_cudart13, // 171 cudaMemcpy2DToArrayAsync
+	kz_lazy_cudart13, // 172 cudaMemcpy2DToArrayAsync_ptsz
+	kz_lazy_cudart13, // 173 cudaMemcpyFromArrayAsync
+	kz_lazy_cudart13, // 174 cudaMemcpyFromArrayAsync_ptsz
+	kz_lazy_cudart13, // 175 cudaMemcpy2DFromArrayAsync
+	kz_lazy_cudart13, // 176 cudaMemcpy2DFromArrayAsync_ptsz
 	kz_lazy_cudart13, // 177 cudaMemcpy3DAsync
 	kz_lazy_cudart13, // 178 cudaMemcpy3DAsync_ptsz
 	kz_lazy_cudart13, // 179 cudaMemcpy3DPeerAsync
@@ -229,10 +229,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 198 cudaFreeAsync_ptsz
 	kz_lazy_cudart13, // 199 cudaMallocFromPoolAsync
 	kz_lazy_cudart13, // 200 cudaMallocFromPoolAsync_ptsz
-	kz_none_cudart13, // 201 cudaGetMipmappedArrayLevel
+	kz_lazy_cudart13, // 201 cudaGetMipmappedArrayLevel
 	kz_none_cudart13, // 202 cudaMipmappedArrayGetMemoryRequirements
 	kz_none_cudart13, // 203 cudaMipmappedArrayGetSparseProperties
-	kz_none_cudart13, // 204 cudaGetChannelDesc
+	kz_lazy_cudart13, // 204 cudaGetChannelDesc
 	kzb_cudaCreateChannelDesc, // 205 cudaCreateChannelDesc
 	kz_lazy_cudart13, // 206 cudaStreamCreate
 	kz_lazy_cudart13, // 207 cudaStreamCreateWithFlags
@@ -418,14 +418,14 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 387 cudaGraphUpload_ptsz
 	kz_lazy_cudart13, // 388 cudaGraphLaunch
 	kz_lazy_cudart13, // 389 cudaGraphLaunch_ptsz
-	kz_none_cudart13, // 390 cudaCreateTextureObject
-	kz_none_cudart13, // 391 cudaDestroyTextureObject
-	kz_none_cudart13, // 392 cudaGetTextureObjectResourceDesc
-	kz_none_cudart13, // 393 cudaGetTextureObjectTextureDesc
-	kz_none_cudart13, // 394 cudaGetTextureObjectResourceViewDesc
-	kz_none_cudart13, // 395 cudaCreateSurfaceObject
-	kz_none_cudart13, // 396 cudaDestroySurfaceObject
-	kz_none_cudart13, // 397 cudaGetSurfaceObjectResourceDesc
+	kz_lazy_cudart13, // 390 cudaCreateTextureObject
+	kz_lazy_cudart13, // 391 cudaDestroyTextureObject
+	kz_lazy_cudart13, // 392 cudaGetTextureObjectResourceDesc
+	kz_lazy_cudart13, // 393 cudaGetTextureObjectTextureDesc
+	kz_lazy_cudart13, // 394 cudaGetTextureObjectResourceViewDesc
+	kz_lazy_cudart13, // 395 cudaCreateSurfaceObject
+	kz_lazy_cudart13, // 396 cudaDestroySurfaceObject
+	kz_lazy_cudart13, // 397 cudaGetSurfaceObjectResourceDesc
 	kz_lazy_cudart13, // 398 cudaGraphicsUnregisterResource
 	kz_lazy_cudart13, // 399 cudaGraphicsResourceSetMapFlags
 	kz_lazy_cudart13, // 400 cudaGraphicsMapResources
@@ -489,12 +489,12 @@ const uint8_t kz_kind_cudart13[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,2,2,2,2,0,2,2,0,0,2,2,2,2,2,2,0,0,2,
-	0,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,2,
+	2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
-	0,0,0,2,2,2,2,2,2,0,0,0,0,1,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
+	0,0,0,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
@@ -502,7 +502,7 @@ const uint8_t kz_kind_cudart13[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,
 	2,2,0,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
 

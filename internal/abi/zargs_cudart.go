@@ -445,6 +445,16 @@ type CudaMallocPitch struct {
 	Height uint64
 }
 
+type CudaMallocArray struct {
+	_ structs.HostLayout
+
+	Array  uint64
+	Desc   uint64
+	Width  uint64
+	Height uint64
+	Flags  uint32
+}
+
 type CudaFree struct {
 	_ structs.HostLayout
 
@@ -455,6 +465,18 @@ type CudaFreeHost struct {
 	_ structs.HostLayout
 
 	Ptr uint64
+}
+
+type CudaFreeArray struct {
+	_ structs.HostLayout
+
+	Array uint64
+}
+
+type CudaFreeMipmappedArray struct {
+	_ structs.HostLayout
+
+	MipmappedArray uint64
 }
 
 type CudaHostAlloc struct {
@@ -501,11 +523,39 @@ type CudaMalloc3D struct {
 	Extent        rt.CudaExtent
 }
 
+type CudaMalloc3DArray struct {
+	_ structs.HostLayout
+
+	Array  uint64
+	Desc   uint64
+	Extent rt.CudaExtent
+	Flags  uint32
+}
+
+type CudaMallocMipmappedArray struct {
+	_ structs.HostLayout
+
+	MipmappedArray uint64
+	Desc           uint64
+	Extent         rt.CudaExtent
+	NumLevels      uint32
+	Flags          uint32
+}
+
 type CudaMemGetInfo struct {
 	_ structs.HostLayout
 
 	Free  uint64
 	Total uint64
+}
+
+type CudaArrayGetInfo struct {
+	_ structs.HostLayout
+
+	Desc   uint64
+	Extent uint64
+	Flags  uint64
+	Array  uint64
 }
 
 type CudaMemcpyPeer struct {
@@ -704,6 +754,68 @@ type CudaMemcpy2D struct {
 	Kind   uint32
 }
 
+type CudaMemcpyToArray struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	WOffset uint64
+	HOffset uint64
+	Src     uint64
+	Count   uint64
+	Kind    uint32
+}
+
+type CudaMemcpy2DToArray struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	WOffset uint64
+	HOffset uint64
+	Src     uint64
+	Spitch  uint64
+	Width   uint64
+	Height  uint64
+	Kind    uint32
+}
+
+type CudaMemcpyFromArray struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	Src     uint64
+	WOffset uint64
+	HOffset uint64
+	Count   uint64
+	Kind    uint32
+}
+
+type CudaMemcpy2DFromArray struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	Dpitch  uint64
+	Src     uint64
+	WOffset uint64
+	HOffset uint64
+	Width   uint64
+	Height  uint64
+	Kind    uint32
+}
+
+type CudaMemcpy2DArrayToArray struct {
+	_ structs.HostLayout
+
+	Dst        uint64
+	WOffsetDst uint64
+	HOffsetDst uint64
+	Src        uint64
+	WOffsetSrc uint64
+	HOffsetSrc uint64
+	Width      uint64
+	Height     uint64
+	Kind       uint32
+}
+
 type CudaMemcpy3D struct {
 	_ structs.HostLayout
 
@@ -825,6 +937,58 @@ type CudaMemcpy2DAsync struct {
 	Height uint64
 	Kind   uint32
 	Stream uint64
+}
+
+type CudaMemcpyToArrayAsync struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	WOffset uint64
+	HOffset uint64
+	Src     uint64
+	Count   uint64
+	Kind    uint32
+	Stream  uint64
+}
+
+type CudaMemcpy2DToArrayAsync struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	WOffset uint64
+	HOffset uint64
+	Src     uint64
+	Spitch  uint64
+	Width   uint64
+	Height  uint64
+	Kind    uint32
+	Stream  uint64
+}
+
+type CudaMemcpyFromArrayAsync struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	Src     uint64
+	WOffset uint64
+	HOffset uint64
+	Count   uint64
+	Kind    uint32
+	Stream  uint64
+}
+
+type CudaMemcpy2DFromArrayAsync struct {
+	_ structs.HostLayout
+
+	Dst     uint64
+	Dpitch  uint64
+	Src     uint64
+	WOffset uint64
+	HOffset uint64
+	Width   uint64
+	Height  uint64
+	Kind    uint32
+	Stream  uint64
 }
 
 type CudaMemcpy3DAsync struct {
@@ -976,6 +1140,21 @@ type CudaMemPrefetchAsync_v2 struct {
 	Location rt.CudaMemLocation
 	Flags    uint32
 	Stream   uint64
+}
+
+type CudaGetMipmappedArrayLevel struct {
+	_ structs.HostLayout
+
+	LevelArray     uint64
+	MipmappedArray uint64
+	Level          uint32
+}
+
+type CudaGetChannelDesc struct {
+	_ structs.HostLayout
+
+	Desc  uint64
+	Array uint64
 }
 
 type CudaStreamCreate struct {
@@ -2383,6 +2562,62 @@ type CudaGraphAddNode_v2 struct {
 	DependencyData  uint64
 	NumDependencies uint64
 	NodeParams      uint64
+}
+
+type CudaCreateTextureObject struct {
+	_ structs.HostLayout
+
+	PTexObject   uint64
+	PResDesc     uint64
+	PTexDesc     uint64
+	PResViewDesc uint64
+}
+
+type CudaDestroyTextureObject struct {
+	_ structs.HostLayout
+
+	TexObject uint64
+}
+
+type CudaGetTextureObjectResourceDesc struct {
+	_ structs.HostLayout
+
+	PResDesc  uint64
+	TexObject uint64
+}
+
+type CudaGetTextureObjectTextureDesc struct {
+	_ structs.HostLayout
+
+	PTexDesc  uint64
+	TexObject uint64
+}
+
+type CudaGetTextureObjectResourceViewDesc struct {
+	_ structs.HostLayout
+
+	PResViewDesc uint64
+	TexObject    uint64
+}
+
+type CudaCreateSurfaceObject struct {
+	_ structs.HostLayout
+
+	PSurfObject uint64
+	PResDesc    uint64
+}
+
+type CudaDestroySurfaceObject struct {
+	_ structs.HostLayout
+
+	SurfObject uint64
+}
+
+type CudaGetSurfaceObjectResourceDesc struct {
+	_ structs.HostLayout
+
+	PResDesc   uint64
+	SurfObject uint64
 }
 
 type CudaGraphicsUnregisterResource struct {

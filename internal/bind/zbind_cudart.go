@@ -677,6 +677,19 @@ func bind_cudaMallocPitch(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMallocArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMallocArray)(args)
+	if a.Array == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MallocArray(hostmem.Ptr(a.Desc), uint64(a.Width), uint64(a.Height), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Array), uint64(r0))
+	return 0
+}
+
 func bind_cudaFree(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaFree)(args)
 	err := (*cudart.Thread)(thread).Free(hostmem.Ptr(a.DevPtr))
@@ -689,6 +702,24 @@ func bind_cudaFree(thread, args unsafe.Pointer) int32 {
 func bind_cudaFreeHost(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaFreeHost)(args)
 	err := (*cudart.Thread)(thread).FreeHost(hostmem.Ptr(a.Ptr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaFreeArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaFreeArray)(args)
+	err := (*cudart.Thread)(thread).FreeArray(rt.CudaArray_t(a.Array))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaFreeMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaFreeMipmappedArray)(args)
+	err := (*cudart.Thread)(thread).FreeMipmappedArray(rt.CudaMipmappedArray_t(a.MipmappedArray))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -757,6 +788,32 @@ func bind_cudaMalloc3D(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMalloc3DArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMalloc3DArray)(args)
+	if a.Array == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).Malloc3DArray(hostmem.Ptr(a.Desc), a.Extent, uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Array), uint64(r0))
+	return 0
+}
+
+func bind_cudaMallocMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMallocMipmappedArray)(args)
+	if a.MipmappedArray == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MallocMipmappedArray(hostmem.Ptr(a.Desc), a.Extent, uint32(a.NumLevels), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MipmappedArray), uint64(r0))
+	return 0
+}
+
 func bind_cudaMemGetInfo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemGetInfo)(args)
 	if a.Free == 0 {
@@ -771,6 +828,23 @@ func bind_cudaMemGetInfo(thread, args unsafe.Pointer) int32 {
 	}
 	hostmem.Store(hostmem.Ptr(a.Free), uint64(r0))
 	hostmem.Store(hostmem.Ptr(a.Total), uint64(r1))
+	return 0
+}
+
+func bind_cudaArrayGetInfo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaArrayGetInfo)(args)
+	if a.Extent == 0 {
+		return refuseRuntime()
+	}
+	if a.Flags == 0 {
+		return refuseRuntime()
+	}
+	r1, r2, err := (*cudart.Thread)(thread).ArrayGetInfo(hostmem.Ptr(a.Desc), rt.CudaArray_t(a.Array))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Extent), r1)
+	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r2))
 	return 0
 }
 
@@ -1001,6 +1075,51 @@ func bind_cudaMemcpy2D(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemcpyToArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyToArray)(args)
+	err := (*cudart.Thread)(thread).MemcpyToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy2DToArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy2DToArray)(args)
+	err := (*cudart.Thread)(thread).Memcpy2DToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpyFromArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyFromArray)(args)
+	err := (*cudart.Thread)(thread).MemcpyFromArray(hostmem.Ptr(a.Dst), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy2DFromArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy2DFromArray)(args)
+	err := (*cudart.Thread)(thread).Memcpy2DFromArray(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy2DArrayToArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy2DArrayToArray)(args)
+	err := (*cudart.Thread)(thread).Memcpy2DArrayToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffsetDst), uint64(a.HOffsetDst), rt.CudaArray_const_t(a.Src), uint64(a.WOffsetSrc), uint64(a.HOffsetSrc), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaMemcpy3D(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemcpy3D)(args)
 	if a.P == 0 {
@@ -1120,6 +1239,42 @@ func bind_cudaMemcpyFromSymbolAsync(thread, args unsafe.Pointer) int32 {
 func bind_cudaMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemcpy2DAsync)(args)
 	err := (*cudart.Thread)(thread).Memcpy2DAsync(hostmem.Ptr(a.Dst), uint64(a.Dpitch), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpyToArrayAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyToArrayAsync)(args)
+	err := (*cudart.Thread)(thread).MemcpyToArrayAsync(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy2DToArrayAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy2DToArrayAsync)(args)
+	err := (*cudart.Thread)(thread).Memcpy2DToArrayAsync(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpyFromArrayAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyFromArrayAsync)(args)
+	err := (*cudart.Thread)(thread).MemcpyFromArrayAsync(hostmem.Ptr(a.Dst), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpy2DFromArrayAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpy2DFromArrayAsync)(args)
+	err := (*cudart.Thread)(thread).Memcpy2DFromArrayAsync(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1278,6 +1433,28 @@ func bind_cudaMemPrefetchAsync_12(thread, args unsafe.Pointer) int32 {
 func bind_cudaMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemPrefetchAsync_v2)(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync(hostmem.Ptr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetMipmappedArrayLevel(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetMipmappedArrayLevel)(args)
+	if a.LevelArray == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GetMipmappedArrayLevel(rt.CudaMipmappedArray_const_t(a.MipmappedArray), uint32(a.Level))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.LevelArray), uint64(r0))
+	return 0
+}
+
+func bind_cudaGetChannelDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetChannelDesc)(args)
+	err := (*cudart.Thread)(thread).GetChannelDesc(hostmem.Ptr(a.Desc), rt.CudaArray_const_t(a.Array))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3180,6 +3357,94 @@ func bind_cudaGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cudaCreateTextureObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaCreateTextureObject)(args)
+	if a.PTexObject == 0 {
+		return refuseRuntime()
+	}
+	if a.PTexDesc == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaTextureDesc](hostmem.Ptr(a.PTexDesc))
+	r0, err := (*cudart.Thread)(thread).CreateTextureObject(hostmem.Ptr(a.PResDesc), s2, hostmem.Ptr(a.PResViewDesc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
+	return 0
+}
+
+func bind_cudaDestroyTextureObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDestroyTextureObject)(args)
+	err := (*cudart.Thread)(thread).DestroyTextureObject(rt.CudaTextureObject_t(a.TexObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetTextureObjectResourceDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureObjectResourceDesc)(args)
+	err := (*cudart.Thread)(thread).GetTextureObjectResourceDesc(hostmem.Ptr(a.PResDesc), rt.CudaTextureObject_t(a.TexObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetTextureObjectTextureDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureObjectTextureDesc)(args)
+	if a.PTexDesc == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc(rt.CudaTextureObject_t(a.TexObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
+	return 0
+}
+
+func bind_cudaGetTextureObjectResourceViewDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureObjectResourceViewDesc)(args)
+	err := (*cudart.Thread)(thread).GetTextureObjectResourceViewDesc(hostmem.Ptr(a.PResViewDesc), rt.CudaTextureObject_t(a.TexObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaCreateSurfaceObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaCreateSurfaceObject)(args)
+	if a.PSurfObject == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).CreateSurfaceObject(hostmem.Ptr(a.PResDesc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PSurfObject), uint64(r0))
+	return 0
+}
+
+func bind_cudaDestroySurfaceObject(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDestroySurfaceObject)(args)
+	err := (*cudart.Thread)(thread).DestroySurfaceObject(rt.CudaSurfaceObject_t(a.SurfObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetSurfaceObjectResourceDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetSurfaceObjectResourceDesc)(args)
+	err := (*cudart.Thread)(thread).GetSurfaceObjectResourceDesc(hostmem.Ptr(a.PResDesc), rt.CudaSurfaceObject_t(a.SurfObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 

@@ -144,12 +144,15 @@ func (t *Thread) memcpy3D(p *rt.CudaMemcpy3DParms, stream rt.CudaStream_t, async
 	if err != nil {
 		return err
 	}
-	// Each side is either an array or a pointer; no array handle is valid yet.
-	if p.SrcArray != 0 || p.DstArray != 0 || p.SrcPtr.Ptr == 0 || p.DstPtr.Ptr == 0 {
+	// Each side is either an array or a pointer.
+	if (p.SrcArray != 0) == (p.SrcPtr.Ptr != 0) || (p.DstArray != 0) == (p.DstPtr.Ptr != 0) {
 		return errInvalidValue
 	}
 	c := box(p.DstPtr, p.SrcPtr, p.DstPos, p.SrcPos, p.Extent)
 	c.DstMemoryType, c.SrcMemoryType = to, from
+	if err := arrayBox(d, &c, p); err != nil {
+		return err
+	}
 	if async {
 		return d.Memcpy3DAsync(&c, cu.CUstream(stream))
 	}
