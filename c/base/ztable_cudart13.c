@@ -77,20 +77,20 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 46 cudaDeviceGraphMemTrim
 	kz_lazy_cudart13, // 47 cudaDeviceGetGraphMemAttribute
 	kz_lazy_cudart13, // 48 cudaDeviceSetGraphMemAttribute
-	kz_none_cudart13, // 49 cudaDeviceGetDevResource
-	kz_none_cudart13, // 50 cudaDeviceGetExecutionCtx
-	kz_none_cudart13, // 51 cudaDevSmResourceSplitByCount
+	kz_lazy_cudart13, // 49 cudaDeviceGetDevResource
+	kz_lazy_cudart13, // 50 cudaDeviceGetExecutionCtx
+	kz_lazy_cudart13, // 51 cudaDevSmResourceSplitByCount
 	kz_none_cudart13, // 52 cudaDevSmResourceSplit
 	kz_none_cudart13, // 53 cudaDevResourceGenerateDesc
 	kz_none_cudart13, // 54 cudaGreenCtxCreate
 	kz_none_cudart13, // 55 cudaExecutionCtxDestroy
-	kz_none_cudart13, // 56 cudaExecutionCtxGetDevResource
-	kz_none_cudart13, // 57 cudaExecutionCtxGetDevice
-	kz_none_cudart13, // 58 cudaExecutionCtxGetId
-	kz_none_cudart13, // 59 cudaExecutionCtxStreamCreate
-	kz_none_cudart13, // 60 cudaExecutionCtxSynchronize
-	kz_none_cudart13, // 61 cudaExecutionCtxRecordEvent
-	kz_none_cudart13, // 62 cudaExecutionCtxWaitEvent
+	kz_lazy_cudart13, // 56 cudaExecutionCtxGetDevResource
+	kz_lazy_cudart13, // 57 cudaExecutionCtxGetDevice
+	kz_lazy_cudart13, // 58 cudaExecutionCtxGetId
+	kz_lazy_cudart13, // 59 cudaExecutionCtxStreamCreate
+	kz_lazy_cudart13, // 60 cudaExecutionCtxSynchronize
+	kz_lazy_cudart13, // 61 cudaExecutionCtxRecordEvent
+	kz_lazy_cudart13, // 62 cudaExecutionCtxWaitEvent
 	kz_lazy_cudart13, // 63 cudaLibraryLoadData
 	kz_lazy_cudart13, // 64 cudaLibraryLoadFromFile
 	kz_lazy_cudart13, // 65 cudaLibraryUnload
@@ -101,11 +101,11 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 70 cudaLibraryGetKernelCount
 	kz_lazy_cudart13, // 71 cudaLibraryEnumerateKernels
 	kz_lazy_cudart13, // 72 cudaKernelSetAttributeForDevice
-	kz_none_cudart13, // 73 cudaIpcGetEventHandle
-	kz_none_cudart13, // 74 cudaIpcOpenEventHandle
-	kz_none_cudart13, // 75 cudaIpcGetMemHandle
-	kz_none_cudart13, // 76 cudaIpcOpenMemHandle
-	kz_none_cudart13, // 77 cudaIpcCloseMemHandle
+	kz_lazy_cudart13, // 73 cudaIpcGetEventHandle
+	kz_lazy_cudart13, // 74 cudaIpcOpenEventHandle
+	kz_lazy_cudart13, // 75 cudaIpcGetMemHandle
+	kz_lazy_cudart13, // 76 cudaIpcOpenMemHandle
+	kz_lazy_cudart13, // 77 cudaIpcCloseMemHandle
 	kz_lazy_cudart13, // 78 cudaMallocManaged
 	kz_lazy_cudart13, // 79 cudaMalloc
 	kz_lazy_cudart13, // 80 cudaMallocHost
@@ -146,10 +146,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 115 cudaMemGetDefaultMemPool
 	kz_lazy_cudart13, // 116 cudaMemGetMemPool
 	kz_lazy_cudart13, // 117 cudaMemSetMemPool
-	kz_none_cudart13, // 118 cudaMemPoolExportToShareableHandle
-	kz_none_cudart13, // 119 cudaMemPoolImportFromShareableHandle
-	kz_none_cudart13, // 120 cudaMemPoolExportPointer
-	kz_none_cudart13, // 121 cudaMemPoolImportPointer
+	kz_lazy_cudart13, // 118 cudaMemPoolExportToShareableHandle
+	kz_lazy_cudart13, // 119 cudaMemPoolImportFromShareableHandle
+	kz_lazy_cudart13, // 120 cudaMemPoolExportPointer
+	kz_lazy_cudart13, // 121 cudaMemPoolImportPointer
 	kz_lazy_cudart13, // 122 cudaPointerGetAttributes
 	kz_lazy_cudart13, // 123 cudaMemcpy
 	kz_lazy_cudart13, // 124 cudaMemcpy_ptds
@@ -219,10 +219,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 188 cudaMemPrefetchAsync_ptsz
 	kz_lazy_cudart13, // 189 cudaMemPrefetchBatchAsync
 	kz_lazy_cudart13, // 190 cudaMemPrefetchBatchAsync_ptsz
-	kz_none_cudart13, // 191 cudaMemDiscardBatchAsync
-	kz_none_cudart13, // 192 cudaMemDiscardBatchAsync_ptsz
-	kz_none_cudart13, // 193 cudaMemDiscardAndPrefetchBatchAsync
-	kz_none_cudart13, // 194 cudaMemDiscardAndPrefetchBatchAsync_ptsz
+	kz_lazy_cudart13, // 191 cudaMemDiscardBatchAsync
+	kz_lazy_cudart13, // 192 cudaMemDiscardBatchAsync_ptsz
+	kz_lazy_cudart13, // 193 cudaMemDiscardAndPrefetchBatchAsync
+	kz_lazy_cudart13, // 194 cudaMemDiscardAndPrefetchBatchAsync_ptsz
 	kz_lazy_cudart13, // 195 cudaMallocAsync
 	kz_lazy_cudart13, // 196 cudaMallocAsync_ptsz
 	kz_lazy_cudart13, // 197 cudaFreeAsync
@@ -244,8 +244,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 213 cudaStreamQuery_ptsz
 	kz_lazy_cudart13, // 214 cudaStreamGetDevice
 	kz_lazy_cudart13, // 215 cudaStreamGetDevice_ptsz
-	kz_none_cudart13, // 216 cudaStreamGetDevResource
-	kz_none_cudart13, // 217 cudaStreamGetDevResource_ptsz
+	kz_lazy_cudart13, // 216 cudaStreamGetDevResource
+	kz_lazy_cudart13, // 217 cudaStreamGetDevResource_ptsz
 	kz_lazy_cudart13, // 218 cudaStreamGetFlags
 	kz_lazy_cudart13, // 219 cudaStreamGetFlags_ptsz
 	kz_lazy_cudart13, // 220 cudaStreamGetId
@@ -311,8 +311,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 280 cudaOccupancyMaxActiveBlocksPerMultiprocessor
 	kz_lazy_cudart13, // 281 cudaOccupancyAvailableDynamicSMemPerBlock
 	kz_lazy_cudart13, // 282 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
-	kz_none_cudart13, // 283 cudaOccupancyMaxPotentialClusterSize
-	kz_none_cudart13, // 284 cudaOccupancyMaxActiveClusters
+	kz_lazy_cudart13, // 283 cudaOccupancyMaxPotentialClusterSize
+	kz_lazy_cudart13, // 284 cudaOccupancyMaxActiveClusters
 	kz_lazy_cudart13, // 285 cudaLaunchKernel
 	kz_lazy_cudart13, // 286 cudaLaunchKernel_ptsz
 	kz_lazy_cudart13, // 287 cudaLaunchKernelExC
@@ -410,8 +410,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 379 cudaGraphNodeSetParams
 	kz_lazy_cudart13, // 380 cudaGraphNodeGetParams
 	kz_lazy_cudart13, // 381 cudaGraphExecNodeSetParams
-	kz_none_cudart13, // 382 cudaGraphConditionalHandleCreate
-	kz_none_cudart13, // 383 cudaGraphConditionalHandleCreate_v2
+	kz_lazy_cudart13, // 382 cudaGraphConditionalHandleCreate
+	kz_lazy_cudart13, // 383 cudaGraphConditionalHandleCreate_v2
 	kz_lazy_cudart13, // 384 cudaGraphInstantiateWithParams
 	kz_lazy_cudart13, // 385 cudaGraphInstantiateWithParams_ptsz
 	kz_lazy_cudart13, // 386 cudaGraphUpload
@@ -462,7 +462,7 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 431 cudaLogsRegisterCallback
 	kz_lazy_cudart13, // 432 cudaLogsUnregisterCallback
 	kz_lazy_cudart13, // 433 cudaLogsCurrent
-	kz_none_cudart13, // 434 cudaLogsDumpToFile
+	kz_lazy_cudart13, // 434 cudaLogsDumpToFile
 	kz_lazy_cudart13, // 435 cudaLogsDumpToMemory
 	kz_lazy_cudart13, // 436 cudaProfilerStart
 	kz_lazy_cudart13, // 437 cudaProfilerStop
@@ -488,23 +488,23 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 const uint8_t kz_kind_cudart13[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
+	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
-	0,0,0,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,2,2,2,2,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,
-	2,2,0,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
+	2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
 
 const uint16_t kz_offset_cudart13[] = {
 	0,21,43,62,86,115,148,186,203,223,240,259,275,297,316,335,372,397,430,455,479,501,536,572,

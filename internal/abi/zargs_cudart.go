@@ -276,6 +276,21 @@ type CudaDeviceSetGraphMemAttribute struct {
 	Value  uint64
 }
 
+type CudaDeviceGetDevResource struct {
+	_ structs.HostLayout
+
+	Device   uint32
+	Resource uint64
+	Type     uint32
+}
+
+type CudaDeviceGetExecutionCtx struct {
+	_ structs.HostLayout
+
+	Ctx    uint64
+	Device uint32
+}
+
 type CudaThreadExit struct {
 	_ structs.HostLayout
 }
@@ -322,6 +337,68 @@ type CudaGetDeviceProperties_12 struct {
 
 	Prop   uint64
 	Device uint32
+}
+
+type CudaDevSmResourceSplitByCount struct {
+	_ structs.HostLayout
+
+	Result    uint64
+	NbGroups  uint64
+	Input     uint64
+	Remaining uint64
+	Flags     uint32
+	MinCount  uint32
+}
+
+type CudaExecutionCtxGetDevResource struct {
+	_ structs.HostLayout
+
+	Ctx      uint64
+	Resource uint64
+	Type     uint32
+}
+
+type CudaExecutionCtxGetDevice struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Ctx    uint64
+}
+
+type CudaExecutionCtxGetId struct {
+	_ structs.HostLayout
+
+	Ctx   uint64
+	CtxId uint64
+}
+
+type CudaExecutionCtxStreamCreate struct {
+	_ structs.HostLayout
+
+	PhStream uint64
+	Ctx      uint64
+	Flags    uint32
+	Priority uint32
+}
+
+type CudaExecutionCtxSynchronize struct {
+	_ structs.HostLayout
+
+	Ctx uint64
+}
+
+type CudaExecutionCtxRecordEvent struct {
+	_ structs.HostLayout
+
+	Ctx   uint64
+	Event uint64
+}
+
+type CudaExecutionCtxWaitEvent struct {
+	_ structs.HostLayout
+
+	Ctx   uint64
+	Event uint64
 }
 
 type CudaLibraryLoadData struct {
@@ -412,6 +489,41 @@ type CudaKernelSetAttributeForDevice struct {
 	Attr   uint32
 	Value  uint32
 	Device uint32
+}
+
+type CudaIpcGetEventHandle struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Event  uint64
+}
+
+type CudaIpcOpenEventHandle struct {
+	_ structs.HostLayout
+
+	Event  uint64
+	Handle rt.CudaIpcEventHandle_t
+}
+
+type CudaIpcGetMemHandle struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	DevPtr uint64
+}
+
+type CudaIpcOpenMemHandle struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
+	Handle rt.CudaIpcMemHandle_t
+	Flags  uint32
+}
+
+type CudaIpcCloseMemHandle struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
 }
 
 type CudaMallocManaged struct {
@@ -697,6 +809,39 @@ type CudaMemSetMemPool struct {
 	Location uint64
 	Type     uint32
 	MemPool  uint64
+}
+
+type CudaMemPoolExportToShareableHandle struct {
+	_ structs.HostLayout
+
+	ShareableHandle uint64
+	MemPool         uint64
+	HandleType      uint32
+	Flags           uint32
+}
+
+type CudaMemPoolImportFromShareableHandle struct {
+	_ structs.HostLayout
+
+	MemPool         uint64
+	ShareableHandle uint64
+	HandleType      uint32
+	Flags           uint32
+}
+
+type CudaMemPoolExportPointer struct {
+	_ structs.HostLayout
+
+	ExportData uint64
+	Ptr        uint64
+}
+
+type CudaMemPoolImportPointer struct {
+	_ structs.HostLayout
+
+	Ptr        uint64
+	MemPool    uint64
+	ExportData uint64
 }
 
 type CudaPointerGetAttributes struct {
@@ -1057,6 +1202,29 @@ type CudaMemPrefetchBatchAsync struct {
 	Stream          uint64
 }
 
+type CudaMemDiscardBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs  uint64
+	Sizes  uint64
+	Count  uint64
+	Flags  uint64
+	Stream uint64
+}
+
+type CudaMemDiscardAndPrefetchBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs           uint64
+	Sizes           uint64
+	Count           uint64
+	PrefetchLocs    uint64
+	PrefetchLocIdxs uint64
+	NumPrefetchLocs uint64
+	Flags           uint64
+	Stream          uint64
+}
+
 type CudaMallocAsync struct {
 	_ structs.HostLayout
 
@@ -1205,6 +1373,14 @@ type CudaStreamGetDevice struct {
 
 	HStream uint64
 	Device  uint64
+}
+
+type CudaStreamGetDevResource struct {
+	_ structs.HostLayout
+
+	HStream  uint64
+	Resource uint64
+	Type     uint32
 }
 
 type CudaStreamGetFlags struct {
@@ -1631,6 +1807,22 @@ type CudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags struct {
 	BlockSize       uint32
 	DynamicSMemSize uint64
 	Flags           uint32
+}
+
+type CudaOccupancyMaxPotentialClusterSize struct {
+	_ structs.HostLayout
+
+	ClusterSize  uint64
+	Func         uint64
+	LaunchConfig uint64
+}
+
+type CudaOccupancyMaxActiveClusters struct {
+	_ structs.HostLayout
+
+	NumClusters  uint64
+	Func         uint64
+	LaunchConfig uint64
 }
 
 type CudaLaunchKernel struct {
@@ -2430,6 +2622,25 @@ type CudaGraphExecNodeSetParams struct {
 	NodeParams uint64
 }
 
+type CudaGraphConditionalHandleCreate struct {
+	_ structs.HostLayout
+
+	PHandle_out        uint64
+	Graph              uint64
+	DefaultLaunchValue uint32
+	Flags              uint32
+}
+
+type CudaGraphConditionalHandleCreate_v2 struct {
+	_ structs.HostLayout
+
+	PHandle_out        uint64
+	Graph              uint64
+	Ctx                uint64
+	DefaultLaunchValue uint32
+	Flags              uint32
+}
+
 type CudaGraphInstantiateWithParams struct {
 	_ structs.HostLayout
 
@@ -2881,6 +3092,14 @@ type CudaLogsCurrent struct {
 
 	Iterator_out uint64
 	Flags        uint32
+}
+
+type CudaLogsDumpToFile struct {
+	_ structs.HostLayout
+
+	Iterator   uint64
+	PathToFile uint64
+	Flags      uint32
 }
 
 type CudaLogsDumpToMemory struct {

@@ -426,6 +426,32 @@ func bind_cudaDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).DeviceGetDevResource(int32(a.Device), rt.CudaDevResourceType(a.Type))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
+	return 0
+}
+
+func bind_cudaDeviceGetExecutionCtx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDeviceGetExecutionCtx)(args)
+	if a.Ctx == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).DeviceGetExecutionCtx(int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Ctx), uint64(r0))
+	return 0
+}
+
 func bind_cudaThreadExit(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).DeviceReset()
 	if err != nil {
@@ -502,6 +528,94 @@ func bind_cudaGetDeviceProperties_v2(thread, args unsafe.Pointer) int32 {
 func bind_cudaGetDeviceProperties_12(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGetDeviceProperties_12)(args)
 	err := (*cudart.Thread)(thread).GetDevicePropertiesOld(hostmem.Ptr(a.Prop), int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDevSmResourceSplitByCount)(args)
+	err := (*cudart.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remaining), uint32(a.Flags), uint32(a.MinCount))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaExecutionCtxGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).ExecutionCtxGetDevResource(rt.CudaExecutionContext_t(a.Ctx), rt.CudaDevResourceType(a.Type))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
+	return 0
+}
+
+func bind_cudaExecutionCtxGetDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxGetDevice)(args)
+	if a.Device == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).ExecutionCtxGetDevice(rt.CudaExecutionContext_t(a.Ctx))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
+	return 0
+}
+
+func bind_cudaExecutionCtxGetId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxGetId)(args)
+	if a.CtxId == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).ExecutionCtxGetId(rt.CudaExecutionContext_t(a.Ctx))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CtxId), uint64(r1))
+	return 0
+}
+
+func bind_cudaExecutionCtxStreamCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxStreamCreate)(args)
+	if a.PhStream == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).ExecutionCtxStreamCreate(rt.CudaExecutionContext_t(a.Ctx), uint32(a.Flags), int32(a.Priority))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
+	return 0
+}
+
+func bind_cudaExecutionCtxSynchronize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxSynchronize)(args)
+	err := (*cudart.Thread)(thread).ExecutionCtxSynchronize(rt.CudaExecutionContext_t(a.Ctx))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaExecutionCtxRecordEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxRecordEvent)(args)
+	err := (*cudart.Thread)(thread).ExecutionCtxRecordEvent(rt.CudaExecutionContext_t(a.Ctx), rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaExecutionCtxWaitEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxWaitEvent)(args)
+	err := (*cudart.Thread)(thread).ExecutionCtxWaitEvent(rt.CudaExecutionContext_t(a.Ctx), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -631,6 +745,63 @@ func bind_cudaLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 func bind_cudaKernelSetAttributeForDevice(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaKernelSetAttributeForDevice)(args)
 	err := (*cudart.Thread)(thread).KernelSetAttributeForDevice(rt.CudaKernel_t(a.Kernel), rt.CudaFuncAttribute(a.Attr), int32(a.Value), int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcGetEventHandle)(args)
+	if a.Handle == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).IpcGetEventHandle(rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), r0)
+	return 0
+}
+
+func bind_cudaIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcOpenEventHandle)(args)
+	if a.Event == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).IpcOpenEventHandle(a.Handle)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Event), uint64(r0))
+	return 0
+}
+
+func bind_cudaIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcGetMemHandle)(args)
+	if a.Handle == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).IpcGetMemHandle(hostmem.Ptr(a.DevPtr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), r0)
+	return 0
+}
+
+func bind_cudaIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcOpenMemHandle)(args)
+	err := (*cudart.Thread)(thread).IpcOpenMemHandle(hostmem.Ptr(a.DevPtr), a.Handle, uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcCloseMemHandle)(args)
+	err := (*cudart.Thread)(thread).IpcCloseMemHandle(hostmem.Ptr(a.DevPtr))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1021,6 +1192,50 @@ func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolExportToShareableHandle)(args)
+	err := (*cudart.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemPool_t(a.MemPool), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolImportFromShareableHandle)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemPoolImportFromShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
+func bind_cudaMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolExportPointer)(args)
+	if a.ExportData == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemPoolExportPointer(hostmem.Ptr(a.Ptr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ExportData), r0)
+	return 0
+}
+
+func bind_cudaMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolImportPointer)(args)
+	err := (*cudart.Thread)(thread).MemPoolImportPointer(hostmem.Ptr(a.Ptr), rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.ExportData))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaPointerGetAttributes)(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
@@ -1352,6 +1567,24 @@ func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemDiscardBatchAsync)(args)
+	err := (*cudart.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemDiscardAndPrefetchBatchAsync)(args)
+	err := (*cudart.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaMallocAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMallocAsync)(args)
 	err := (*cudart.Thread)(thread).MallocAsync(hostmem.Ptr(a.DevPtr), uint64(a.Size), rt.CudaStream_t(a.HStream))
@@ -1545,6 +1778,19 @@ func bind_cudaStreamGetDevice(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r1))
+	return 0
+}
+
+func bind_cudaStreamGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaStreamGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).StreamGetDevResource(rt.CudaStream_t(a.HStream), rt.CudaDevResourceType(a.Type))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
 }
 
@@ -2152,6 +2398,40 @@ func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args un
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumBlocks), uint32(r0))
+	return 0
+}
+
+func bind_cudaOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaOccupancyMaxPotentialClusterSize)(args)
+	if a.ClusterSize == 0 {
+		return refuseRuntime()
+	}
+	if a.LaunchConfig == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.LaunchConfig))
+	r0, err := (*cudart.Thread)(thread).OccupancyMaxPotentialClusterSize(hostmem.Ptr(a.Func), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClusterSize), uint32(r0))
+	return 0
+}
+
+func bind_cudaOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaOccupancyMaxActiveClusters)(args)
+	if a.NumClusters == 0 {
+		return refuseRuntime()
+	}
+	if a.LaunchConfig == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.LaunchConfig))
+	r0, err := (*cudart.Thread)(thread).OccupancyMaxActiveClusters(hostmem.Ptr(a.Func), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NumClusters), uint32(r0))
 	return 0
 }
 
@@ -3213,6 +3493,32 @@ func bind_cudaGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphConditionalHandleCreate)(args)
+	if a.PHandle_out == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphConditionalHandleCreate(rt.CudaGraph_t(a.Graph), uint32(a.DefaultLaunchValue), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphConditionalHandleCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphConditionalHandleCreate_v2)(args)
+	if a.PHandle_out == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphConditionalHandleCreateV2(rt.CudaGraph_t(a.Graph), rt.CudaExecutionContext_t(a.Ctx), uint32(a.DefaultLaunchValue), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
+	return 0
+}
+
 func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphInstantiateWithParams)(args)
 	if a.PGraphExec == 0 {
@@ -3788,6 +4094,18 @@ func bind_cudaLogsCurrent(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Iterator_out), uint32(r0))
+	return 0
+}
+
+func bind_cudaLogsDumpToFile(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaLogsDumpToFile)(args)
+	if a.PathToFile == 0 {
+		return refuseRuntime()
+	}
+	err := (*cudart.Thread)(thread).LogsDumpToFile(hostmem.Ptr(a.Iterator), string(hostmem.String(hostmem.Ptr(a.PathToFile))), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 

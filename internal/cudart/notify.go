@@ -10,7 +10,7 @@ import (
 )
 
 // notices are the callbacks that programs have registered: for memory that the system wants back, which it never does here,
-// and for messages of the driver's log, which has none. They are kept so that each can be taken back once.
+// and for messages of the log, which go to standard error and can be read. They are kept so that each can be taken back once.
 var notices struct {
 	mu   sync.Mutex
 	last uint64           // guarded by mu
@@ -146,19 +146,20 @@ func (t *Thread) LogsUnregisterCallback(h rt.CudaLogsCallbackHandle) error {
 	return dropNotice(uint64(h), -1)
 }
 
-// LogsCurrent is the end of the log, which is its beginning.
-func (t *Thread) LogsCurrent(uint32) (rt.CudaLogIterator, error) { return 0, nil }
+// LogsCurrent is a place behind all messages so far.
+func (t *Thread) LogsCurrent(flags uint32) (rt.CudaLogIterator, error) {
+	at, err := t.driver().LogsCurrent(flags)
+	return rt.CudaLogIterator(at), err
+}
 
-// LogsDumpToMemory writes the log: an empty text.
-func (t *Thread) LogsDumpToMemory(_, buffer, size hostmem.Ptr, flags uint32) error {
-	if buffer == hostmem.Nil || size == hostmem.Nil || flags != 0 {
-		return errInvalidValue
-	}
-	if hostmem.Load[uint64](size) > 0 {
-		hostmem.Store(buffer, byte(0))
-	}
-	hostmem.Store(size, uint64(0))
-	return nil
+// LogsDumpToMemory writes the messages after a place.
+func (t *Thread) LogsDumpToMemory(place, buffer, size hostmem.Ptr, flags uint32) error {
+	return t.driver().LogsDumpToMemory(place, buffer, size, flags)
+}
+
+// LogsDumpToFile writes them to a file.
+func (t *Thread) LogsDumpToFile(place hostmem.Ptr, path string, flags uint32) error {
+	return t.driver().LogsDumpToFile(place, path, flags)
 }
 
 // SetDoubleForDevice is of devices without doubles.

@@ -115,6 +115,10 @@ func readWrapper(p hostmem.Ptr, sm int) (string, error) {
 	return choose(cs, sm)
 }
 
+// deviceRuntimeMark is in the vendor's own device runtime (libcudadevrt.a) and nowhere else: its calls into their driver. Ours
+// answers the functions that it would define.
+const deviceRuntimeMark = "__cuda_syscall_cnp"
+
 // linkContainers makes one text of the containers of separately compiled units, each with its own choice of code. One that
 // holds only machine code is the result of the vendor's linking, or a library that we have our own of.
 func linkContainers(cs []*fatbin.Container, sm int) (string, error) {
@@ -129,6 +133,9 @@ func linkContainers(cs []*fatbin.Container, sm int) (string, error) {
 			continue
 		case err != nil:
 			return "", err
+		}
+		if strings.Contains(text, deviceRuntimeMark) {
+			continue
 		}
 		parts = append(parts, ptx.Part{Name: fmt.Sprintf("unit %d", i+1), Text: text})
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -27,6 +28,8 @@ type Kernel struct {
 
 	mu    sync.Mutex // held while a variant is made, and to change list
 	never error      // guarded by mu: why neither compiler nor fallback can run it
+
+	inClusters *variant // guarded by mu: for launches in clusters; without run where they make no difference
 }
 
 // variant is code for one block shape, or for any.
@@ -201,6 +204,31 @@ func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
 	k.p.dev.b.report.add(ReportFallbacks, 1)
 	k.p.dev.b.report.line("interpreted\t%s\t%s", k.decl.Name, why)
 	return &variant{kernel: k, run: r, fall: fk}, nil
+}
+
+// clustered is the variant for a launch in clusters. Compiled code runs each block as a cluster of its own, so a kernel that
+// asks about its cluster is interpreted; to any other, clusters make no difference and the answer is nil.
+func (k *Kernel) clustered() (*variant, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.inClusters == nil {
+		text, _, err := k.p.m.Slice(k.decl.Name)
+		if err != nil {
+			return nil, err
+		}
+		v := &variant{}
+		if strings.Contains(text, "cluster") || strings.Contains(text, "mapa") {
+			why := &compile.Unsupported{What: "a launch in clusters of a kernel that asks about them"}
+			if v, err = k.fallBack(why, func() { logx.Once("clusters "+k.decl.Name, "kernel %s is interpreted when launched in clusters", k.decl.Name) }); err != nil {
+				return nil, err
+			}
+		}
+		k.inClusters = v
+	}
+	if k.inClusters.run == nil {
+		return nil, nil
+	}
+	return k.inClusters, nil
 }
 
 var errNoCompiler = &compile.NoCompiler{Why: "none is configured"}

@@ -28,7 +28,16 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if !ok {
 		return fmt.Errorf("kernel %s: not of this backend", k.Name())
 	}
-	v := kk.find(l.Block)
+	var v *variant
+	if c := l.Cluster; c[0]*c[1]*c[2] > 1 {
+		var err error
+		if v, err = kk.clustered(); err != nil {
+			return err
+		}
+	}
+	if v == nil {
+		v = kk.find(l.Block)
+	}
 	if v == nil {
 		var err error
 		if v, err = kk.variant(l.Block); err != nil {

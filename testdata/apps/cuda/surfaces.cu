@@ -59,8 +59,9 @@ int main() {
 	OK(cudaMalloc(&out, sizeof o));
 	outside<<<1, 28>>>(sb, out, w);
 	OK(cudaMemcpy(o, out, 56 * 4, cudaMemcpyDeviceToHost));
-	for (int i : {0, 3, 4, 23, 24, 27})
+	for (int i : {0, 3, 4, 23})
 		printf("at %d: zero %g clamp %g\n", i - 4, o[i * 2], o[i * 2 + 1]);
+	printf("behind: zero %g %g\n", o[24 * 2], o[27 * 2]); // what clamping gives there depends on the width of the access
 	OK(cudaMemcpy2DFromArray(v.data(), w * sizeof(float2), b, 0, 0, w * sizeof(float2), h, cudaMemcpyDeviceToHost));
 	printf("unharmed: %llx\n", sum(v.data(), v.size()));
 	// What a kernel wrote, a texture of the next kernel reads.
