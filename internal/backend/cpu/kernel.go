@@ -219,7 +219,9 @@ func (k *Kernel) clustered() (*variant, error) {
 		v := &variant{}
 		if strings.Contains(text, "cluster") || strings.Contains(text, "mapa") {
 			why := &compile.Unsupported{What: "a launch in clusters of a kernel that asks about them"}
-			if v, err = k.fallBack(why, func() { logx.Once("clusters "+k.decl.Name, "kernel %s is interpreted when launched in clusters", k.decl.Name) }); err != nil {
+			if v, err = k.fallBack(why, func() {
+				logx.Once("clusters "+k.decl.Name, "kernel %s is interpreted when launched in clusters", k.decl.Name)
+			}); err != nil {
 				return nil, err
 			}
 		}
