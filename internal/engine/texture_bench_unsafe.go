@@ -1,0 +1,27 @@
+package engine
+
+/*
+#include "texture.h"
+
+static void kz_texture_loop(uint64_t handle, uint32_t op, uint64_t n) {
+	_Alignas(64) uint64_t args[32 + 2 * 16];
+	_Alignas(64) uint32_t out[4 * 32];
+	float *c = (float *)(args + 32);
+	for (int i = 0; i < 32; i++) {
+		args[i] = handle;
+		c[i] = 0.1f + 0.003f * (float)i;
+		c[32 + i] = 0.2f + 0.001f * (float)i;
+	}
+	for (uint64_t k = 0; k < n; k++) kz_texture(0, 0, op, ~0u, args, out);
+}
+*/
+import "C"
+
+import "unsafe"
+
+// sampleLoop fetches n times with a whole warp, for benchmarks: the loop is C's, as compiled kernels are.
+func sampleLoop(handle uint64, op uint32, n int) {
+	C.kz_texture_loop(C.uint64_t(handle), C.uint32_t(op), C.uint64_t(n))
+}
+
+func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
