@@ -44,3 +44,12 @@ type Virtual interface {
 	SetAccess(a Addr, n uint64, on bool) error
 	Unmap(a Addr, n uint64) error
 }
+
+// Sharer is a Memory that other processes can be given a part of.
+type Sharer interface {
+	// Share moves the memory around an allocation into a file, at the same addresses, and gives the file, the place of the
+	// allocation in it and the file's length, a multiple of Virtual's unit. No work may touch that memory meanwhile.
+	Share(a Addr, n uint64) (fd int, off, length uint64, err error)
+	// Unshare takes it out again and closes the file.
+	Unshare(a Addr, n uint64, fd int) error
+}

@@ -258,6 +258,58 @@ func (t *Thread) MemPrefetchBatchAsync(ptrs, sizes hostmem.Ptr, n uint64, locati
 	return nil
 }
 
+// MemDiscardBatchAsync says that the contents of ranges of managed memory are not needed any more. They may stay: to keep
+// them is one of the things that may happen to them.
+func (t *Thread) MemDiscardBatchAsync(ptrs, sizes hostmem.Ptr, n, flags uint64, stream cu.CUstream) error {
+	st, p, size, err := t.discarded(ptrs, sizes, n, flags, stream)
+	if err != nil {
+		return err
+	}
+	for i := range p {
+		if err := st.ctx.state.managedRange(p[i], size[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discarded checks what both kinds of discarding take.
+func (t *Thread) discarded(ptrs, sizes hostmem.Ptr, n, flags uint64, stream cu.CUstream) (*Stream, []DevPtr, []uint64, error) {
+	st, err := t.stream(stream)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := t.notCaptured(st); err != nil {
+		return nil, nil, nil, err
+	}
+	p, size, err := batch(ptrs, sizes, n)
+	if err != nil || flags != 0 || st.kind == legacyStream {
+		return nil, nil, nil, errInvalidValue
+	}
+	return st, p, size, nil
+}
+
+// MemDiscardAndPrefetchBatchAsync is that and MemPrefetchBatchAsync.
+func (t *Thread) MemDiscardAndPrefetchBatchAsync(ptrs, sizes hostmem.Ptr, n uint64, locations, begins hostmem.Ptr, count, flags uint64, stream cu.CUstream) error {
+	if _, _, _, err := t.discarded(ptrs, sizes, n, flags, stream); err != nil {
+		return err
+	}
+	return t.MemPrefetchBatchAsync(ptrs, sizes, n, locations, begins, count, flags, stream)
+}
+
+// MemGetHandleForAddressRange would give a buffer that other hardware can use; no memory here can be one.
+func (t *Thread) MemGetHandleForAddressRange(out hostmem.Ptr, p DevPtr, n uint64, kind cu.CUmemRangeHandleType, flags uint64) error {
+	c, err := t.context()
+	if err != nil {
+		return err
+	}
+	a := c.state.allocs.find(uint64(p))
+	if out == hostmem.Nil || kind != cu.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || flags&^1 != 0 || n == 0 || n%4096 != 0 || a == nil || a.host() || !c.state.allocs.holds(a, uint64(p), n) {
+		return errInvalidValue
+	}
+	return errNotSupported
+}
+
 // rangeAttribute writes one attribute of a range: what holds for all of it, or the answer for "not the same everywhere".
 func (s *state) rangeAttribute(data hostmem.Ptr, size uint64, attr cu.CUmem_range_attribute, p DevPtr, n uint64) error {
 	if err := s.managedRange(p, n); err != nil {

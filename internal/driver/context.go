@@ -142,6 +142,7 @@ func (c *Context) put() {
 	}
 	for e := range events {
 		c.state.events.Delete(handle.Value(e.handle))
+		e.unshare()
 	}
 	for _, st := range all {
 		_ = st.q.Close() // waits; a fault was said when it was seen
@@ -447,6 +448,9 @@ func (c *Context) sync() error {
 	c.dev.trimPools()
 	if first == nil && !c.alive.Load() {
 		return errDestroyed
+	}
+	if f := c.fault.Load(); first == nil && f != 0 { // of work that no stream has: the body of a condition
+		return Result(f)
 	}
 	return first
 }

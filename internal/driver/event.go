@@ -16,6 +16,8 @@ type Event struct {
 	mu    sync.Mutex
 	fence backend.Fence  // guarded by mu: the last record, nil before the first
 	inCap *capturedEvent // guarded by mu: the last record, if a captured stream's
+	file  *eventFile     // guarded by mu: of an event that other processes see
+	given bool           // it came from another process
 }
 
 // moveTo is a record: of a stream, or of a captured one.
@@ -110,6 +112,7 @@ func (t *Thread) EventDestroy(h cu.CUevent) error {
 	e.ctx.mu.Lock()
 	delete(e.ctx.events, e)
 	e.ctx.mu.Unlock()
+	e.unshare()
 	return nil
 }
 
@@ -139,6 +142,11 @@ func (t *Thread) EventRecordWithFlags(h cu.CUevent, stream cu.CUstream, flags ui
 	if flags&recordExternal != 0 {
 		return errIllegalState
 	}
+	if file := e.shared(); file != nil {
+		if err := file.record(st); err != nil {
+			return err
+		}
+	}
 	f, err := st.mark()
 	if err != nil {
 		return err
@@ -155,6 +163,12 @@ func (t *Thread) EventQuery(h cu.CUevent) error {
 	}
 	if err := t.asked(e); err != nil {
 		return err
+	}
+	if file := e.shared(); file != nil {
+		if !file.reached(file.last()) {
+			return errNotReady
+		}
+		return nil
 	}
 	f := e.last()
 	if f == nil {
@@ -175,6 +189,10 @@ func (t *Thread) EventSynchronize(h cu.CUevent) error {
 	}
 	if err := t.asked(e); err != nil {
 		return err
+	}
+	if file := e.shared(); file != nil {
+		file.wait(file.last())
+		return e.ctx.usable()
 	}
 	f := e.last()
 	if f == nil {

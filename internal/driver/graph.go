@@ -15,10 +15,11 @@ type Graph struct {
 	id     uint32
 	owner  *GraphNode // of a child graph: the node it belongs to
 	// guarded by graphMu
-	nodes   []*GraphNode
-	nextID  uint32
-	objects map[*UserObject]uint32
-	dead    bool
+	nodes      []*GraphNode
+	nextID     uint32
+	objects    map[*UserObject]uint32
+	conditions map[uint64]*condition // by handle; of a graph that is in no other
+	dead       bool
 }
 
 // GraphNode is one task of a graph.
@@ -89,8 +90,13 @@ func (g *Graph) add(k task, deps []edge) (*GraphNode, error) {
 	for _, d := range deps {
 		d.from.outs = append(d.from.outs, n)
 	}
-	if c, ok := k.(*childTask); ok {
+	switch c := k.(type) {
+	case *childTask:
 		c.graph.owner = n
+	case *condTask:
+		for _, b := range c.bodies {
+			b.owner = n
+		}
 	}
 	if m := memoryOf(k); m != nil {
 		m.refs++
@@ -115,8 +121,13 @@ func (n *GraphNode) drop(after *cleanup) {
 //
 // Preconditions: graphMu is held.
 func (n *GraphNode) setTask(k task, after *cleanup) {
-	if c, ok := n.task.(*childTask); ok {
+	switch c := n.task.(type) {
+	case *childTask:
 		c.graph.drop(after)
+	case *condTask:
+		for _, b := range c.bodies {
+			b.drop(after)
+		}
 	}
 	if m := memoryOf(k); m != nil {
 		m.refs++
@@ -142,7 +153,10 @@ func (g *Graph) drop(after *cleanup) {
 	for o, count := range g.objects {
 		o.release(count, after)
 	}
-	g.nodes, g.objects = nil, nil
+	for _, c := range g.conditions {
+		c.unref(after)
+	}
+	g.nodes, g.objects, g.conditions = nil, nil, nil
 }
 
 // cleanup is what has to happen once graphMu is released: destructors of the program, and waiting.
@@ -238,6 +252,9 @@ func (t *Thread) GraphDestroyNode(h cu.CUgraphNode) error {
 //
 // Preconditions: graphMu is held.
 func (g *Graph) copyOf() (*Graph, error) {
+	if g.conditional() {
+		return nil, errNotSupported // a condition belongs to one graph
+	}
 	c, err := g.state.newGraph()
 	if err != nil {
 		return nil, err

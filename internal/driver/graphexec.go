@@ -27,7 +27,10 @@ type GraphExec struct {
 	ctx     *Context        // guarded by mu: of the last launch
 	last    *Stream         // guarded by mu: of the last launch; launches of one executable do not overlap
 	objects map[*UserObject]uint32
-	memory  bool // has memory nodes
+	conds   []*condRun   // conditional nodes
+	words   []*condRun   // they and those inside them
+	cells   []*condition // what they look at
+	memory  bool         // has memory nodes
 	dead    bool
 }
 
@@ -104,6 +107,14 @@ func (x *GraphExec) flatten(g *Graph, before []int) (ends []int, bad *GraphNode)
 				deps = inner
 			}
 		}
+		if c, ok := k.(*condTask); ok {
+			run, bad := c.ready(x)
+			if bad != nil {
+				return nil, bad
+			}
+			x.conds = append(x.conds, run)
+			k = run
+		}
 		x.where[n] = len(x.steps)
 		x.memory = x.memory || memoryOf(k) != nil
 		x.steps = append(x.steps, step{node: n, task: k, on: true, deps: deps})
@@ -179,6 +190,9 @@ func (t *Thread) instantiate(h cu.CUgraph, flags uint64) (x *GraphExec, bad *Gra
 				return errNotSupported
 			}
 		}
+		if err := x.prepare(); err != nil {
+			return err
+		}
 		x.assign()
 		hx := g.state.execs.New(x)
 		if hx == 0 {
@@ -203,6 +217,9 @@ func (x *GraphExec) keep(g *Graph) {
 			m.refs++
 			m.exec = true
 		}
+	}
+	for _, c := range x.cells {
+		c.refs++
 	}
 	x.objects = map[*UserObject]uint32{}
 	var take func(*Graph)
@@ -307,6 +324,7 @@ func (t *Thread) GraphExecDestroy(h cu.CUgraphExec) error {
 		for o, n := range x.objects {
 			o.release(n, after)
 		}
+		x.forgetConditions(after)
 		return nil
 	})
 }
@@ -343,6 +361,9 @@ func (c *Context) giveLanes(list []backend.Queue) {
 //
 // Preconditions: x.mu is held, st.begin was called.
 func (x *GraphExec) launch(st *Stream) error {
+	if err := x.assignCells(st.q); err != nil {
+		return err
+	}
 	if x.lanes == 1 {
 		for i := range x.steps {
 			if s := &x.steps[i]; s.on {
@@ -360,7 +381,8 @@ func (x *GraphExec) launch(st *Stream) error {
 	if err != nil {
 		return err
 	}
-	for _, q := range x.queues {
+	lanes := x.queues[:x.lanes-1]
+	for _, q := range lanes {
 		if err := q.Wait(start); err != nil {
 			return err
 		}
@@ -371,7 +393,7 @@ func (x *GraphExec) launch(st *Stream) error {
 		}
 	}
 	clear(x.fences)
-	for _, q := range x.queues {
+	for _, q := range lanes {
 		f, err := q.Mark()
 		if err == nil {
 			err = st.q.Wait(f)
@@ -470,15 +492,18 @@ func after(q, other backend.Queue) error {
 //
 // Preconditions: x.mu is held.
 func (x *GraphExec) ready(st *Stream) error {
-	if x.ctx != st.ctx || x.lanes > 1 && len(x.queues) != x.lanes-1 {
+	if need := x.lanes - 1 + len(x.conds); x.ctx != st.ctx || len(x.queues) != need {
 		if x.ctx != nil {
 			x.ctx.giveLanes(x.queues)
 		}
 		var err error
-		if x.queues, err = st.ctx.takeLanes(x.lanes - 1); err != nil {
+		if x.queues, err = st.ctx.takeLanes(need); err != nil {
 			return err
 		}
 		x.ctx = st.ctx
+		for i, k := range x.conds {
+			k.q = x.queues[x.lanes-1+i]
+		}
 	}
 	if !x.memory {
 		return nil

@@ -151,6 +151,11 @@ func (t *Thread) GraphAddNode(h cu.CUgraph, deps hostmem.Ptr, n uint64, params h
 	return t.GraphAddNodeV2(h, deps, hostmem.Nil, n, params)
 }
 
+// GraphAddNodeV3 is GraphAddNodeV2 of a later release.
+func (t *Thread) GraphAddNodeV3(h cu.CUgraph, deps, data hostmem.Ptr, n uint64, params hostmem.Ptr) (cu.CUgraphNode, error) {
+	return t.GraphAddNodeV2(h, deps, data, n, params)
+}
+
 // GraphAddNodeV2 adds a node of any kind, with something said about its edges.
 func (t *Thread) GraphAddNodeV2(h cu.CUgraph, deps, data hostmem.Ptr, n uint64, params hostmem.Ptr) (cu.CUgraphNode, error) {
 	if params == hostmem.Nil {
@@ -166,6 +171,13 @@ func (t *Thread) GraphAddNodeV2(h cu.CUgraph, deps, data hostmem.Ptr, n uint64, 
 		p.Alloc().Dptr = m.params.Dptr
 		hostmem.Store(params, p)
 		return node, nil
+	}
+	if p.Type == cu.CU_GRAPH_NODE_TYPE_CONDITIONAL {
+		node, err := t.addConditional(h, deps, data, n, p.Conditional())
+		if err == nil {
+			hostmem.Store(params, p)
+		}
+		return node, err
 	}
 	node, err := t.addNode(h, deps, data, n, func() (task, error) { return t.anyTask(&p) })
 	if err == nil && p.Type == cu.CU_GRAPH_NODE_TYPE_GRAPH && p.Graph().Ownership == cu.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE {
@@ -214,6 +226,8 @@ func (t *Thread) GraphNodeGetParams(h cu.CUgraphNode) (p cu.CUgraphNodeParams, e
 		p.Host().Fn, p.Host().UserData = k.params.Fn, k.params.UserData
 	case *childTask:
 		p.Graph().Graph = k.graph.handle
+	case *condTask:
+		*p.Conditional() = k.params
 	case *recordTask:
 		p.EventRecord().Event = k.e.handle
 	case *waitTask:

@@ -158,6 +158,8 @@ func (x *GraphExec) differs(next *GraphExec) (why cu.CUgraphExecUpdateResult, no
 			if p.SrcMemoryType != q.SrcMemoryType || p.DstMemoryType != q.DstMemoryType {
 				return cu.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, b.node, nil
 			}
+		case *condRun:
+			return cu.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, b.node, nil
 		case *allocTask, *freeTask:
 			if memoryOf(k) != memoryOf(b.task) {
 				return cu.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, b.node, nil

@@ -37,6 +37,7 @@ const (
 	kindMipmap
 	kindTexture
 	kindSurface
+	kindExternal
 )
 
 // CallOut calls a C function of the program with up to three arguments. The driver knows no C: the wiring lends it this.
@@ -74,6 +75,8 @@ type state struct {
 	textures    objects[Texture]
 	surfaces    objects[Surface]
 	virtual     virtualSpace
+	sharing     sharing
+	externals   externals
 	adviceMu    sync.Mutex    // guards alloc.advice
 	graphMu     sync.Mutex    // see Graph
 	captures    []*capture    // guarded by graphMu
@@ -116,6 +119,7 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		arrays:      handle.NewTable[Array](kindArray, "arrays"),
 		mipmaps:     handle.NewTable[Mipmap](kindMipmap, "mipmapped arrays"),
 	}
+	s.externals.table = handle.NewTable[ExternalMemory](kindExternal, "external memory")
 	if len(out) > 0 {
 		s.callOut, s.callBack = out[0], out[len(out)-1]
 	}

@@ -13,7 +13,8 @@ import (
 type scratch struct {
 	launch backend.Launch
 	params []byte
-	given  []byte // parameters laid out already, by a shim
+	given  []byte     // parameters laid out already, by a shim
+	event  cu.CUevent // to record behind the kernel
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
@@ -47,13 +48,23 @@ func (t *Thread) LaunchKernelEx(config *cu.CUlaunchConfig, f cu.CUfunction, para
 		Block:         [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ},
 		DynamicShared: config.SharedMemBytes,
 	}
+	sc.event = 0
 	if config.NumAttrs > 0 {
 		if err := sc.attributes(hostmem.Ptr(config.Attrs), config.NumAttrs); err != nil {
 			return err
 		}
 	}
+	event := sc.event
+	if event != 0 {
+		if _, err := t.event(event); err != nil {
+			return err
+		}
+	}
 	err := t.launch(sc, f, config.HStream, params, extra)
 	scratches.Put(sc)
+	if err == nil && event != 0 {
+		err = t.EventRecord(event, config.HStream)
+	}
 	return err
 }
 
@@ -82,8 +93,11 @@ func (sc *scratch) attribute(a *cu.CUlaunchAttribute) error {
 	case cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
 		d := a.Value.ClusterDim()
 		sc.launch.Cluster = [3]uint32{d.X, d.Y, d.Z}
-	case cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
-		cu.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+	case cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: // it may come later than the kernel asks for, and does: at its end
+		sc.event = a.Value.ProgrammaticEvent().Event
+	case cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+		sc.event = a.Value.LaunchCompletionEvent().Event
+	case cu.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
 		return errNotSupported
 	case cu.CU_LAUNCH_ATTRIBUTE_IGNORE, cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
 		cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,

@@ -99,7 +99,7 @@ func TestLaunchEx(t *testing.T) {
 		code  int
 	}{
 		{"none", nil, 1, 0}, {"cooperative", attr(2, 1), 132 * 64, 720}, {"not cooperative", attr(2, 0), 132 * 64, 0}, {"cluster", attr(4, 2|1<<32, 1), 4, 0},
-		{"cluster does not divide", attr(4, 3|1<<32, 1), 4, 912}, {"priority", attr(8, 1), 1, 0}, {"unknown", attr(99, 1), 1, 1}, {"event", attr(7, 1), 1, 801},
+		{"cluster does not divide", attr(4, 3|1<<32, 1), 4, 912}, {"priority", attr(8, 1), 1, 0}, {"unknown", attr(99, 1), 1, 1}, {"event", attr(7, 1), 1, 400},
 	} {
 		cfg := &cu.CUlaunchConfig{GridDimX: r.grid, GridDimY: 1, GridDimZ: 1, BlockDimX: 64, BlockDimY: 1, BlockDimZ: 1}
 		if len(r.attrs) > 0 {

@@ -107,6 +107,9 @@ func (t *Thread) MemFree(p DevPtr) error {
 		}
 	}
 	a := s.allocs.find(uint64(p))
+	if a != nil && a.kind == allocShared && s.pooled(a) {
+		return s.closeShared(p)
+	}
 	if a == nil || a.base != uint64(p) || a.kind != allocDevice && a.kind != allocManaged {
 		return errInvalidValue
 	}

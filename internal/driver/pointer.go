@@ -63,7 +63,7 @@ var pointerAttrs = [...]pointerRow{
 		}
 		return uint64(a.device().ordinal)
 	}},
-	cu.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: ptrNum(4, 0), // IPC is not there yet
+	cu.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: ptrTruth(4, func(a *alloc) bool { return a.kind == allocDevice && a.pool == nil && a.graph == nil }),
 	cu.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: {size: 8, value: func(a *alloc, _ uint64) uint64 {
 		if a == nil {
 			return 0

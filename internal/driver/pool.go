@@ -16,11 +16,12 @@ import (
 // after the old one's; in another stream only when the place of the free has been reached. Blocks come in size classes,
 // four to a doubling, so that a block can serve the next allocation of about its size.
 type Pool struct {
-	state   *state
-	dev     *Device
-	handle  cu.CUmemoryPool
-	builtin bool // the device's default pool
-	props   cu.CUmemPoolProps
+	state    *state
+	dev      *Device
+	handle   cu.CUmemoryPool
+	builtin  bool // the device's default pool
+	imported bool // another process's: nothing is allocated from it
+	props    cu.CUmemPoolProps
 
 	mu        sync.Mutex
 	free      map[uint64][]poolBlock // guarded by mu, as the rest: by class
@@ -141,7 +142,7 @@ func (t *Thread) pool(h cu.CUmemoryPool) (*Pool, error) {
 
 // alloc gives n bytes that are st's from this place of its work on.
 func (p *Pool) alloc(st *Stream, n uint64) (DevPtr, error) {
-	if n == 0 {
+	if n == 0 || p.imported {
 		return 0, errInvalidValue
 	}
 	class := poolClass(n)
@@ -353,6 +354,7 @@ func (s *state) freeAsync(a *alloc, st *Stream) error {
 	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
 		return errInvalidValue // another thread was first
 	}
+	s.unexport(a)
 	class := a.class
 	if a.pool == nil {
 		class = a.size

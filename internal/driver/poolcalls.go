@@ -64,6 +64,12 @@ func (t *Thread) MemFreeAsync(p DevPtr, stream cu.CUstream) error {
 		return nil
 	}
 	a := st.ctx.state.allocs.find(uint64(p))
+	if a != nil && a.kind == allocShared && st.ctx.state.pooled(a) { // imported from a pool
+		if err := t.waits(st); err != nil {
+			return err
+		}
+		return st.ctx.state.closeShared(p)
+	}
 	if a == nil || a.base != uint64(p) || a.kind != allocDevice {
 		return errInvalidValue
 	}
@@ -176,7 +182,7 @@ func (t *Thread) MemPoolCreate(props *cu.CUmemPoolProps) (cu.CUmemoryPool, error
 	switch {
 	case props.AllocType != cu.CU_MEM_ALLOCATION_TYPE_PINNED && props.AllocType != cu.CU_MEM_ALLOCATION_TYPE_MANAGED:
 		return 0, errInvalidValue
-	case props.AllocType == cu.CU_MEM_ALLOCATION_TYPE_MANAGED, props.HandleTypes != cu.CU_MEM_HANDLE_TYPE_NONE,
+	case props.AllocType == cu.CU_MEM_ALLOCATION_TYPE_MANAGED, props.HandleTypes&^cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR != 0,
 		props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST, props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA,
 		props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
 		return 0, errNotSupported

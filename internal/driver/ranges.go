@@ -18,6 +18,8 @@ const (
 	allocRegistered                  // cuMemHostRegister
 	allocVar                         // a module's variable
 	allocMapped                      // cuMemMap; it belongs to no context
+	allocCell                        // the word of a graph's condition
+	allocShared                      // another process's: cuIpcOpenMemHandle
 )
 
 // alloc is one range of addresses that programs may name in calls. Only its advice changes once it is in the map.
@@ -57,6 +59,11 @@ func (a *alloc) memoryType() cu.CUmemorytype {
 // release gives the memory back to where it came from. A fault of the backend here is not the program's.
 func (a *alloc) release() {
 	mem := a.ctx.dev.dev.Memory()
+	if a.kind == allocShared {
+		a.ctx.state.forgetShared(a.base)
+		return
+	}
+	a.ctx.state.unexport(a)
 	if a.graph != nil {
 		a.ctx.dev.graphMem.reserve(-int64(a.size))
 	}
@@ -70,7 +77,7 @@ func (a *alloc) release() {
 		_ = h.FreeHost(backend.Addr(a.base))
 	case a.kind == allocRegistered && h != nil:
 		_ = h.UnregisterHost(backend.Addr(a.base))
-	case a.kind == allocDevice, a.kind == allocManaged:
+	case a.kind == allocDevice, a.kind == allocManaged, a.kind == allocCell:
 		_ = mem.Free(backend.Addr(a.base))
 	}
 	// A module's variable is the program's; registered memory that nobody was told about needs nothing.

@@ -208,6 +208,9 @@ func (s *Stream) wait() error {
 	err := s.q.Sync()
 	if err == nil {
 		s.synced.Store(n)
+		if f := s.ctx.fault.Load(); f != 0 { // of work that no stream has: the body of a condition
+			return Result(f)
+		}
 	}
 	return s.ctx.fail(err)
 }
@@ -393,6 +396,9 @@ func (t *Thread) StreamWaitEvent(h cu.CUstream, event cu.CUevent, flags uint32) 
 	}
 	if flags != 0 || st.capture.Load() != nil || e.capturedAt() != nil {
 		return t.waitCaptured(st, e, flags != 0)
+	}
+	if file := e.shared(); file != nil {
+		return file.hold(st)
 	}
 	f := e.last()
 	if f == nil {

@@ -40,3 +40,16 @@ func (m memory) SetAccess(a backend.Addr, n uint64, on bool) error {
 
 // Unmap takes a mapping away.
 func (m memory) Unmap(a backend.Addr, n uint64) error { return plain(m.m.Unmap(uint64(a), n)) }
+
+var _ backend.Sharer = memory{}
+
+// Share moves memory into a file for other processes.
+func (m memory) Share(a backend.Addr, n uint64) (fd int, off, length uint64, err error) {
+	fd, off, length, err = m.m.Share(uint64(a), n)
+	return fd, off, length, plain(err)
+}
+
+// Unshare takes it out again.
+func (m memory) Unshare(a backend.Addr, n uint64, fd int) error {
+	return plain(m.m.Unshare(uint64(a), n, fd))
+}

@@ -44,3 +44,16 @@ func (m *memory) SetAccess(a backend.Addr, n uint64, on bool) error {
 func (m *memory) Unmap(a backend.Addr, n uint64) error {
 	return memoryError(m.Memory.Unmap(uint64(a), n))
 }
+
+var _ backend.Sharer = (*memory)(nil)
+
+// Share moves memory into a file for other processes.
+func (m *memory) Share(a backend.Addr, n uint64) (fd int, off, length uint64, err error) {
+	fd, off, length, err = m.Memory.Share(uint64(a), n)
+	return fd, off, length, memoryError(err)
+}
+
+// Unshare takes it out again.
+func (m *memory) Unshare(a backend.Addr, n uint64, fd int) error {
+	return memoryError(m.Memory.Unshare(uint64(a), n, fd))
+}

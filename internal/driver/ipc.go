@@ -1,0 +1,397 @@
+package driver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/handle"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+)
+
+// Sharing with other processes. A handle names a file of the process that has the memory or event, as /proc shows it: the
+// process that opens the handle must be of the same user, and the other one must still be there.
+
+// ipcMagic begins every handle and file of ours.
+const ipcMagic = 0x4350495544555a4b // "KZUDUIPC"
+
+// ipcKind says what a handle is of.
+type ipcKind uint32
+
+const (
+	ipcMemory ipcKind = iota + 1
+	ipcEventFile
+	ipcPoolPointer
+)
+
+// ipcHandle is the content of a handle.
+type ipcHandle struct {
+	kind              ipcKind
+	pid, fd           uint32
+	off, size, length uint64
+}
+
+func (h *ipcHandle) bytes() (b [64]byte) {
+	le := binary.LittleEndian
+	le.PutUint64(b[0:], ipcMagic)
+	le.PutUint32(b[8:], uint32(h.kind))
+	le.PutUint32(b[12:], h.pid)
+	le.PutUint32(b[16:], h.fd)
+	le.PutUint64(b[24:], h.off)
+	le.PutUint64(b[32:], h.size)
+	le.PutUint64(b[40:], h.length)
+	return b
+}
+
+// readHandle checks bytes that some process gave.
+func readHandle(b [64]byte, kind ipcKind) (h ipcHandle, err error) {
+	le := binary.LittleEndian
+	h = ipcHandle{ipcKind(le.Uint32(b[8:])), le.Uint32(b[12:]), le.Uint32(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:])}
+	if le.Uint64(b[0:]) != ipcMagic || h.kind != kind || h.size == 0 || h.length > 1<<46 || h.off > h.length || h.size > h.length-h.off {
+		return h, errInvalidValue
+	}
+	if int(h.pid) == os.Getpid() {
+		return h, errInvalidContext // as the real driver: a handle is for others
+	}
+	return h, nil
+}
+
+// open opens the file of a handle, which must be as long as the handle says.
+func (h *ipcHandle) open() (int, error) {
+	fd, err := syscall.Open(fmt.Sprintf("/proc/%d/fd/%d", h.pid, h.fd), syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, errInvalidValue
+	}
+	var st syscall.Stat_t
+	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || uint64(st.Size) != h.length {
+		_ = syscall.Close(fd)
+		return -1, errInvalidValue
+	}
+	return fd, nil
+}
+
+// exported is memory that others may see: where it is in its file.
+type exported struct {
+	fd          int
+	off, length uint64
+}
+
+// imported is memory of another process, mapped here.
+type imported struct {
+	dev          *Device
+	base, length uint64 // of the mapping
+	key          ipcHandle
+	refs         int
+}
+
+// sharing is the books of both.
+type sharing struct {
+	mu  sync.Mutex
+	out map[*alloc]*exported // guarded by mu
+	in  map[uint64]*imported // guarded by mu: by the address the program got
+	key map[ipcHandle]uint64 // guarded by mu: the address of a handle that is open
+}
+
+// export makes an allocation visible to others, once.
+func (s *state) export(a *alloc) (*exported, error) {
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	if e := s.sharing.out[a]; e != nil {
+		return e, nil
+	}
+	m, ok := a.device().dev.Memory().(backend.Sharer)
+	if !ok {
+		return nil, errNotSupported
+	}
+	// The memory moves: nothing may be running that touches it or its neighbours.
+	var list []*Context
+	s.contexts.All(func(_ handle.Value, c *Context) bool {
+		if c.dev == a.device() && c.alive.Load() && c.fault.Load() == 0 {
+			list = append(list, c)
+		}
+		return true
+	})
+	for _, c := range list {
+		if err := c.sync(); err != nil {
+			return nil, err
+		}
+	}
+	e := &exported{}
+	var err error
+	if e.fd, e.off, e.length, err = m.Share(backend.Addr(a.base), a.size); err != nil {
+		return nil, plain(err)
+	}
+	if s.sharing.out == nil {
+		s.sharing.out = map[*alloc]*exported{}
+	}
+	s.sharing.out[a] = e
+	return e, nil
+}
+
+// unexport ends that when the allocation ends.
+func (s *state) unexport(a *alloc) {
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	e := s.sharing.out[a]
+	if e == nil {
+		return
+	}
+	delete(s.sharing.out, a)
+	if m, ok := a.device().dev.Memory().(backend.Sharer); ok {
+		_ = m.Unshare(backend.Addr(a.base), a.size, e.fd) // the pages stay the file's if the system has no room: they are memory all the same
+	}
+}
+
+func (e *exported) handle(kind ipcKind, size uint64) [64]byte {
+	h := ipcHandle{kind: kind, pid: uint32(os.Getpid()), fd: uint32(e.fd), off: e.off, size: size, length: e.length}
+	return h.bytes()
+}
+
+// IpcGetMemHandle names device memory for other processes.
+func (t *Thread) IpcGetMemHandle(p DevPtr) (h cu.CUipcMemHandle, err error) {
+	c, err := t.context()
+	if err != nil {
+		return h, err
+	}
+	a := c.state.allocs.find(uint64(p))
+	if a == nil || a.kind != allocDevice || a.pool != nil || a.graph != nil {
+		return h, errInvalidValue
+	}
+	if err := t.risky(c.state); err != nil {
+		return h, err
+	}
+	e, err := c.state.export(a)
+	if err != nil {
+		return h, err
+	}
+	h.Reserved = e.handle(ipcMemory, a.size)
+	return h, nil
+}
+
+// IpcOpenMemHandle maps memory of another process. Opened again, it is the same address.
+func (t *Thread) IpcOpenMemHandle(h cu.CUipcMemHandle, flags uint32) (DevPtr, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	if flags != uint32(cu.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
+		return 0, errInvalidValue
+	}
+	k, err := readHandle(h.Reserved, ipcMemory)
+	if err != nil {
+		return 0, err
+	}
+	return c.mapShared(k)
+}
+
+// mapShared maps what a handle names.
+func (c *Context) mapShared(k ipcHandle) (DevPtr, error) {
+	s := c.state
+	v := c.dev.virtual()
+	if v == nil {
+		return 0, errNotSupported
+	}
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	if at := s.sharing.key[k]; at != 0 {
+		s.sharing.in[at].refs++
+		return DevPtr(at), nil
+	}
+	if k.length%v.Unit() != 0 {
+		return 0, errInvalidValue
+	}
+	fd, err := k.open()
+	if err != nil {
+		return 0, err
+	}
+	defer v.CloseFile(fd, 0)
+	base, err := v.Reserve(k.length, 0)
+	if err != nil {
+		return 0, plain(err)
+	}
+	if err = v.Map(base, k.length, fd, 0); err == nil {
+		if err = v.SetAccess(base, k.length, true); err != nil {
+			_ = v.Unmap(base, k.length)
+		}
+	}
+	if err != nil {
+		_ = v.Unreserve(base, k.length)
+		return 0, plain(err)
+	}
+	i := &imported{dev: c.dev, base: uint64(base), length: k.length, key: k, refs: 1}
+	at := uint64(base) + k.off
+	if s.sharing.in == nil {
+		s.sharing.in, s.sharing.key = map[uint64]*imported{}, map[ipcHandle]uint64{}
+	}
+	if err := c.newAlloc(&alloc{base: at, size: k.size, kind: allocShared}); err != nil {
+		i.unmap()
+		return 0, err
+	}
+	s.sharing.in[at], s.sharing.key[k] = i, at
+	return DevPtr(at), nil
+}
+
+func (i *imported) unmap() {
+	v := i.dev.virtual()
+	if v.Unmap(backend.Addr(i.base), i.length) == nil {
+		_ = v.Unreserve(backend.Addr(i.base), i.length)
+	}
+}
+
+// forget unmaps memory of another process once its allocation here is gone.
+func (s *state) forgetShared(at uint64) {
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	if i := s.sharing.in[at]; i != nil {
+		delete(s.sharing.in, at)
+		delete(s.sharing.key, i.key)
+		i.unmap()
+	}
+}
+
+// closeShared takes one opening back; the last one unmaps, once the context's work is done.
+func (s *state) closeShared(p DevPtr) error {
+	a := s.allocs.find(uint64(p))
+	if a == nil || a.base != uint64(p) || a.kind != allocShared {
+		return errInvalidValue
+	}
+	s.sharing.mu.Lock()
+	i := s.sharing.in[a.base]
+	last := i != nil && i.refs == 1
+	if i != nil && !last {
+		i.refs--
+	}
+	s.sharing.mu.Unlock()
+	if i == nil || !last {
+		if i == nil {
+			return errInvalidValue
+		}
+		return nil
+	}
+	if err := a.ctx.sync(); err != nil {
+		return err
+	}
+	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
+		return errInvalidValue
+	}
+	a.release()
+	return nil
+}
+
+// pooled reports whether memory of another process came from one of its pools.
+func (s *state) pooled(a *alloc) bool {
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	i := s.sharing.in[a.base]
+	return i != nil && i.key.kind == ipcPoolPointer
+}
+
+// IpcCloseMemHandle unmaps memory of another process.
+func (t *Thread) IpcCloseMemHandle(p DevPtr) error {
+	c, err := t.context()
+	if err != nil {
+		return err
+	}
+	return c.state.closeShared(p)
+}
+
+// MemPoolExportToShareableHandle writes a file that stands for a pool.
+func (t *Thread) MemPoolExportToShareableHandle(out hostmem.Ptr, pool cu.CUmemoryPool, kind cu.CUmemAllocationHandleType, flags uint64) error {
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if out == hostmem.Nil || flags != 0 || kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || p.props.HandleTypes&kind == 0 || p.imported {
+		return errInvalidValue
+	}
+	v := p.dev.virtual()
+	if v == nil {
+		return errNotSupported
+	}
+	fd, err := v.NewFile(v.Unit())
+	if err != nil {
+		return plain(err)
+	}
+	h := ipcHandle{kind: ipcPoolPointer, pid: uint32(os.Getpid()), size: 1, length: 1}
+	b := h.bytes()
+	if _, err := syscall.Pwrite(fd, b[:], 0); err != nil {
+		v.CloseFile(fd, v.Unit())
+		return errNoProcess
+	}
+	dup, err := dupCloseExec(fd)
+	v.CloseFile(fd, v.Unit()) // the program's copy lives on and holds a page
+	if err != nil {
+		return err
+	}
+	hostmem.Store(out, int32(dup))
+	return nil
+}
+
+// MemPoolImportFromShareableHandle is a pool of another process: pointers can be imported into it, not allocated.
+func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUmemAllocationHandleType, flags uint64) (cu.CUmemoryPool, error) {
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	if kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0 {
+		return 0, errInvalidValue
+	}
+	var b [64]byte
+	if osHandle > 1<<31-1 {
+		return 0, errUnknown
+	}
+	if n, err := syscall.Pread(int(osHandle), b[:], 0); err != nil || n != len(b) || binary.LittleEndian.Uint64(b[:]) != ipcMagic || ipcKind(binary.LittleEndian.Uint32(b[8:])) != ipcPoolPointer {
+		return 0, errUnknown
+	}
+	props := cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED}
+	props.Location.Type = cu.CU_MEM_LOCATION_TYPE_DEVICE
+	*props.Location.Id() = c.dev.ordinal
+	p, err := c.state.newPool(c.dev, props)
+	if err != nil {
+		return 0, err
+	}
+	p.imported = true
+	return p.handle, nil
+}
+
+// MemPoolExportPointer names an allocation of an exportable pool.
+func (t *Thread) MemPoolExportPointer(p DevPtr) (d cu.CUmemPoolPtrExportData, err error) {
+	c, err := t.context()
+	if err != nil {
+		return d, err
+	}
+	a := c.state.allocs.find(uint64(p))
+	if a == nil || a.base != uint64(p) || a.pool == nil || a.pool.props.HandleTypes == cu.CU_MEM_HANDLE_TYPE_NONE {
+		return d, errInvalidValue
+	}
+	e, err := c.state.export(a)
+	if err != nil {
+		return d, err
+	}
+	d.Reserved = e.handle(ipcPoolPointer, a.size)
+	return d, nil
+}
+
+// MemPoolImportPointer maps an allocation of another process's pool; it is freed like any other.
+func (t *Thread) MemPoolImportPointer(pool cu.CUmemoryPool, data hostmem.Ptr) (DevPtr, error) {
+	p, err := t.pool(pool)
+	if err != nil {
+		return 0, err
+	}
+	c, err := t.context()
+	if err != nil {
+		return 0, err
+	}
+	if !p.imported || data == hostmem.Nil {
+		return 0, errInvalidValue
+	}
+	k, err := readHandle(hostmem.Load[cu.CUmemPoolPtrExportData](data).Reserved, ipcPoolPointer)
+	if err != nil {
+		return 0, err
+	}
+	return c.mapShared(k)
+}
