@@ -174,7 +174,7 @@ const (
 	// control, last of a block
 	Br     // Targets[0]
 	CondBr // (cond) Targets[0] if true, [1]; Flag: .uni
-	Switch // (index) Targets; past the end is undefined in PTX, we take the last
+	Switch // (index) Targets; past the end is undefined in PTX, we take the last; Flag: the return of a function
 	Ret    // of a function; results as args
 	Exit   // the thread ends
 	Trap   // Imm: image.StopXxx

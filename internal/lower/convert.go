@@ -141,14 +141,19 @@ func (x *inst) floatToFloat(v *ir.Value, to ir.Type) *ir.Value {
 	return x.narrow(v, to, attr)
 }
 
-// sameFloat is cvt within one type: to an integral value, flushed, saturated, or just a copy.
+// sameFloat is cvt within one type: to an integral value, flushed, saturated, or just a copy. Of f16 and bf16 the hardware
+// makes an addition of nothing, which leaves one NaN.
 func (x *inst) sameFloat(v *ir.Value, attr ir.Attr) *ir.Value {
 	switch x.Mod("rnd") {
 	case isa.ModRni, isa.ModRzi, isa.ModRmi, isa.ModRpi:
 		v = x.opWith(ir.FRound, attr, v)
 	default:
-		if attr.FTZ {
+		switch {
+		case attr.FTZ:
 			v = x.flush(v)
+		case v.Type.Bits() == 16:
+			nan := x.b.Emit(ir.FCmp, ir.I1, ir.Attr{Cmp: ir.NAN}, v, v)
+			v = x.sel(nan, ir.ConstInt(v.Type, 0x7fff), v)
 		}
 	}
 	return x.saturate(v)

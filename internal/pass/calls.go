@@ -462,6 +462,6 @@ func (g *called) finish(k *ir.Func) {
 	case 1:
 		setTerm(k, g.exit, ir.Br, nil, g.sites[0])
 	default:
-		setTerm(k, g.exit, ir.Switch, []*ir.Value{g.results[1].Results[0]}, g.sites...)
+		setTerm(k, g.exit, ir.Switch, []*ir.Value{g.results[1].Results[0]}, g.sites...).Flag = true
 	}
 }

@@ -10,7 +10,8 @@ const rtYield = 6
 //
 // A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one place, or
 // an atomic with the same operands each time (a lock). A compare-and-swap with what was just read always lets some lane
-// succeed, and is no wait.
+// succeed, and is no wait. Lanes wait on each other too where they meet in an operation of the warp or at a barrier, but
+// come back at different times from a function that is there only once.
 func width(st *state) error {
 	f := st.f
 	st.m.Width = 32
@@ -28,12 +29,13 @@ func width(st *state) error {
 			alone = true
 		}
 	}
-	if len(waits) == 0 {
+	alone = alone || returnApart(st, li)
+	if len(waits) == 0 && !alone {
 		return nil
 	}
 	if alone {
 		if in := matrixOp(f); in != nil {
-			return &ir.Unsupported{What: "a lock among the lanes of a warp in a kernel with matrix operations", Line: int(in.Line)}
+			return &ir.Unsupported{What: "lanes of a warp that wait on each other (a lock, a recursive function) in a kernel with matrix operations", Line: int(in.Line)}
 		}
 		st.m.Width = 1
 	}
@@ -46,17 +48,55 @@ func width(st *state) error {
 	return nil
 }
 
+// returnApart reports an operation that lanes do together between calls from which they return in different rounds: the
+// first would do it without the others. (Behind the last call they have left the loop that the calls are, and are
+// together again.)
+func returnApart(st *state, li *ir.LoopInfo) bool {
+	var a *analysis
+	for _, l := range li.Loops {
+		meet := false
+		var returns []*ir.Inst
+		for _, b := range l.Blocks {
+			if t := b.Term(); t.Op == ir.Switch && t.Flag {
+				returns = append(returns, t)
+			}
+			for _, in := range b.Insts {
+				meet = meet || in.Op == ir.Bar || gathers(in.Op) || isMatrix(in.Op)
+			}
+		}
+		if !meet || len(returns) == 0 {
+			continue
+		}
+		if a == nil {
+			a = analyse(st)
+		}
+		for _, t := range returns {
+			if a.fact(t.Args[0]).kind < ir.WarpUniform {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // matrixOp is an operation that needs the lanes of a warp side by side; others gather them (regions).
 func matrixOp(f *ir.Func) *ir.Inst {
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
-			switch in.Op {
-			case ir.Mma, ir.LdMatrix, ir.StMatrix, ir.MovMatrix:
+			if isMatrix(in.Op) {
 				return in
 			}
 		}
 	}
 	return nil
+}
+
+func isMatrix(op ir.Op) bool {
+	switch op {
+	case ir.Mma, ir.LdMatrix, ir.StMatrix, ir.MovMatrix:
+		return true
+	}
+	return false
 }
 
 // waitsOn finds what the loop's exits wait for: a load, or an atomic that takes a lock.

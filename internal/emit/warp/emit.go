@@ -198,9 +198,10 @@ func (e *emitter) inst(in *ir.Inst) {
 	emitters[in.Op](e, in)
 }
 
-// phiArgs evaluates what b's successors' phis take from b, before b's terminator.
+// phiArgs evaluates what b's successors' phis take from b, before b's terminator. A trap's successor is only where its
+// threads would have joined the others (pass/structure.go): the code returns to the engine and never goes there.
 func (e *emitter) phiArgs(b *ir.Block) {
-	if e.suspended(b) {
+	if e.suspended(b) || b.Term().Op == ir.Trap {
 		return
 	}
 	for _, s := range b.Succs() {
