@@ -157,18 +157,18 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 142 cuMemHostGetDevicePointer_v2
 	kz_lazy_cuda, // 143 cuMemHostGetFlags
 	kz_lazy_cuda, // 144 cuMemAllocManaged
-	kz_none_cuda, // 145 cuIpcGetEventHandle
-	kz_none_cuda, // 146 cuIpcOpenEventHandle
-	kz_none_cuda, // 147 cuIpcGetMemHandle
-	kz_none_cuda, // 148 cuIpcOpenMemHandle_v2
-	kz_none_cuda, // 149 cuIpcCloseMemHandle
+	kz_lazy_cuda, // 145 cuIpcGetEventHandle
+	kz_lazy_cuda, // 146 cuIpcOpenEventHandle
+	kz_lazy_cuda, // 147 cuIpcGetMemHandle
+	kz_lazy_cuda, // 148 cuIpcOpenMemHandle_v2
+	kz_lazy_cuda, // 149 cuIpcCloseMemHandle
 	kz_lazy_cuda, // 150 cuMemHostRegister_v2
 	kz_lazy_cuda, // 151 cuMemHostUnregister
 	kz_lazy_cuda, // 152 cuArrayGetDescriptor_v2
 	kz_none_cuda, // 153 cuArrayGetSparseProperties
 	kz_none_cuda, // 154 cuArrayGetMemoryRequirements
 	kz_none_cuda, // 155 cuArrayGetPlane
-	kz_none_cuda, // 156 cuMemGetHandleForAddressRange
+	kz_lazy_cuda, // 156 cuMemGetHandleForAddressRange
 	kz_lazy_cuda, // 157 cuMemAddressReserve
 	kz_lazy_cuda, // 158 cuMemAddressFree
 	kz_lazy_cuda, // 159 cuMemCreate
@@ -192,10 +192,10 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 177 cuMemGetDefaultMemPool
 	kz_lazy_cuda, // 178 cuMemGetMemPool
 	kz_lazy_cuda, // 179 cuMemSetMemPool
-	kz_none_cuda, // 180 cuMemPoolExportToShareableHandle
-	kz_none_cuda, // 181 cuMemPoolImportFromShareableHandle
-	kz_none_cuda, // 182 cuMemPoolExportPointer
-	kz_none_cuda, // 183 cuMemPoolImportPointer
+	kz_lazy_cuda, // 180 cuMemPoolExportToShareableHandle
+	kz_lazy_cuda, // 181 cuMemPoolImportFromShareableHandle
+	kz_lazy_cuda, // 182 cuMemPoolExportPointer
+	kz_lazy_cuda, // 183 cuMemPoolImportPointer
 	kz_none_cuda, // 184 cuMulticastCreate
 	kz_none_cuda, // 185 cuMulticastAddDevice
 	kz_none_cuda, // 186 cuMulticastBindMem
@@ -335,11 +335,11 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 320 cuMemAdvise
 	kz_lazy_cuda, // 321 cuMemPrefetchBatchAsync
 	kz_lazy_cuda, // 322 cuMemPrefetchBatchAsync_ptsz
-	kz_none_cuda, // 323 cuMemDiscardBatchAsync
-	kz_none_cuda, // 324 cuMemDiscardBatchAsync_ptsz
-	kz_none_cuda, // 325 cuMemDiscardAndPrefetchBatchAsync
-	kz_none_cuda, // 326 cuMemDiscardAndPrefetchBatchAsync_ptsz
-	kz_none_cuda, // 327 cuIpcOpenMemHandle
+	kz_lazy_cuda, // 323 cuMemDiscardBatchAsync
+	kz_lazy_cuda, // 324 cuMemDiscardBatchAsync_ptsz
+	kz_lazy_cuda, // 325 cuMemDiscardAndPrefetchBatchAsync
+	kz_lazy_cuda, // 326 cuMemDiscardAndPrefetchBatchAsync_ptsz
+	kz_lazy_cuda, // 327 cuIpcOpenMemHandle
 	kz_none_cuda, // 328 cuMemMapArrayAsync
 	kz_none_cuda, // 329 cuMemMapArrayAsync_ptsz
 	kz_lazy_cuda, // 330 cuMemFreeAsync
@@ -458,16 +458,16 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 443 cuEventRecordWithFlags
 	kz_lazy_cuda, // 444 cuEventRecordWithFlags_ptsz
 	kz_none_cuda, // 445 cuEventCreateFromEGLSync
-	kz_none_cuda, // 446 cuImportExternalMemory
-	kz_none_cuda, // 447 cuExternalMemoryGetMappedBuffer
-	kz_none_cuda, // 448 cuExternalMemoryGetMappedMipmappedArray
-	kz_none_cuda, // 449 cuDestroyExternalMemory
-	kz_none_cuda, // 450 cuImportExternalSemaphore
-	kz_none_cuda, // 451 cuDestroyExternalSemaphore
-	kz_none_cuda, // 452 cuSignalExternalSemaphoresAsync
-	kz_none_cuda, // 453 cuSignalExternalSemaphoresAsync_ptsz
-	kz_none_cuda, // 454 cuWaitExternalSemaphoresAsync
-	kz_none_cuda, // 455 cuWaitExternalSemaphoresAsync_ptsz
+	kz_lazy_cuda, // 446 cuImportExternalMemory
+	kz_lazy_cuda, // 447 cuExternalMemoryGetMappedBuffer
+	kz_lazy_cuda, // 448 cuExternalMemoryGetMappedMipmappedArray
+	kz_lazy_cuda, // 449 cuDestroyExternalMemory
+	kz_lazy_cuda, // 450 cuImportExternalSemaphore
+	kz_lazy_cuda, // 451 cuDestroyExternalSemaphore
+	kz_lazy_cuda, // 452 cuSignalExternalSemaphoresAsync
+	kz_lazy_cuda, // 453 cuSignalExternalSemaphoresAsync_ptsz
+	kz_lazy_cuda, // 454 cuWaitExternalSemaphoresAsync
+	kz_lazy_cuda, // 455 cuWaitExternalSemaphoresAsync_ptsz
 	kz_lazy_cuda, // 456 cuFuncGetAttribute
 	kz_lazy_cuda, // 457 cuFuncSetAttribute
 	kz_lazy_cuda, // 458 cuFuncSetCacheConfig
@@ -528,12 +528,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 513 cuGraphAddEventWaitNode
 	kz_lazy_cuda, // 514 cuGraphEventWaitNodeGetEvent
 	kz_lazy_cuda, // 515 cuGraphEventWaitNodeSetEvent
-	kz_none_cuda, // 516 cuGraphAddExternalSemaphoresSignalNode
-	kz_none_cuda, // 517 cuGraphExternalSemaphoresSignalNodeGetParams
-	kz_none_cuda, // 518 cuGraphExternalSemaphoresSignalNodeSetParams
-	kz_none_cuda, // 519 cuGraphAddExternalSemaphoresWaitNode
-	kz_none_cuda, // 520 cuGraphExternalSemaphoresWaitNodeGetParams
-	kz_none_cuda, // 521 cuGraphExternalSemaphoresWaitNodeSetParams
+	kz_lazy_cuda, // 516 cuGraphAddExternalSemaphoresSignalNode
+	kz_lazy_cuda, // 517 cuGraphExternalSemaphoresSignalNodeGetParams
+	kz_lazy_cuda, // 518 cuGraphExternalSemaphoresSignalNodeSetParams
+	kz_lazy_cuda, // 519 cuGraphAddExternalSemaphoresWaitNode
+	kz_lazy_cuda, // 520 cuGraphExternalSemaphoresWaitNodeGetParams
+	kz_lazy_cuda, // 521 cuGraphExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cuda, // 522 cuGraphAddBatchMemOpNode
 	kz_lazy_cuda, // 523 cuGraphBatchMemOpNodeGetParams
 	kz_lazy_cuda, // 524 cuGraphBatchMemOpNodeSetParams
@@ -567,8 +567,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 552 cuGraphExecChildGraphNodeSetParams
 	kz_lazy_cuda, // 553 cuGraphExecEventRecordNodeSetEvent
 	kz_lazy_cuda, // 554 cuGraphExecEventWaitNodeSetEvent
-	kz_none_cuda, // 555 cuGraphExecExternalSemaphoresSignalNodeSetParams
-	kz_none_cuda, // 556 cuGraphExecExternalSemaphoresWaitNodeSetParams
+	kz_lazy_cuda, // 555 cuGraphExecExternalSemaphoresSignalNodeSetParams
+	kz_lazy_cuda, // 556 cuGraphExecExternalSemaphoresWaitNodeSetParams
 	kz_lazy_cuda, // 557 cuGraphNodeSetEnabled
 	kz_lazy_cuda, // 558 cuGraphNodeGetEnabled
 	kz_lazy_cuda, // 559 cuGraphExecDestroy
@@ -584,12 +584,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 569 cuGraphRetainUserObject
 	kz_lazy_cuda, // 570 cuGraphReleaseUserObject
 	kz_lazy_cuda, // 571 cuGraphAddNode_v2
-	kz_none_cuda, // 572 cuGraphAddNode_v3
+	kz_lazy_cuda, // 572 cuGraphAddNode_v3
 	kz_lazy_cuda, // 573 cuGraphNodeSetParams
 	kz_lazy_cuda, // 574 cuGraphNodeSetParams_v2
 	kz_lazy_cuda, // 575 cuGraphNodeGetParams
 	kz_lazy_cuda, // 576 cuGraphExecNodeSetParams
-	kz_none_cuda, // 577 cuGraphConditionalHandleCreate
+	kz_lazy_cuda, // 577 cuGraphConditionalHandleCreate
 	kz_lazy_cuda, // 578 cuGraphAddKernelNode
 	kz_lazy_cuda, // 579 cuGraphKernelNodeGetParams
 	kz_lazy_cuda, // 580 cuGraphKernelNodeSetParams
@@ -752,25 +752,25 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,0,2,2,2,2,2,2,2,0,0,0,2,0,0,0,0,0,0,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
 	2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
 	0,0,0,0,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,
-	2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,0,2,0,0,0,0,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,

@@ -935,6 +935,41 @@ type CuMemAllocManaged struct {
 	Flags    uint32
 }
 
+type CuIpcGetEventHandle struct {
+	_ structs.HostLayout
+
+	PHandle uint64
+	Event   uint64
+}
+
+type CuIpcOpenEventHandle struct {
+	_ structs.HostLayout
+
+	PhEvent uint64
+	Handle  cu.CUipcEventHandle_v1
+}
+
+type CuIpcGetMemHandle struct {
+	_ structs.HostLayout
+
+	PHandle uint64
+	Dptr    uint64
+}
+
+type CuIpcOpenMemHandle_v2 struct {
+	_ structs.HostLayout
+
+	Pdptr  uint64
+	Handle cu.CUipcMemHandle_v1
+	Flags  uint32
+}
+
+type CuIpcCloseMemHandle struct {
+	_ structs.HostLayout
+
+	Dptr uint64
+}
+
 type CuMemHostRegister_v2 struct {
 	_ structs.HostLayout
 
@@ -954,6 +989,16 @@ type CuArrayGetDescriptor_v2 struct {
 
 	PArrayDescriptor uint64
 	HArray           uint64
+}
+
+type CuMemGetHandleForAddressRange struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Dptr       uint64
+	Size       uint64
+	HandleType uint32
+	Flags      uint64
 }
 
 type CuMemAddressReserve struct {
@@ -1135,6 +1180,39 @@ type CuMemSetMemPool struct {
 	Location uint64
 	Type     uint32
 	Pool     uint64
+}
+
+type CuMemPoolExportToShareableHandle struct {
+	_ structs.HostLayout
+
+	Handle_out uint64
+	Pool       uint64
+	HandleType uint32
+	Flags      uint64
+}
+
+type CuMemPoolImportFromShareableHandle struct {
+	_ structs.HostLayout
+
+	Pool_out   uint64
+	Handle     uint64
+	HandleType uint32
+	Flags      uint64
+}
+
+type CuMemPoolExportPointer struct {
+	_ structs.HostLayout
+
+	ShareData_out uint64
+	Ptr           uint64
+}
+
+type CuMemPoolImportPointer struct {
+	_ structs.HostLayout
+
+	Ptr_out   uint64
+	Pool      uint64
+	ShareData uint64
 }
 
 type CuPointerGetAttribute struct {
@@ -1882,6 +1960,37 @@ type CuMemPrefetchBatchAsync struct {
 	HStream         uint64
 }
 
+type CuMemDiscardBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs   uint64
+	Sizes   uint64
+	Count   uint64
+	Flags   uint64
+	HStream uint64
+}
+
+type CuMemDiscardAndPrefetchBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs           uint64
+	Sizes           uint64
+	Count           uint64
+	PrefetchLocs    uint64
+	PrefetchLocIdxs uint64
+	NumPrefetchLocs uint64
+	Flags           uint64
+	HStream         uint64
+}
+
+type CuIpcOpenMemHandle struct {
+	_ structs.HostLayout
+
+	Pdptr  uint64
+	Handle cu.CUipcMemHandle_v1
+	Flags  uint32
+}
+
 type CuMemFreeAsync struct {
 	_ structs.HostLayout
 
@@ -2368,6 +2477,66 @@ type CuEventRecordWithFlags struct {
 	Flags   uint32
 }
 
+type CuImportExternalMemory struct {
+	_ structs.HostLayout
+
+	ExtMem_out    uint64
+	MemHandleDesc uint64
+}
+
+type CuExternalMemoryGetMappedBuffer struct {
+	_ structs.HostLayout
+
+	DevPtr     uint64
+	ExtMem     uint64
+	BufferDesc uint64
+}
+
+type CuExternalMemoryGetMappedMipmappedArray struct {
+	_ structs.HostLayout
+
+	Mipmap     uint64
+	ExtMem     uint64
+	MipmapDesc uint64
+}
+
+type CuDestroyExternalMemory struct {
+	_ structs.HostLayout
+
+	ExtMem uint64
+}
+
+type CuImportExternalSemaphore struct {
+	_ structs.HostLayout
+
+	ExtSem_out    uint64
+	SemHandleDesc uint64
+}
+
+type CuDestroyExternalSemaphore struct {
+	_ structs.HostLayout
+
+	ExtSem uint64
+}
+
+type CuSignalExternalSemaphoresAsync struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
+type CuWaitExternalSemaphoresAsync struct {
+	_ structs.HostLayout
+
+	ExtSemArray uint64
+	ParamsArray uint64
+	NumExtSems  uint32
+	Stream      uint64
+}
+
 type CuFuncGetAttribute struct {
 	_ structs.HostLayout
 
@@ -2815,6 +2984,54 @@ type CuGraphEventWaitNodeSetEvent struct {
 	Event uint64
 }
 
+type CuGraphAddExternalSemaphoresSignalNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphExternalSemaphoresSignalNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	Params_out uint64
+}
+
+type CuGraphExternalSemaphoresSignalNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphAddExternalSemaphoresWaitNode struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
+type CuGraphExternalSemaphoresWaitNodeGetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	Params_out uint64
+}
+
+type CuGraphExternalSemaphoresWaitNodeSetParams struct {
+	_ structs.HostLayout
+
+	HNode      uint64
+	NodeParams uint64
+}
+
 type CuGraphAddBatchMemOpNode struct {
 	_ structs.HostLayout
 
@@ -3081,6 +3298,22 @@ type CuGraphExecEventWaitNodeSetEvent struct {
 	Event      uint64
 }
 
+type CuGraphExecExternalSemaphoresSignalNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
+type CuGraphExecExternalSemaphoresWaitNodeSetParams struct {
+	_ structs.HostLayout
+
+	HGraphExec uint64
+	HNode      uint64
+	NodeParams uint64
+}
+
 type CuGraphNodeSetEnabled struct {
 	_ structs.HostLayout
 
@@ -3200,6 +3433,17 @@ type CuGraphAddNode_v2 struct {
 	NodeParams      uint64
 }
 
+type CuGraphAddNode_v3 struct {
+	_ structs.HostLayout
+
+	PhGraphNode     uint64
+	HGraph          uint64
+	Dependencies    uint64
+	DependencyData  uint64
+	NumDependencies uint64
+	NodeParams      uint64
+}
+
 type CuGraphNodeSetParams struct {
 	_ structs.HostLayout
 
@@ -3227,6 +3471,16 @@ type CuGraphExecNodeSetParams struct {
 	HGraphExec uint64
 	HNode      uint64
 	NodeParams uint64
+}
+
+type CuGraphConditionalHandleCreate struct {
+	_ structs.HostLayout
+
+	PHandle_out        uint64
+	HGraph             uint64
+	Ctx                uint64
+	DefaultLaunchValue uint32
+	Flags              uint32
 }
 
 type CuGraphAddKernelNode struct {

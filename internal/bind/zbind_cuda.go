@@ -1473,6 +1473,67 @@ func bind_cuMemAllocManaged(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuIpcGetEventHandle)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).IpcGetEventHandle(cu.CUevent(a.Event))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), r0)
+	return 0
+}
+
+func bind_cuIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuIpcOpenEventHandle)(args)
+	if a.PhEvent == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).IpcOpenEventHandle(a.Handle)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
+	return 0
+}
+
+func bind_cuIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuIpcGetMemHandle)(args)
+	if a.PHandle == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).IpcGetMemHandle(driver.DevPtr(a.Dptr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle), r0)
+	return 0
+}
+
+func bind_cuIpcOpenMemHandle_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuIpcOpenMemHandle_v2)(args)
+	if a.Pdptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).IpcOpenMemHandle(a.Handle, uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
+	return 0
+}
+
+func bind_cuIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuIpcCloseMemHandle)(args)
+	err := (*driver.Thread)(thread).IpcCloseMemHandle(driver.DevPtr(a.Dptr))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuMemHostRegister_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemHostRegister_v2)(args)
 	err := (*driver.Thread)(thread).MemHostRegister(hostmem.Ptr(a.P), uint64(a.Bytesize), uint32(a.Flags))
@@ -1501,6 +1562,15 @@ func bind_cuArrayGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
+	return 0
+}
+
+func bind_cuMemGetHandleForAddressRange(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemGetHandleForAddressRange)(args)
+	err := (*driver.Thread)(thread).MemGetHandleForAddressRange(hostmem.Ptr(a.Handle), driver.DevPtr(a.Dptr), uint64(a.Size), cu.CUmemRangeHandleType(a.HandleType), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
 	return 0
 }
 
@@ -1768,6 +1838,54 @@ func bind_cuMemSetMemPool(thread, args unsafe.Pointer) int32 {
 	if err != nil {
 		return code(err)
 	}
+	return 0
+}
+
+func bind_cuMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolExportToShareableHandle)(args)
+	err := (*driver.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.Handle_out), cu.CUmemoryPool(a.Pool), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolImportFromShareableHandle)(args)
+	if a.Pool_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemPoolImportFromShareableHandle(hostmem.Ptr(a.Handle), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pool_out), uint64(r0))
+	return 0
+}
+
+func bind_cuMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolExportPointer)(args)
+	if a.ShareData_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemPoolExportPointer(driver.DevPtr(a.Ptr))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ShareData_out), r0)
+	return 0
+}
+
+func bind_cuMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemPoolImportPointer)(args)
+	if a.Ptr_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MemPoolImportPointer(cu.CUmemoryPool(a.Pool), hostmem.Ptr(a.ShareData))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Ptr_out), uint64(r0))
 	return 0
 }
 
@@ -2624,6 +2742,37 @@ func bind_cuMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemDiscardBatchAsync)(args)
+	err := (*driver.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemDiscardAndPrefetchBatchAsync)(args)
+	err := (*driver.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuIpcOpenMemHandle)(args)
+	if a.Pdptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).IpcOpenMemHandle(a.Handle, uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
+	return 0
+}
+
 func bind_cuMemFreeAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemFreeAsync)(args)
 	err := (*driver.Thread)(thread).MemFreeAsync(driver.DevPtr(a.Dptr), cu.CUstream(a.HStream))
@@ -3352,6 +3501,110 @@ func bind_cuEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuImportExternalMemory(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuImportExternalMemory)(args)
+	if a.ExtMem_out == 0 {
+		return refuse(thread)
+	}
+	if a.MemHandleDesc == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1](hostmem.Ptr(a.MemHandleDesc))
+	r0, err := (*driver.Thread)(thread).ImportExternalMemory(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ExtMem_out), uint64(r0))
+	return 0
+}
+
+func bind_cuExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuExternalMemoryGetMappedBuffer)(args)
+	if a.DevPtr == 0 {
+		return refuse(thread)
+	}
+	if a.BufferDesc == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1](hostmem.Ptr(a.BufferDesc))
+	r0, err := (*driver.Thread)(thread).ExternalMemoryGetMappedBuffer(cu.CUexternalMemory(a.ExtMem), s2)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.DevPtr), uint64(r0))
+	return 0
+}
+
+func bind_cuExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuExternalMemoryGetMappedMipmappedArray)(args)
+	if a.Mipmap == 0 {
+		return refuse(thread)
+	}
+	if a.MipmapDesc == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1](hostmem.Ptr(a.MipmapDesc))
+	r0, err := (*driver.Thread)(thread).ExternalMemoryGetMappedMipmappedArray(cu.CUexternalMemory(a.ExtMem), s2)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mipmap), uint64(r0))
+	return 0
+}
+
+func bind_cuDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDestroyExternalMemory)(args)
+	err := (*driver.Thread)(thread).DestroyExternalMemory(cu.CUexternalMemory(a.ExtMem))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuImportExternalSemaphore)(args)
+	if a.ExtSem_out == 0 {
+		return refuse(thread)
+	}
+	if a.SemHandleDesc == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1](hostmem.Ptr(a.SemHandleDesc))
+	r0, err := (*driver.Thread)(thread).ImportExternalSemaphore(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ExtSem_out), uint64(r0))
+	return 0
+}
+
+func bind_cuDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDestroyExternalSemaphore)(args)
+	err := (*driver.Thread)(thread).DestroyExternalSemaphore(cu.CUexternalSemaphore(a.ExtSem))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuSignalExternalSemaphoresAsync)(args)
+	err := (*driver.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), cu.CUstream(a.Stream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuWaitExternalSemaphoresAsync)(args)
+	err := (*driver.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), cu.CUstream(a.Stream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuFuncGetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncGetAttribute)(args)
 	if a.Pi == 0 {
@@ -3996,6 +4249,92 @@ func bind_cuGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddExternalSemaphoresSignalNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	r0, err := (*driver.Thread)(thread).GraphAddExternalSemaphoresSignalNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExternalSemaphoresSignalNodeGetParams)(args)
+	if a.Params_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphExternalSemaphoresSignalNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
+	return 0
+}
+
+func bind_cuGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExternalSemaphoresSignalNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExternalSemaphoresSignalNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddExternalSemaphoresWaitNode)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s4 := hostmem.At[cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	r0, err := (*driver.Thread)(thread).GraphAddExternalSemaphoresWaitNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExternalSemaphoresWaitNodeGetParams)(args)
+	if a.Params_out == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GraphExternalSemaphoresWaitNodeGetParams(cu.CUgraphNode(a.HNode))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
+	return 0
+}
+
+func bind_cuGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExternalSemaphoresWaitNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExternalSemaphoresWaitNodeSetParams(cu.CUgraphNode(a.HNode), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuGraphAddBatchMemOpNode(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuGraphAddBatchMemOpNode)(args)
 	if a.PhGraphNode == 0 {
@@ -4385,6 +4724,32 @@ func bind_cuGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecExternalSemaphoresSignalNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExecExternalSemaphoresSignalNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphExecExternalSemaphoresWaitNodeSetParams)(args)
+	if a.NodeParams == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
+	err := (*driver.Thread)(thread).GraphExecExternalSemaphoresWaitNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuGraphNodeSetEnabled)(args)
 	err := (*driver.Thread)(thread).GraphNodeSetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), uint32(a.IsEnabled))
@@ -4543,6 +4908,19 @@ func bind_cuGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuGraphAddNode_v3(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphAddNode_v3)(args)
+	if a.PhGraphNode == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphAddNodeV3(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
+	return 0
+}
+
 func bind_cuGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuGraphNodeSetParams)(args)
 	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
@@ -4580,6 +4958,19 @@ func bind_cuGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 	if err != nil {
 		return code(err)
 	}
+	return 0
+}
+
+func bind_cuGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphConditionalHandleCreate)(args)
+	if a.PHandle_out == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphConditionalHandleCreate(cu.CUgraph(a.HGraph), cu.CUcontext(a.Ctx), uint32(a.DefaultLaunchValue), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
 	return 0
 }
 
