@@ -86,11 +86,7 @@ func (t *Thread) memcpy(dst, src, n uint64, to, from side, h cu.CUstream, async 
 			return err
 		}
 	}
-	if err := st.begin(); err != nil {
-		return err
-	}
-	err = st.q.Copy(backend.Addr(d.addr), backend.Addr(f.addr), n)
-	st.end()
+	err = st.enqueue(func(q backend.Queue) error { return q.Copy(backend.Addr(d.addr), backend.Addr(f.addr), n) })
 	if err != nil {
 		return st.ctx.fail(err)
 	}
@@ -129,15 +125,14 @@ func (s *Stream) stage(dst, src, n uint64) (bool, error) {
 		}
 	}()
 	copy(hostmem.Bytes(hostmem.Ptr(addr), n), hostmem.Bytes(hostmem.Ptr(src), n))
-	if err := s.begin(); err != nil {
-		return false, err
-	}
 	var f backend.Fence
-	if err = s.q.Copy(backend.Addr(dst), backend.Addr(addr), n); err == nil {
-		kept = true // from here on the queue may read it
-		f, err = s.q.Mark()
-	}
-	s.end()
+	err = s.enqueue(func(q backend.Queue) (err error) {
+		if err = q.Copy(backend.Addr(dst), backend.Addr(addr), n); err == nil {
+			kept = true // from here on the queue may read it
+			f, err = q.Mark()
+		}
+		return err
+	})
 	if err != nil {
 		return false, c.fail(err)
 	}
@@ -291,11 +286,9 @@ func (t *Thread) memcpy2D(p *cu.CUDA_MEMCPY2D, h cu.CUstream, async bool) error 
 		_, err := t.record(st, c, &copyTask{params: box(p), ctx: st.ctx, dst: volume{d, 0}, src: volume{f, 0}})
 		return err
 	}
-	if err := st.begin(); err != nil {
-		return err
-	}
-	err = st.q.Copy2D(backend.Addr(d.addr), d.pitch, backend.Addr(f.addr), f.pitch, p.WidthInBytes, p.Height)
-	st.end()
+	err = st.enqueue(func(q backend.Queue) error {
+		return q.Copy2D(backend.Addr(d.addr), d.pitch, backend.Addr(f.addr), f.pitch, p.WidthInBytes, p.Height)
+	})
 	if err != nil {
 		return st.ctx.fail(err)
 	}

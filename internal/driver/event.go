@@ -94,6 +94,7 @@ func (t *Thread) EventCreate(flags uint32) (cu.CUevent, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.events == nil {
+		c.state.events.Delete(h)
 		return 0, errDestroyed
 	}
 	c.events[e] = struct{}{}

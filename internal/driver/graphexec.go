@@ -453,16 +453,15 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	if err := x.ready(st); err != nil {
 		return err
 	}
-	if err := st.begin(); err != nil {
+	err = st.enqueue(func(q backend.Queue) (err error) {
+		if x.last != nil && x.last != st {
+			err = after(q, x.last.q)
+		}
+		if err == nil {
+			err = x.launch(st)
+		}
 		return err
-	}
-	if x.last != nil && x.last != st {
-		err = after(st.q, x.last.q)
-	}
-	if err == nil {
-		err = x.launch(st)
-	}
-	st.end()
+	})
 	x.last = st
 	if err != nil {
 		return st.ctx.fail(err)

@@ -138,18 +138,22 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err := sc.pack(f.decl, params, extra); err != nil {
 		return err
 	}
-	if err := st.begin(); err != nil {
-		return err
-	}
-	err = st.q.Launch(f.kernel, &sc.launch)
-	st.end()
-	if err != nil {
+	if err := st.launch(f.kernel, &sc.launch); err != nil {
 		return st.ctx.fail(err)
 	}
 	if launchBlocking() {
 		return st.wait()
 	}
 	return nil
+}
+
+// launch is enqueue for the most frequent work.
+func (s *Stream) launch(k backend.Kernel, l *backend.Launch) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	return s.q.Launch(k, l)
 }
 
 // fits checks a launch against the limits of the device and those that the kernel declares.

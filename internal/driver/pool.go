@@ -231,12 +231,7 @@ func (p *Pool) later(st *Stream, class uint64, err error) (uint64, error) {
 		return 0, err
 	}
 	b := list[0]
-	if err := st.begin(); err != nil {
-		return 0, err
-	}
-	err = st.q.Wait(b.fence)
-	st.end()
-	if err != nil {
+	if err := st.enqueue(func(q backend.Queue) error { return q.Wait(b.fence) }); err != nil {
 		return 0, err
 	}
 	p.used.add(class)

@@ -88,6 +88,7 @@ func (c *Context) threadStream(id uint64) (*Stream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.perThread == nil {
+		_ = st.q.Close() // empty: nobody has seen it
 		return nil, errDestroyed
 	}
 	c.perThread[id] = st
@@ -144,6 +145,15 @@ func (s *Stream) end() {
 		s.ctx.order.Unlock()
 	case nonBlockingStream:
 	}
+}
+
+// enqueue puts one piece of work in. The locks are given back whatever happens to it.
+func (s *Stream) enqueue(work func(q backend.Queue) error) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	return work(s.q)
 }
 
 // afterLegacy makes a blocking stream wait for the legacy stream's work up to seq.
@@ -292,7 +302,9 @@ func (t *Thread) StreamCreateWithPriority(flags uint32, priority int32) (cu.CUst
 	st.handle = cu.CUstream(h)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.streams == nil {
+	if c.streams == nil { // the context ended meanwhile, and did not see the stream
+		c.state.streams.Delete(h)
+		_ = st.q.Close()
 		return 0, errDestroyed
 	}
 	c.streams[st] = struct{}{}

@@ -3,6 +3,7 @@ package driver
 import (
 	"maps"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
 
@@ -97,22 +98,21 @@ func (t *Thread) CtxRecordEvent(h cu.CUcontext, event cu.CUevent) error {
 	}
 	// The legacy stream, made to wait for every other one, marks the place.
 	st := c.legacy.Load()
-	if err := st.begin(); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	all := c.allStreams()
-	c.mu.Unlock()
-	for _, o := range all {
-		if o.kind == nonBlockingStream && err == nil {
-			err = after(st.q, o.q)
+	var f backend.Fence
+	err = st.enqueue(func(q backend.Queue) (err error) {
+		c.mu.Lock()
+		all := c.allStreams()
+		c.mu.Unlock()
+		for _, o := range all {
+			if o.kind == nonBlockingStream && err == nil {
+				err = after(q, o.q)
+			}
 		}
-	}
-	f, markErr := st.q.Mark()
-	st.end()
-	if err == nil {
-		err = markErr
-	}
+		if err == nil {
+			f, err = q.Mark()
+		}
+		return err
+	})
 	if err != nil {
 		return c.fail(err)
 	}
@@ -144,12 +144,7 @@ func (t *Thread) CtxWaitEvent(h cu.CUcontext, event cu.CUevent) error {
 	all := c.allStreams()
 	c.mu.Unlock()
 	for _, st := range all {
-		if err := st.begin(); err != nil {
-			return err
-		}
-		err := st.q.Wait(f)
-		st.end()
-		if err != nil {
+		if err := st.enqueue(func(q backend.Queue) error { return q.Wait(f) }); err != nil {
 			return c.fail(err)
 		}
 	}

@@ -151,12 +151,7 @@ func (t *Thread) submit(st *Stream, k task) error {
 		_, err := t.record(st, c, k)
 		return err
 	}
-	if err := st.begin(); err != nil {
-		return err
-	}
-	err := k.run(st.q)
-	st.end()
-	return st.ctx.fail(err)
+	return st.ctx.fail(st.enqueue(k.run))
 }
 
 // copyBox checks a copy of a box. With a nil box and nil error there is nothing to copy.
