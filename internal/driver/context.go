@@ -253,7 +253,7 @@ func (t *Thread) CtxCreate(flags uint32, dev cu.CUdevice) (cu.CUcontext, error) 
 
 // CtxCreateV3 is CtxCreate with execution affinity, which no device here has.
 func (t *Thread) CtxCreateV3(params hostmem.Ptr, n int32, flags uint32, dev cu.CUdevice) (cu.CUcontext, error) {
-	if n < 0 || n > 0 && params == hostmem.Nil {
+	if n > 0 && params == hostmem.Nil { // fewer than none are none, as the real driver has it
 		return 0, errInvalidValue
 	}
 	if n > 0 {

@@ -337,8 +337,11 @@ func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.
 	if err != nil {
 		return 0, err
 	}
-	if kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0 {
+	switch {
+	case flags != 0:
 		return 0, errInvalidValue
+	case kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
+		return 0, errNotSupported
 	}
 	var b [64]byte
 	if osHandle > 1<<31-1 {

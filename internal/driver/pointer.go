@@ -22,6 +22,16 @@ func ptrTruth(size int, f func(*alloc) bool) pointerRow {
 	return pointerRow{size: size, value: func(a *alloc, _ uint64) uint64 { return uint64(truth(a != nil && f(a))) }}
 }
 
+// ptrField is 0 of memory that nobody allocated here.
+func ptrField(size int, f func(*alloc) uint64) pointerRow {
+	return pointerRow{size: size, value: func(a *alloc, _ uint64) uint64 {
+		if a == nil {
+			return 0
+		}
+		return f(a)
+	}}
+}
+
 // pointerAttrs is indexed by CUpointer_attribute. Sizes and values are those of the real driver.
 var pointerAttrs = [...]pointerRow{
 	cu.CU_POINTER_ATTRIBUTE_CONTEXT: {size: 8, value: func(a *alloc, _ uint64) uint64 {
@@ -30,12 +40,7 @@ var pointerAttrs = [...]pointerRow{
 		}
 		return uint64(a.ctx.handle)
 	}},
-	cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {size: 4, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return uint64(a.memoryType())
-	}},
+	cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: ptrField(4, func(a *alloc) uint64 { return uint64(a.memoryType()) }),
 	cu.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {size: 8, value: func(a *alloc, p uint64) uint64 {
 		if a == nil {
 			return 0
@@ -49,14 +54,9 @@ var pointerAttrs = [...]pointerRow{
 		return p
 	}, missing: func(a *alloc) bool { return !a.host() && a.kind != allocManaged }},
 	cu.CU_POINTER_ATTRIBUTE_P2P_TOKENS:  {size: 16, value: func(*alloc, uint64) uint64 { return 0 }, missing: (*alloc).host},
-	cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: ptrTruth(4, func(a *alloc) bool { return !a.host() }),
-	cu.CU_POINTER_ATTRIBUTE_BUFFER_ID: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return a.id
-	}},
-	cu.CU_POINTER_ATTRIBUTE_IS_MANAGED: ptrTruth(4, func(a *alloc) bool { return a.kind == allocManaged }),
+	cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: ptrTruth(4, func(a *alloc) bool { return a.kind == allocManaged || a.memops.Load() }),
+	cu.CU_POINTER_ATTRIBUTE_BUFFER_ID:   ptrField(8, func(a *alloc) uint64 { return a.id }),
+	cu.CU_POINTER_ATTRIBUTE_IS_MANAGED:  ptrTruth(4, func(a *alloc) bool { return a.kind == allocManaged }),
 	cu.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: {size: 4, value: func(a *alloc, _ uint64) uint64 {
 		if a == nil {
 			return uint64(1<<32 + cu.CU_DEVICE_INVALID)
@@ -64,51 +64,21 @@ var pointerAttrs = [...]pointerRow{
 		return uint64(a.device().ordinal)
 	}},
 	cu.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: ptrTruth(4, func(a *alloc) bool { return a.kind == allocDevice && a.pool == nil && a.graph == nil }),
-	cu.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return a.base
-	}},
-	cu.CU_POINTER_ATTRIBUTE_RANGE_SIZE: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return a.size
-	}},
+	cu.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:           ptrField(8, func(a *alloc) uint64 { return a.base }),
+	cu.CU_POINTER_ATTRIBUTE_RANGE_SIZE:                 ptrField(8, func(a *alloc) uint64 { return a.size }),
 	cu.CU_POINTER_ATTRIBUTE_MAPPED:                     ptrTruth(4, func(*alloc) bool { return true }),
 	cu.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:       ptrNum(8, 0),
 	cu.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: ptrNum(4, 0),
-	cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: {size: 4, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return uint64(cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE)
-	}},
+	cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:               ptrField(4, func(a *alloc) uint64 { return uint64(cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE) }),
 	cu.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {size: 8, value: func(a *alloc, _ uint64) uint64 {
 		if a == nil || a.pool == nil {
 			return 0
 		}
 		return uint64(a.pool.handle)
 	}},
-	cu.CU_POINTER_ATTRIBUTE_MAPPING_SIZE: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return a.size
-	}},
-	cu.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return a.base
-	}},
-	cu.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil {
-			return 0
-		}
-		return a.id
-	}},
+	cu.CU_POINTER_ATTRIBUTE_MAPPING_SIZE:             ptrField(8, func(a *alloc) uint64 { return a.size }),
+	cu.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:        ptrField(8, func(a *alloc) uint64 { return a.base }),
+	cu.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:          ptrField(8, func(a *alloc) uint64 { return a.id }),
 	cu.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: ptrNum(4, 0),
 }
 
@@ -167,7 +137,7 @@ func (t *Thread) PointerGetAttributes(n uint32, attrs, data hostmem.Ptr, p DevPt
 	return nil
 }
 
-// PointerSetAttribute can only repeat what holds: every operation here is as if SYNC_MEMOPS were set.
+// PointerSetAttribute notes SYNC_MEMOPS; nothing changes by it: every operation here is as if it were set.
 func (t *Thread) PointerSetAttribute(value hostmem.Ptr, attr cu.CUpointer_attribute, p DevPtr) error {
 	s, err := t.enter()
 	if err != nil {
@@ -177,5 +147,6 @@ func (t *Thread) PointerSetAttribute(value hostmem.Ptr, attr cu.CUpointer_attrib
 	if value == hostmem.Nil || a == nil || a.host() || attr != cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS {
 		return errInvalidValue
 	}
+	a.memops.Store(hostmem.Load[uint32](value) != 0)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
@@ -35,6 +36,7 @@ type alloc struct {
 	class      uint64       // with a pool: the size of the block
 	graph      *graphMemory // of an allocation node
 	advice     []advised    // of managed memory; guarded by state.adviceMu
+	memops     atomic.Bool  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS was set
 }
 
 // device is whose memory it is, or whose context made host memory known.
