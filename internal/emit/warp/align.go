@@ -26,6 +26,16 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 		return
 	}
 	if !known && in.Space != ir.Local {
+		root, ok := e.alignRoot(addr, size, 0, map[*ir.Value]bool{})
+		if ok && root == nil {
+			return
+		}
+		if ok && (e.f.Regions == nil || root.Def == nil || root.Def.Block == in.Block || root.Def.Op == ir.Param) {
+			if !e.passed(in, alignment{root, size}) {
+				e.testAlign(in, e.scalar(root), low, mask, all)
+			}
+			return
+		}
 		if p, ok := e.takeApart(addr, in); ok && p.scale&low == 0 {
 			e.testAlign(in, e.op2("add", p.base, ll.Int("i64", p.off)), low, mask, all)
 			return
@@ -59,11 +69,15 @@ func (e *emitter) tested(in *ir.Inst, size int) bool {
 		}
 		root = x
 	}
+	return e.passed(in, alignment{root, size})
+}
+
+// passed reports that an access before in has tested key for all lanes of in, and notes that in does.
+func (e *emitter) passed(in *ir.Inst, key alignment) bool {
 	if e.dom == nil {
 		e.f.Rewire()
 		e.dom, e.checked = ir.Dominators(e.f), map[alignment][]*ir.Inst{}
 	}
-	key := alignment{root, size}
 	for _, o := range e.checked[key] {
 		if o == in { // written again for another region, which may be the first to run
 			return false
@@ -74,6 +88,59 @@ func (e *emitter) tested(in *ir.Inst, size int) bool {
 	}
 	e.checked[key] = append(e.checked[key], in)
 	return false
+}
+
+// assumed stands for the root of a phi while its ways are looked at.
+var assumed = new(ir.Value)
+
+// alignRoot finds the one number that decides whether an address is a multiple of size in every lane; nil: it always is.
+func (e *emitter) alignRoot(v *ir.Value, size, depth int, seen map[*ir.Value]bool) (root *ir.Value, ok bool) {
+	if v.Const && v.Bits&uint64(size-1) == 0 {
+		return nil, true
+	}
+	d := v.Def
+	if d == nil || depth > 12 {
+		return v, uniform(v)
+	}
+	switch d.Op {
+	case ir.Shl:
+		if c := d.Args[1]; c.Const && c.Bits < 32 && size <= 1<<c.Bits {
+			return nil, true
+		}
+	case ir.Mul:
+		if c := d.Args[1]; c.Const && c.Bits&uint64(size-1) == 0 {
+			return nil, true
+		}
+	case ir.Add:
+		x, okx := e.alignRoot(d.Args[0], size, depth+1, seen)
+		y, oky := e.alignRoot(d.Args[1], size, depth+1, seen)
+		switch {
+		case okx && oky && x == nil:
+			return y, true
+		case okx && oky && y == nil:
+			return x, true
+		}
+	case ir.Phi:
+		if uniform(v) {
+			break
+		}
+		if seen[v] {
+			return assumed, true
+		}
+		seen[v] = true
+		root = assumed
+		for _, a := range d.Args {
+			r, good := e.alignRoot(a, size, depth+1, seen)
+			switch {
+			case !good || root != assumed && r != assumed && r != root:
+				return nil, false
+			case r != assumed:
+				root = r
+			}
+		}
+		return root, root != assumed
+	}
+	return v, uniform(v)
 }
 
 // within reports that the lanes of mask a are all in b.

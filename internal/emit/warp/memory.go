@@ -438,6 +438,12 @@ func (e *emitter) gather(a *access) []ll.Val {
 	if e.cpu.avx512 && e.w == 32 && a.known && a.near() && len(a.types) == 1 && a.elem == 4 {
 		return []ll.Val{e.gatherKnown(a)}
 	}
+	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem == 4 && a.in.Space != ir.Local {
+		if p, ok := e.takeApart(a.in.Args[0], a.in); ok {
+			base := e.at(e.pointer(a.in.Space, p.base), int(p.off))
+			return []ll.Val{e.gather32(a, base, p.scale, func(h int) ll.Val { return e.slice(p.index, h, 16) })}
+		}
+	}
 	ptrs := e.pointers(a.in)
 	var out []ll.Val
 	if len(a.types) >= 2 && len(a.types)%2 == 0 && a.same() && a.elem == 4 {
@@ -473,19 +479,26 @@ func (a *access) near() bool {
 
 // gatherKnown reads lanes at known distances. The distances stay 32 bits wide, which LLVM would make 64: twice the gathers.
 func (e *emitter) gatherKnown(a *access) ll.Val {
+	base := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+	return e.gather32(a, base, 1, func(h int) ll.Val {
+		off := make([]int64, 16)
+		for l := range off {
+			off[l] = laneOffset(a.shape, h+l)
+		}
+		return ll.ConstVec("i32", off)
+	})
+}
+
+// gather32 gathers elements of 32 bits at base + scale × index, 16 lanes at a time.
+func (e *emitter) gather32(a *access, base ll.Val, scale int64, index func(h int) ll.Val) ll.Val {
 	t := memType(a.types[0])
 	name, vt := "llvm.x86.avx512.mask.gather.dpi.512", ll.Vec(16, t)
 	if t == "float" {
 		name = "llvm.x86.avx512.mask.gather.dps.512"
 	}
-	base := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
 	var got []ll.Val
 	for h := 0; h < e.w; h += 16 {
-		off := make([]int64, 16)
-		for l := range off {
-			off[l] = laneOffset(a.shape, h+l)
-		}
-		got = append(got, e.o.Call(vt, name, ll.Val{T: vt, S: "zeroinitializer"}, base, ll.ConstVec("i32", off), e.slice(a.mask, h, 16), ll.Int("i32", 1)))
+		got = append(got, e.o.Call(vt, name, ll.Val{T: vt, S: "zeroinitializer"}, base, index(h), e.slice(a.mask, h, 16), ll.Int("i32", scale)))
 	}
 	return e.concat(got)
 }

@@ -10,9 +10,10 @@ import (
 // tile. Where warps have nothing to do with each other and run straight through, warp w of several blocks side by side can
 // run before warp w+1 of any: then rows are walked as a native loop walks them, and prefetchers follow.
 
-// rowBlocks is how many blocks side by side go together. Measured, native/kudzu of a 5-point and a 27-point stencil: 1: 1.2 and
-// 0.8, 2: 1.2 and 0.8, 4: 1.2 and 1.04, 8: 1.03 and 1.3, 32: 0.9 and 1.2. The first wants few streams from memory, the second long rows.
-const rowBlocks = 4
+// rowBlocks is how many blocks side by side go together. Measured, native/kudzu of a 5-point stencil, a 27-point one and one with
+// a border: 1: 1.2, 0.8, 0.5; 4: 1.2, 1.04, 0.62; 8: 1.03, 1.3, 0.72; 32: 0.9, 1.2. The first wants few streams from memory, the
+// others long rows.
+const rowBlocks = 8
 
 // inRows reports a kernel that is better run row by row.
 func (e *emitter) inRows() bool {
@@ -20,6 +21,7 @@ func (e *emitter) inRows() bool {
 	if e.f.Regions != nil || e.w != 32 || n[0] != 32 || n[1] < 2 {
 		return false
 	}
+	side, other := 0, 0 // accesses with lanes side by side, and others
 	for i, b := range e.f.Blocks {
 		for _, t := range b.Succs() {
 			if indexOf(e.f.Blocks, t) <= i {
@@ -33,14 +35,16 @@ func (e *emitter) inRows() bool {
 					return false
 				}
 				if s, known := e.pattern(in); !known || s.Kind < ir.WarpUniform && (s.Seg != 0 || s.Stride > 16) {
-					return false
+					other++
+				} else {
+					side++
 				}
 			case ir.Atomic, ir.AtomicCAS, ir.CopyAsync, ir.CallRt, ir.Call, ir.CallInd, ir.SharedAddr:
 				return false
 			}
 		}
 	}
-	return true
+	return side > 4*other
 }
 
 // rowLoop writes the loop over warps around the loop over a stretch of blocks, and gives the length of the stretch.
