@@ -92,11 +92,11 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 61 cudaLibraryGetKernelCount
 	kz_lazy_cudart12, // 62 cudaLibraryEnumerateKernels
 	kz_lazy_cudart12, // 63 cudaKernelSetAttributeForDevice
-	kz_none_cudart12, // 64 cudaIpcGetEventHandle
-	kz_none_cudart12, // 65 cudaIpcOpenEventHandle
-	kz_none_cudart12, // 66 cudaIpcGetMemHandle
-	kz_none_cudart12, // 67 cudaIpcOpenMemHandle
-	kz_none_cudart12, // 68 cudaIpcCloseMemHandle
+	kz_lazy_cudart12, // 64 cudaIpcGetEventHandle
+	kz_lazy_cudart12, // 65 cudaIpcOpenEventHandle
+	kz_lazy_cudart12, // 66 cudaIpcGetMemHandle
+	kz_lazy_cudart12, // 67 cudaIpcOpenMemHandle
+	kz_lazy_cudart12, // 68 cudaIpcCloseMemHandle
 	kz_lazy_cudart12, // 69 cudaMallocManaged
 	kz_lazy_cudart12, // 70 cudaMalloc
 	kz_lazy_cudart12, // 71 cudaMallocHost
@@ -132,10 +132,10 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 101 cudaMemPoolGetAccess
 	kz_lazy_cudart12, // 102 cudaMemPoolCreate
 	kz_lazy_cudart12, // 103 cudaMemPoolDestroy
-	kz_none_cudart12, // 104 cudaMemPoolExportToShareableHandle
-	kz_none_cudart12, // 105 cudaMemPoolImportFromShareableHandle
-	kz_none_cudart12, // 106 cudaMemPoolExportPointer
-	kz_none_cudart12, // 107 cudaMemPoolImportPointer
+	kz_lazy_cudart12, // 104 cudaMemPoolExportToShareableHandle
+	kz_lazy_cudart12, // 105 cudaMemPoolImportFromShareableHandle
+	kz_lazy_cudart12, // 106 cudaMemPoolExportPointer
+	kz_lazy_cudart12, // 107 cudaMemPoolImportPointer
 	kz_lazy_cudart12, // 108 cudaPointerGetAttributes
 	kz_lazy_cudart12, // 109 cudaMemcpy
 	kz_lazy_cudart12, // 110 cudaMemcpy_ptds
@@ -297,8 +297,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 266 cudaOccupancyMaxActiveBlocksPerMultiprocessor
 	kz_lazy_cudart12, // 267 cudaOccupancyAvailableDynamicSMemPerBlock
 	kz_lazy_cudart12, // 268 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
-	kz_none_cudart12, // 269 cudaOccupancyMaxPotentialClusterSize
-	kz_none_cudart12, // 270 cudaOccupancyMaxActiveClusters
+	kz_lazy_cudart12, // 269 cudaOccupancyMaxPotentialClusterSize
+	kz_lazy_cudart12, // 270 cudaOccupancyMaxActiveClusters
 	kz_lazy_cudart12, // 271 cudaLaunchKernel
 	kz_lazy_cudart12, // 272 cudaLaunchKernel_ptsz
 	kz_lazy_cudart12, // 273 cudaLaunchKernelExC
@@ -385,7 +385,7 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 354 cudaGraphReleaseUserObject
 	kz_lazy_cudart12, // 355 cudaGraphNodeSetParams
 	kz_lazy_cudart12, // 356 cudaGraphExecNodeSetParams
-	kz_none_cudart12, // 357 cudaGraphConditionalHandleCreate
+	kz_lazy_cudart12, // 357 cudaGraphConditionalHandleCreate
 	kz_lazy_cudart12, // 358 cudaGraphInstantiateWithParams
 	kz_lazy_cudart12, // 359 cudaGraphInstantiateWithParams_ptsz
 	kz_lazy_cudart12, // 360 cudaGraphUpload
@@ -468,19 +468,19 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 const uint8_t kz_kind_cudart12[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,0,2,2,2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,

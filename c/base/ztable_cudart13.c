@@ -101,11 +101,11 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 70 cudaLibraryGetKernelCount
 	kz_lazy_cudart13, // 71 cudaLibraryEnumerateKernels
 	kz_lazy_cudart13, // 72 cudaKernelSetAttributeForDevice
-	kz_none_cudart13, // 73 cudaIpcGetEventHandle
-	kz_none_cudart13, // 74 cudaIpcOpenEventHandle
-	kz_none_cudart13, // 75 cudaIpcGetMemHandle
-	kz_none_cudart13, // 76 cudaIpcOpenMemHandle
-	kz_none_cudart13, // 77 cudaIpcCloseMemHandle
+	kz_lazy_cudart13, // 73 cudaIpcGetEventHandle
+	kz_lazy_cudart13, // 74 cudaIpcOpenEventHandle
+	kz_lazy_cudart13, // 75 cudaIpcGetMemHandle
+	kz_lazy_cudart13, // 76 cudaIpcOpenMemHandle
+	kz_lazy_cudart13, // 77 cudaIpcCloseMemHandle
 	kz_lazy_cudart13, // 78 cudaMallocManaged
 	kz_lazy_cudart13, // 79 cudaMalloc
 	kz_lazy_cudart13, // 80 cudaMallocHost
@@ -146,10 +146,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 115 cudaMemGetDefaultMemPool
 	kz_lazy_cudart13, // 116 cudaMemGetMemPool
 	kz_lazy_cudart13, // 117 cudaMemSetMemPool
-	kz_none_cudart13, // 118 cudaMemPoolExportToShareableHandle
-	kz_none_cudart13, // 119 cudaMemPoolImportFromShareableHandle
-	kz_none_cudart13, // 120 cudaMemPoolExportPointer
-	kz_none_cudart13, // 121 cudaMemPoolImportPointer
+	kz_lazy_cudart13, // 118 cudaMemPoolExportToShareableHandle
+	kz_lazy_cudart13, // 119 cudaMemPoolImportFromShareableHandle
+	kz_lazy_cudart13, // 120 cudaMemPoolExportPointer
+	kz_lazy_cudart13, // 121 cudaMemPoolImportPointer
 	kz_lazy_cudart13, // 122 cudaPointerGetAttributes
 	kz_lazy_cudart13, // 123 cudaMemcpy
 	kz_lazy_cudart13, // 124 cudaMemcpy_ptds
@@ -219,10 +219,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 188 cudaMemPrefetchAsync_ptsz
 	kz_lazy_cudart13, // 189 cudaMemPrefetchBatchAsync
 	kz_lazy_cudart13, // 190 cudaMemPrefetchBatchAsync_ptsz
-	kz_none_cudart13, // 191 cudaMemDiscardBatchAsync
-	kz_none_cudart13, // 192 cudaMemDiscardBatchAsync_ptsz
-	kz_none_cudart13, // 193 cudaMemDiscardAndPrefetchBatchAsync
-	kz_none_cudart13, // 194 cudaMemDiscardAndPrefetchBatchAsync_ptsz
+	kz_lazy_cudart13, // 191 cudaMemDiscardBatchAsync
+	kz_lazy_cudart13, // 192 cudaMemDiscardBatchAsync_ptsz
+	kz_lazy_cudart13, // 193 cudaMemDiscardAndPrefetchBatchAsync
+	kz_lazy_cudart13, // 194 cudaMemDiscardAndPrefetchBatchAsync_ptsz
 	kz_lazy_cudart13, // 195 cudaMallocAsync
 	kz_lazy_cudart13, // 196 cudaMallocAsync_ptsz
 	kz_lazy_cudart13, // 197 cudaFreeAsync
@@ -311,8 +311,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 280 cudaOccupancyMaxActiveBlocksPerMultiprocessor
 	kz_lazy_cudart13, // 281 cudaOccupancyAvailableDynamicSMemPerBlock
 	kz_lazy_cudart13, // 282 cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
-	kz_none_cudart13, // 283 cudaOccupancyMaxPotentialClusterSize
-	kz_none_cudart13, // 284 cudaOccupancyMaxActiveClusters
+	kz_lazy_cudart13, // 283 cudaOccupancyMaxPotentialClusterSize
+	kz_lazy_cudart13, // 284 cudaOccupancyMaxActiveClusters
 	kz_lazy_cudart13, // 285 cudaLaunchKernel
 	kz_lazy_cudart13, // 286 cudaLaunchKernel_ptsz
 	kz_lazy_cudart13, // 287 cudaLaunchKernelExC
@@ -410,8 +410,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 379 cudaGraphNodeSetParams
 	kz_lazy_cudart13, // 380 cudaGraphNodeGetParams
 	kz_lazy_cudart13, // 381 cudaGraphExecNodeSetParams
-	kz_none_cudart13, // 382 cudaGraphConditionalHandleCreate
-	kz_none_cudart13, // 383 cudaGraphConditionalHandleCreate_v2
+	kz_lazy_cudart13, // 382 cudaGraphConditionalHandleCreate
+	kz_lazy_cudart13, // 383 cudaGraphConditionalHandleCreate_v2
 	kz_lazy_cudart13, // 384 cudaGraphInstantiateWithParams
 	kz_lazy_cudart13, // 385 cudaGraphInstantiateWithParams_ptsz
 	kz_lazy_cudart13, // 386 cudaGraphUpload
@@ -489,19 +489,19 @@ const uint8_t kz_kind_cudart13[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
-	0,0,0,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};

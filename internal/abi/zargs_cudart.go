@@ -491,6 +491,41 @@ type CudaKernelSetAttributeForDevice struct {
 	Device uint32
 }
 
+type CudaIpcGetEventHandle struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Event  uint64
+}
+
+type CudaIpcOpenEventHandle struct {
+	_ structs.HostLayout
+
+	Event  uint64
+	Handle rt.CudaIpcEventHandle_t
+}
+
+type CudaIpcGetMemHandle struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	DevPtr uint64
+}
+
+type CudaIpcOpenMemHandle struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
+	Handle rt.CudaIpcMemHandle_t
+	Flags  uint32
+}
+
+type CudaIpcCloseMemHandle struct {
+	_ structs.HostLayout
+
+	DevPtr uint64
+}
+
 type CudaMallocManaged struct {
 	_ structs.HostLayout
 
@@ -774,6 +809,39 @@ type CudaMemSetMemPool struct {
 	Location uint64
 	Type     uint32
 	MemPool  uint64
+}
+
+type CudaMemPoolExportToShareableHandle struct {
+	_ structs.HostLayout
+
+	ShareableHandle uint64
+	MemPool         uint64
+	HandleType      uint32
+	Flags           uint32
+}
+
+type CudaMemPoolImportFromShareableHandle struct {
+	_ structs.HostLayout
+
+	MemPool         uint64
+	ShareableHandle uint64
+	HandleType      uint32
+	Flags           uint32
+}
+
+type CudaMemPoolExportPointer struct {
+	_ structs.HostLayout
+
+	ExportData uint64
+	Ptr        uint64
+}
+
+type CudaMemPoolImportPointer struct {
+	_ structs.HostLayout
+
+	Ptr        uint64
+	MemPool    uint64
+	ExportData uint64
 }
 
 type CudaPointerGetAttributes struct {
@@ -1122,6 +1190,29 @@ type CudaMemPrefetchAsync struct {
 }
 
 type CudaMemPrefetchBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs           uint64
+	Sizes           uint64
+	Count           uint64
+	PrefetchLocs    uint64
+	PrefetchLocIdxs uint64
+	NumPrefetchLocs uint64
+	Flags           uint64
+	Stream          uint64
+}
+
+type CudaMemDiscardBatchAsync struct {
+	_ structs.HostLayout
+
+	Dptrs  uint64
+	Sizes  uint64
+	Count  uint64
+	Flags  uint64
+	Stream uint64
+}
+
+type CudaMemDiscardAndPrefetchBatchAsync struct {
 	_ structs.HostLayout
 
 	Dptrs           uint64
@@ -1716,6 +1807,22 @@ type CudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags struct {
 	BlockSize       uint32
 	DynamicSMemSize uint64
 	Flags           uint32
+}
+
+type CudaOccupancyMaxPotentialClusterSize struct {
+	_ structs.HostLayout
+
+	ClusterSize  uint64
+	Func         uint64
+	LaunchConfig uint64
+}
+
+type CudaOccupancyMaxActiveClusters struct {
+	_ structs.HostLayout
+
+	NumClusters  uint64
+	Func         uint64
+	LaunchConfig uint64
 }
 
 type CudaLaunchKernel struct {
@@ -2513,6 +2620,25 @@ type CudaGraphExecNodeSetParams struct {
 	GraphExec  uint64
 	Node       uint64
 	NodeParams uint64
+}
+
+type CudaGraphConditionalHandleCreate struct {
+	_ structs.HostLayout
+
+	PHandle_out        uint64
+	Graph              uint64
+	DefaultLaunchValue uint32
+	Flags              uint32
+}
+
+type CudaGraphConditionalHandleCreate_v2 struct {
+	_ structs.HostLayout
+
+	PHandle_out        uint64
+	Graph              uint64
+	Ctx                uint64
+	DefaultLaunchValue uint32
+	Flags              uint32
 }
 
 type CudaGraphInstantiateWithParams struct {

@@ -8,272 +8,272 @@
 
 static cublasStatus_t kz_stub_cublas12_cublasCreate_v2(cublasHandle_t *handle) {
 	struct { cublasHandle_t *handle; } a = {handle};
-	return kz_door(871, 0, &a);
+	return kz_door(886, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDestroy_v2(cublasHandle_t handle) {
 	struct { cublasHandle_t handle; } a = {handle};
-	return kz_door(872, 0, &a);
+	return kz_door(887, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVersion_v2(cublasHandle_t handle, int *version) {
 	struct { cublasHandle_t handle; int *version; } a = {handle, version};
-	return kz_door(873, 0, &a);
+	return kz_door(888, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetProperty(libraryPropertyType type, int *value) {
 	struct { libraryPropertyType type; int *value; } a = {type, value};
-	return kz_door(874, 0, &a);
+	return kz_door(889, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t workspaceSizeInBytes) {
 	struct { cublasHandle_t handle; void *workspace; size_t workspaceSizeInBytes; } a = {handle, workspace, workspaceSizeInBytes};
-	return kz_door(875, 0, &a);
+	return kz_door(890, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetStream_v2(cublasHandle_t handle, cudaStream_t streamId) {
 	struct { cublasHandle_t handle; cudaStream_t streamId; } a = {handle, streamId};
-	return kz_door(876, 0, &a);
+	return kz_door(891, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetStream_v2(cublasHandle_t handle, cudaStream_t *streamId) {
 	struct { cublasHandle_t handle; cudaStream_t *streamId; } a = {handle, streamId};
-	return kz_door(877, 0, &a);
+	return kz_door(892, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t *mode) {
 	struct { cublasHandle_t handle; cublasPointerMode_t *mode; } a = {handle, mode};
-	return kz_door(878, 0, &a);
+	return kz_door(893, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode) {
 	struct { cublasHandle_t handle; cublasPointerMode_t mode; } a = {handle, mode};
-	return kz_door(879, 0, &a);
+	return kz_door(894, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t *mode) {
 	struct { cublasHandle_t handle; cublasAtomicsMode_t *mode; } a = {handle, mode};
-	return kz_door(880, 0, &a);
+	return kz_door(895, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
 	struct { cublasHandle_t handle; cublasAtomicsMode_t mode; } a = {handle, mode};
-	return kz_door(881, 0, &a);
+	return kz_door(896, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
 	struct { cublasHandle_t handle; cublasMath_t *mode; } a = {handle, mode};
-	return kz_door(882, 0, &a);
+	return kz_door(897, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
 	struct { cublasHandle_t handle; cublasMath_t mode; } a = {handle, mode};
-	return kz_door(883, 0, &a);
+	return kz_door(898, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetSmCountTarget(cublasHandle_t handle, int *smCountTarget) {
 	struct { cublasHandle_t handle; int *smCountTarget; } a = {handle, smCountTarget};
-	return kz_door(884, 0, &a);
+	return kz_door(899, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetSmCountTarget(cublasHandle_t handle, int smCountTarget) {
 	struct { cublasHandle_t handle; int smCountTarget; } a = {handle, smCountTarget};
-	return kz_door(885, 0, &a);
+	return kz_door(900, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasLoggerConfigure(int logIsOn, int logToStdOut, int logToStdErr, const char *logFileName) {
 	struct { int logIsOn; int logToStdOut; int logToStdErr; const char *logFileName; } a = {logIsOn, logToStdOut, logToStdErr, logFileName};
-	return kz_door(886, 0, &a);
+	return kz_door(901, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(887, 0, &a);
+	return kz_door(902, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(888, 0, &a);
+	return kz_door(903, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(889, 0, &a);
+	return kz_door(904, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(890, 0, &a);
+	return kz_door(905, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(891, 0, &a);
+	return kz_door(906, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(892, 0, &a);
+	return kz_door(907, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(893, 0, &a);
+	return kz_door(908, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(894, 0, &a);
+	return kz_door(909, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const float *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const float *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(895, 0, &a);
+	return kz_door(910, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const float *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const float *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(896, 0, &a);
+	return kz_door(911, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const void *beta, void *C, cudaDataType Ctype, int ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const void *beta; void *C; cudaDataType Ctype; int ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(897, 0, &a);
+	return kz_door(912, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(898, 0, &a);
+	return kz_door(913, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *const *Aarray, int lda, const float *const *Barray, int ldb, const float *beta, float *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *const *Aarray; int lda; const float *const *Barray; int ldb; const float *beta; float *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(899, 0, &a);
+	return kz_door(914, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *Barray, int64_t ldb, const float *beta, float *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *Barray; int64_t ldb; const float *beta; float *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(900, 0, &a);
+	return kz_door(915, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *const *Aarray, int lda, const double *const *Barray, int ldb, const double *beta, double *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *const *Aarray; int lda; const double *const *Barray; int ldb; const double *beta; double *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(901, 0, &a);
+	return kz_door(916, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *Barray, int64_t ldb, const double *beta, double *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *Barray; int64_t ldb; const double *beta; double *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(902, 0, &a);
+	return kz_door(917, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *Barray, int ldb, const cuComplex *beta, cuComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *Barray; int ldb; const cuComplex *beta; cuComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(903, 0, &a);
+	return kz_door(918, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *Barray, int64_t ldb, const cuComplex *beta, cuComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *Barray; int64_t ldb; const cuComplex *beta; cuComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(904, 0, &a);
+	return kz_door(919, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *Barray, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *Barray; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(905, 0, &a);
+	return kz_door(920, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *Barray, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *Barray; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(906, 0, &a);
+	return kz_door(921, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, long long strideA, const float *B, int ldb, long long strideB, const float *beta, float *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; long long strideA; const float *B; int ldb; long long strideB; const float *beta; float *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(907, 0, &a);
+	return kz_door(922, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, long long strideA, const float *B, int64_t ldb, long long strideB, const float *beta, float *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; long long strideA; const float *B; int64_t ldb; long long strideB; const float *beta; float *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(908, 0, &a);
+	return kz_door(923, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, long long strideA, const double *B, int ldb, long long strideB, const double *beta, double *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; long long strideA; const double *B; int ldb; long long strideB; const double *beta; double *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(909, 0, &a);
+	return kz_door(924, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, long long strideA, const double *B, int64_t ldb, long long strideB, const double *beta, double *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; long long strideA; const double *B; int64_t ldb; long long strideB; const double *beta; double *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(910, 0, &a);
+	return kz_door(925, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *B, int ldb, long long strideB, const cuComplex *beta, cuComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *B; int ldb; long long strideB; const cuComplex *beta; cuComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(911, 0, &a);
+	return kz_door(926, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *B, int64_t ldb, long long strideB, const cuComplex *beta, cuComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *B; int64_t ldb; long long strideB; const cuComplex *beta; cuComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(912, 0, &a);
+	return kz_door(927, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *B, int ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *B; int ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(913, 0, &a);
+	return kz_door(928, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *B, int64_t ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *B; int64_t ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(914, 0, &a);
+	return kz_door(929, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int lda, const void *const *Barray, cudaDataType Btype, int ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int ldc, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int lda; const void *const *Barray; cudaDataType Btype; int ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int ldc; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(915, 0, &a);
+	return kz_door(930, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int64_t lda, const void *const *Barray, cudaDataType Btype, int64_t ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int64_t ldc, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int64_t lda; const void *const *Barray; cudaDataType Btype; int64_t ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int64_t ldc; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(916, 0, &a);
+	return kz_door(931, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, long long strideA, const void *B, cudaDataType Btype, int ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; long long strideA; const void *B; cudaDataType Btype; int ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int ldc; long long strideC; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(917, 0, &a);
+	return kz_door(932, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, long long strideA, const void *B, cudaDataType Btype, int64_t ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, long long strideC, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; long long strideA; const void *B; cudaDataType Btype; int64_t ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; long long strideC; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(918, 0, &a);
+	return kz_door(933, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, const __half *B, int ldb, const __half *beta, __half *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; const __half *B; int ldb; const __half *beta; __half *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(919, 0, &a);
+	return kz_door(934, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *const *Aarray, int lda, const __half *const *Barray, int ldb, const __half *beta, __half *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *const *Aarray; int lda; const __half *const *Barray; int ldb; const __half *beta; __half *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(920, 0, &a);
+	return kz_door(935, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *const *Aarray, int64_t lda, const __half *const *Barray, int64_t ldb, const __half *beta, __half *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *const *Aarray; int64_t lda; const __half *const *Barray; int64_t ldb; const __half *beta; __half *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(921, 0, &a);
+	return kz_door(936, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, long long strideA, const __half *B, int ldb, long long strideB, const __half *beta, __half *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; long long strideA; const __half *B; int ldb; long long strideB; const __half *beta; __half *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(922, 0, &a);
+	return kz_door(937, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, long long strideA, const __half *B, int64_t ldb, long long strideB, const __half *beta, __half *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; long long strideA; const __half *B; int64_t ldb; long long strideB; const __half *beta; __half *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(923, 0, &a);
+	return kz_door(938, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemm_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, const __half *B, int64_t ldb, const __half *beta, __half *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; const __half *B; int64_t ldb; const __half *beta; __half *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(924, 0, &a);
+	return kz_door(939, 0, &a);
 }
 
 void *const kz_stubs_cublas12[740] = {

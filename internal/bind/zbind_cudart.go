@@ -751,6 +751,63 @@ func bind_cudaKernelSetAttributeForDevice(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcGetEventHandle)(args)
+	if a.Handle == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).IpcGetEventHandle(rt.CudaEvent_t(a.Event))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), r0)
+	return 0
+}
+
+func bind_cudaIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcOpenEventHandle)(args)
+	if a.Event == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).IpcOpenEventHandle(a.Handle)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Event), uint64(r0))
+	return 0
+}
+
+func bind_cudaIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcGetMemHandle)(args)
+	if a.Handle == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).IpcGetMemHandle(hostmem.Ptr(a.DevPtr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), r0)
+	return 0
+}
+
+func bind_cudaIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcOpenMemHandle)(args)
+	err := (*cudart.Thread)(thread).IpcOpenMemHandle(hostmem.Ptr(a.DevPtr), a.Handle, uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaIpcCloseMemHandle)(args)
+	err := (*cudart.Thread)(thread).IpcCloseMemHandle(hostmem.Ptr(a.DevPtr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaMallocManaged(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMallocManaged)(args)
 	err := (*cudart.Thread)(thread).MallocManaged(hostmem.Ptr(a.DevPtr), uint64(a.Size), uint32(a.Flags))
@@ -1135,6 +1192,50 @@ func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolExportToShareableHandle)(args)
+	err := (*cudart.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemPool_t(a.MemPool), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolImportFromShareableHandle)(args)
+	if a.MemPool == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemPoolImportFromShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
+	return 0
+}
+
+func bind_cudaMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolExportPointer)(args)
+	if a.ExportData == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MemPoolExportPointer(hostmem.Ptr(a.Ptr))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ExportData), r0)
+	return 0
+}
+
+func bind_cudaMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemPoolImportPointer)(args)
+	err := (*cudart.Thread)(thread).MemPoolImportPointer(hostmem.Ptr(a.Ptr), rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.ExportData))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaPointerGetAttributes)(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
@@ -1460,6 +1561,24 @@ func bind_cudaMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemPrefetchBatchAsync)(args)
 	err := (*cudart.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemDiscardBatchAsync)(args)
+	err := (*cudart.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemDiscardAndPrefetchBatchAsync)(args)
+	err := (*cudart.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2279,6 +2398,40 @@ func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args un
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumBlocks), uint32(r0))
+	return 0
+}
+
+func bind_cudaOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaOccupancyMaxPotentialClusterSize)(args)
+	if a.ClusterSize == 0 {
+		return refuseRuntime()
+	}
+	if a.LaunchConfig == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.LaunchConfig))
+	r0, err := (*cudart.Thread)(thread).OccupancyMaxPotentialClusterSize(hostmem.Ptr(a.Func), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClusterSize), uint32(r0))
+	return 0
+}
+
+func bind_cudaOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaOccupancyMaxActiveClusters)(args)
+	if a.NumClusters == 0 {
+		return refuseRuntime()
+	}
+	if a.LaunchConfig == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.LaunchConfig))
+	r0, err := (*cudart.Thread)(thread).OccupancyMaxActiveClusters(hostmem.Ptr(a.Func), s2)
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NumClusters), uint32(r0))
 	return 0
 }
 
@@ -3340,6 +3493,32 @@ func bind_cudaGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphConditionalHandleCreate)(args)
+	if a.PHandle_out == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphConditionalHandleCreate(rt.CudaGraph_t(a.Graph), uint32(a.DefaultLaunchValue), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
+	return 0
+}
+
+func bind_cudaGraphConditionalHandleCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphConditionalHandleCreate_v2)(args)
+	if a.PHandle_out == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphConditionalHandleCreateV2(rt.CudaGraph_t(a.Graph), rt.CudaExecutionContext_t(a.Ctx), uint32(a.DefaultLaunchValue), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
+	return 0
+}
+
 func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphInstantiateWithParams)(args)
 	if a.PGraphExec == 0 {
@@ -3970,7 +4149,7 @@ func bind___cudaGetKernel(thread, args unsafe.Pointer) int32 {
 
 func bind___cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CompilerCudaLaunchKernel)(args)
-	err := (*cudart.Thread)(thread).LaunchKernel(hostmem.Ptr(a.Kernel), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
+	err := (*cudart.Thread)(thread).LaunchKernelHandle(rt.CudaKernel_t(a.Kernel), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}

@@ -17,6 +17,16 @@ func (t *Thread) LaunchKernel(fn hostmem.Ptr, grid, block rt.Dim3, args hostmem.
 	return configured(d, err, grid, block)
 }
 
+// LaunchKernelHandle is LaunchKernel for a kernel named by its handle, as the stubs of nvcc 13 do. A shape that no kernel could
+// have is an invalid value here: the vendor's runtime 13.0 answers so.
+func (t *Thread) LaunchKernelHandle(k rt.CudaKernel_t, grid, block rt.Dim3, args hostmem.Ptr, shared uint64, stream rt.CudaStream_t) error {
+	d, kernel, err := t.toLaunch(hostmem.Ptr(k), shared)
+	if err != nil {
+		return err
+	}
+	return d.LaunchKernel(cu.CUfunction(kernel), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args, 0)
+}
+
 // LaunchCooperativeKernel is LaunchKernel for kernels whose blocks wait for each other.
 func (t *Thread) LaunchCooperativeKernel(fn hostmem.Ptr, grid, block rt.Dim3, args hostmem.Ptr, shared uint64, stream rt.CudaStream_t) error {
 	d, k, err := t.toLaunch(fn, shared)
