@@ -27,3 +27,7 @@ find "$apps" -name '*cuda*.so' -size +1M | sort | while read -r lib; do
 done
 # One library as far as LLVM's text: the modules a device of compute capability 9.0 gets.
 "$apps/kudzu" check --quiet --sm=90 "$(find "$apps/linux-x64-cuda" -name 'libggml-cuda.so')"
+# Thirty CUDA programs of our own, built by the vendor's compilers 12 and 13, against what a real GPU printed.
+programs=${TMPDIR:-/tmp}/kudzu-programs
+scripts/apps-cuda.sh build "$programs"
+scripts/apps-cuda.sh run "$programs"
