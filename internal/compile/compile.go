@@ -5,6 +5,7 @@
 package compile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -23,6 +24,18 @@ type Request struct {
 	Options Options
 	Emit    []string // also give these texts: "ptx", "ir", "ll", "opt", "asm"
 	Dump    string   // also give the IR after this pass, as Emitted["dump"]
+
+	FactsOnly bool // the answer is no image but what EncodeFacts writes; Client.Facts sets it
+}
+
+// Facts are what a program may ask about a kernel before its first launch. They come from the text alone: compiling the
+// variant for any block shape only to answer would take longer than the one that is launched.
+type Facts struct {
+	SharedStatic uint32 // bytes a block
+	LocalThread  uint32 // bytes a thread
+	Registers    uint32 // as image.Meta has them
+	PTXVersion   uint32
+	Vars         []string // the module's variables it names
 }
 
 // Target is the machine that the image is for; the zero value is the one we run on.
@@ -167,6 +180,32 @@ func (c *Client) Compile(req *Request) (*Result, error) {
 	}
 	return &out, nil
 }
+
+// Facts tells about a kernel without compiling it; the answer is cached as an image is.
+func (c *Client) Facts(req *Request) (*Facts, error) {
+	r := *c.targeted(req)
+	r.FactsOnly, r.Block, r.Emit, r.Dump = true, [3]uint32{}, nil, ""
+	key := c.Key(&r)
+	var f Facts
+	if b, ok := c.cfg.Cache.Get(key); ok && json.Unmarshal(b, &f) == nil {
+		return &f, nil
+	}
+	res, err := c.ask(&r)
+	if err != nil {
+		return nil, err
+	}
+	f = Facts{}
+	if err := json.Unmarshal(res.Image, &f); err != nil {
+		return nil, &Failed{Stage: "facts", Text: err.Error()}
+	}
+	if err := c.cfg.Cache.Put(key, res.Image); err != nil {
+		c.cfg.Log(fmt.Sprintf("kernel %s: %v", req.Kernel, err))
+	}
+	return &f, nil
+}
+
+// EncodeFacts is the body of an answer to a request that wants facts.
+func EncodeFacts(f *Facts) ([]byte, error) { return json.Marshal(f) }
 
 // shared looks in the cache and joins a compilation of the same key if there is one.
 func (c *Client) shared(key cache.Key, req *Request) (*Result, error) {

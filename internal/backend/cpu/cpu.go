@@ -28,6 +28,11 @@ type Compiler interface {
 	Compile(*compile.Request) (*compile.Result, error)
 }
 
+// Teller is a Compiler that also tells about kernels without compiling them; compile.Client is one.
+type Teller interface {
+	Facts(*compile.Request) (*compile.Facts, error)
+}
+
 // Fallback runs kernels that cannot be compiled. The kernels of its programs are Runners.
 type Fallback interface {
 	// LoadWith takes a module whose variables already have places: vars tells them.

@@ -29,6 +29,10 @@ type Kernel struct {
 	mu    sync.Mutex // held while a variant is made, and to change list
 	never error      // guarded by mu: why neither compiler nor fallback can run it
 
+	factsOnce sync.Once
+	told      *compile.Facts // what the text tells; set by factsOnce
+	toldErr   error
+
 	inClusters *variant // guarded by mu: for launches in clusters; without run where they make no difference
 }
 
@@ -259,8 +263,8 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 		b.stats.compiled.Add(1)
 		b.report.add(ReportCompiled, 1)
 		b.report.add(ReportCompileNs, uint64(res.Nanos))
-		b.report.line("compiled\t%s\t%.1f ms for blocks of %dx%dx%d", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2])
-		logx.Debugf("compile %s %.1f ms (%d,%d,%d)", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2])
+		b.report.line("compiled\t%s\t%.1f ms for blocks of %dx%dx%d, %d KB of PTX%s", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2], len(text)>>10, stages(res))
+		logx.Debugf("compile %s %.1f ms (%d,%d,%d)%s", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2], stages(res))
 	}
 	im := res.Parsed
 	if im == nil {
@@ -269,6 +273,15 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 		}
 	}
 	return k.place(im, block, line)
+}
+
+// stages says where the time went.
+func stages(r *compile.Result) string {
+	var s strings.Builder
+	for _, st := range r.Stages {
+		fmt.Fprintf(&s, ", %s %.1f", st.Name, float64(st.Nanos)/1e6)
+	}
+	return s.String()
 }
 
 // compileError gives lines of the module, not of the slice.
@@ -370,28 +383,46 @@ func (v *variant) line(f *engine.Fault) int {
 	return v.slice(int(n))
 }
 
-// Info is what the compiler found out about the kernel.
+// Info is what is known about the kernel: from a variant if there is one, else from its text. Programs ask about kernels
+// that they never launch, and about others before they say with which block shape, so asking compiles nothing.
 func (k *Kernel) Info() (*backend.KernelInfo, error) {
-	var v *variant
-	if list := k.list.Load(); list != nil && len(*list) > 0 {
-		v = (*list)[0]
-	} else {
+	v := k.some()
+	told, err := (*compile.Facts)(nil), error(nil)
+	if v == nil {
+		told, err = k.facts()
+	}
+	if v == nil && err != nil { // who cannot tell may still compile, or the fallback run
 		var shape [3]uint32 // the one shape it may have, so that the launch finds it compiled
 		for i, n := range k.decl.ReqBlock {
 			shape[i] = uint32(n)
 		}
-		var err error
 		if v, err = k.variant(shape); err != nil {
 			return nil, err
 		}
 	}
-	if v.fall != nil {
+	switch {
+	case v == nil:
+	case v.fall != nil:
 		return v.fall.Info()
+	default:
+		m := &v.image.Meta
+		told = &compile.Facts{SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars}
 	}
-	m := &v.image.Meta
+	return k.info(told), nil
+}
+
+// some is a variant, if there is one yet.
+func (k *Kernel) some() *variant {
+	if list := k.list.Load(); list != nil && len(*list) > 0 {
+		return (*list)[0]
+	}
+	return nil
+}
+
+func (k *Kernel) info(f *compile.Facts) *backend.KernelInfo {
 	info := &backend.KernelInfo{
-		StaticShared: int(m.SharedStatic), Local: int(m.LocalThread), Registers: int(min(max(m.Registers, 16), 255)),
-		MaxThreads: k.dev().info.MaxThreads, PTXVersion: int(m.PTXVersion), BinaryVersion: k.dev().info.Major*10 + k.dev().info.Minor,
+		StaticShared: int(f.SharedStatic), Local: int(f.LocalThread), Registers: int(min(max(f.Registers, 16), 255)),
+		MaxThreads: k.dev().info.MaxThreads, PTXVersion: int(f.PTXVersion), BinaryVersion: k.dev().info.Major*10 + k.dev().info.Minor,
 	}
 	if b := k.decl.MaxBlock; b[0] > 0 {
 		info.MaxThreads = min(info.MaxThreads, b[0]*max(b[1], 1)*max(b[2], 1))
@@ -399,12 +430,32 @@ func (k *Kernel) Info() (*backend.KernelInfo, error) {
 	if b := k.decl.ReqBlock; b[0] > 0 {
 		info.MaxThreads = min(info.MaxThreads, b[0]*max(b[1], 1)*max(b[2], 1))
 	}
-	for _, name := range m.Vars {
+	for _, name := range f.Vars {
 		if p := k.p.vars[name]; p.konst {
 			info.Const += int(p.size)
 		}
 	}
-	return info, nil
+	return info
+}
+
+var errNoFacts = errors.New("the compiler tells nothing without compiling")
+
+// facts asks the compiler about the kernel's text, once.
+func (k *Kernel) facts() (*compile.Facts, error) {
+	k.factsOnce.Do(func() {
+		k.told, k.toldErr = nil, errNoFacts
+		c, ok := k.p.dev.b.cfg.Compiler.(Teller)
+		if !ok {
+			return
+		}
+		text, _, err := k.p.m.Slice(k.decl.Name)
+		if err != nil {
+			k.toldErr = err
+			return
+		}
+		k.told, k.toldErr = c.Facts(&compile.Request{PTX: text, Kernel: k.decl.Name, Options: options(k.p.m.Options)})
+	})
+	return k.told, k.toldErr
 }
 
 func (k *Kernel) dev() *Device { return k.p.dev }

@@ -333,3 +333,47 @@ func BenchmarkLaunchSync(b *testing.B) {
 	}
 	_ = q.Close()
 }
+
+// teller also answers about kernels without compiling them.
+type teller struct {
+	fake
+	told compile.Facts
+	err  error
+}
+
+func (f *teller) Facts(*compile.Request) (*compile.Facts, error) { return &f.told, f.err }
+
+// TestInfoCompilesNothing: programs ask about many kernels that they never launch.
+func TestInfoCompilesNothing(t *testing.T) {
+	c := &teller{fake: fake{meta: image.Meta{SharedStatic: 64, Registers: 20}}, told: compile.Facts{SharedStatic: 48, LocalThread: 16, Registers: 32, PTXVersion: 80}}
+	d := open(t, Config{Compiler: c})
+	p, err := d.Load(module(addOne))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := p.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := k.Info()
+	if err != nil || i.StaticShared != 48 || i.Local != 16 || i.Registers != 32 || i.PTXVersion != 80 || c.calls.Load() != 0 {
+		t.Errorf("%+v, %v, %d compilations", i, err, c.calls.Load())
+	}
+	if err := k.Prepare([3]uint32{32, 1, 1}); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := k.Info(); err != nil || i.StaticShared != 64 || c.calls.Load() != 1 {
+		t.Errorf("compiled: %+v, %v, %d compilations", i, err, c.calls.Load())
+	}
+	// A compiler that cannot tell still compiles.
+	c = &teller{fake: fake{meta: image.Meta{SharedStatic: 64}}, err: errors.New("no")}
+	if p, err = open(t, Config{Compiler: c}).Load(module(addOne)); err != nil {
+		t.Fatal(err)
+	}
+	if k, err = p.Kernel("k"); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := k.Info(); err != nil || i.StaticShared != 64 || c.calls.Load() != 1 {
+		t.Errorf("silent: %+v, %v, %d compilations", i, err, c.calls.Load())
+	}
+}

@@ -56,6 +56,52 @@ func TestPTX(t *testing.T) {
 	}
 }
 
+const factsPTX = `.version 8.0
+.target sm_80
+.address_size 64
+.global .u32 seen;
+.visible .entry k(.param .u64 p) {
+	.local .align 4 .b8 mine[20];
+	.shared .align 8 .b8 ours[72];
+	.reg .u32 %r<3>;
+	.reg .u64 %d<3>;
+	ld.global.u32 %r1, [seen];
+	st.shared.u32 [ours+8], %r1;
+	mov.u64 %d1, mine;
+	st.local.u32 [%d1+4], %r1;
+	ld.local.u32 %r2, [%d1+4];
+	ld.param.u64 %d2, [p];
+	st.global.u32 [%d2], %r2;
+	ret;
+}
+`
+
+// TestFacts: what is told about a kernel without compiling it is what its image says.
+func TestFacts(t *testing.T) {
+	p := pipeline(t)
+	told, err := p.Run(&compile.Request{PTX: factsPTX, Kernel: "k", FactsOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Run(&compile.Request{PTX: factsPTX, Kernel: "k", Block: [3]uint32{32, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, err := image.Parse(r.Image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &im.Meta
+	want, err := compile.EncodeFacts(&compile.Facts{SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars})
+	if err != nil || string(told.Image) != string(want) || m.SharedStatic != 72 || m.LocalThread != 32 || len(m.Vars) != 1 {
+		t.Errorf("told %s, compiled %s, %v", told.Image, want, err)
+	}
+	var bad *compile.PTXError
+	if _, err := p.Run(&compile.Request{PTX: factsPTX, Kernel: "other", FactsOnly: true}); !errors.As(err, &bad) {
+		t.Errorf("no such kernel: %v", err)
+	}
+}
+
 func runSaxpy(t *testing.T, m *image.Mapping, im *image.Image, n, threads int) {
 	t.Helper()
 	x, y := make([]float32, n+24), make([]float32, n+24)

@@ -29,8 +29,24 @@ func fromPTX(req *compile.Request, o llvm.Options, t *clock, emitted map[string]
 	return &source{text: code.LLVM, entry: code.Entry, meta: code.Meta}, nil
 }
 
-// toIR gives the kernel's IR after all passes.
-func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module, error) {
+// facts answers a request for them: as far as the IR, which has the sizes.
+func facts(req *compile.Request, t *clock) (*compile.Result, error) {
+	k, err := lowered(req, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := warp.Facts(k)
+	b, err := compile.EncodeFacts(&compile.Facts{
+		SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars,
+	})
+	if err != nil {
+		return nil, stageError("facts", err)
+	}
+	return &compile.Result{Image: b, Stages: t.stages}, nil
+}
+
+// lowered gives the kernel's IR before any pass.
+func lowered(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module, error) {
 	m, err := ptx.ParseModule(req.PTX)
 	if err != nil {
 		return nil, ptxError(err)
@@ -51,6 +67,15 @@ func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module
 		return nil, stageError("lower", err)
 	}
 	t.done("lower")
+	return k, nil
+}
+
+// toIR gives the kernel's IR after all passes.
+func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module, error) {
+	k, err := lowered(req, t, emitted)
+	if err != nil {
+		return nil, err
+	}
 	if slices.Contains(req.Emit, "ir") {
 		emitted["ir"] = k.String()
 	}

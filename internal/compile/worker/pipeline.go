@@ -37,6 +37,9 @@ func (p *Pipeline) LLVM() string { return p.backend.lib.Version() }
 // Run compiles one request.
 func (p *Pipeline) Run(req *compile.Request) (*compile.Result, error) {
 	t := newClock()
+	if req.FactsOnly {
+		return facts(req, t)
+	}
 	emitted := map[string]string{}
 	o := p.backend.options(req)
 	src, err := p.front(req, o, t, emitted)

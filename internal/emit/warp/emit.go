@@ -134,9 +134,17 @@ func newEmitter(m *ir.Module, cfg Config) *emitter {
 		attrs = append(attrs, `"denormal-fp-math-f32"="preserve-sign,preserve-sign"`)
 	}
 	e.mod = ll.NewModule("kernel.ptx", attrs...)
-	e.meta = image.Meta{Kernel: m.Kernel, Block: cfg.Block, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(e.f.LocalBytes+15) &^ 15,
-		ParamBytes: uint32(m.ParamBytes), FTZ: e.flush, Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM)}
+	e.meta = Facts(m)
+	e.meta.Block, e.meta.FTZ = cfg.Block, e.flush
 	return e
+}
+
+// Facts is the part of a kernel's description that its IR alone gives.
+func Facts(m *ir.Module) image.Meta {
+	return image.Meta{
+		Kernel: m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
+		ParamBytes: uint32(m.ParamBytes), Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM), Registers: 32,
+	}
 }
 
 // unsupported gives up on the kernel.

@@ -93,7 +93,6 @@ func (e *emitter) function() {
 	e.finishPhis()
 	e.helpers()
 	e.products()
-	e.meta.Registers = 32
 	e.meta.FrameWarp = uint32(e.frame+63) &^ 63
 	if e.w == 1 {
 		e.meta.FrameWarp *= 32 // a frame for each thread
