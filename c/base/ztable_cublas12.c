@@ -79,8 +79,8 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kzb_cublasGetStatusName, // 67 cublasGetStatusName
 	kzb_cublasGetStatusString, // 68 cublasGetStatusString
 	kz_lazy_cublas12, // 69 cublasLoggerConfigure
-	kz_none_cublas12, // 70 cublasSetLoggerCallback
-	kz_none_cublas12, // 71 cublasGetLoggerCallback
+	kz_lazy_cublas12, // 70 cublasSetLoggerCallback
+	kz_lazy_cublas12, // 71 cublasGetLoggerCallback
 	kz_none_cublas12, // 72 cublasXerbla
 	kz_none_cublas12, // 73 cublasInit
 	kz_none_cublas12, // 74 cublasShutdown
@@ -89,134 +89,134 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 77 cublasAlloc
 	kz_none_cublas12, // 78 cublasFree
 	kz_none_cublas12, // 79 cublasSetKernelStream
-	kz_none_cublas12, // 80 cublasSetVector
-	kz_none_cublas12, // 81 cublasSetVector_64
-	kz_none_cublas12, // 82 cublasGetVector
-	kz_none_cublas12, // 83 cublasGetVector_64
-	kz_none_cublas12, // 84 cublasSetMatrix
-	kz_none_cublas12, // 85 cublasSetMatrix_64
-	kz_none_cublas12, // 86 cublasGetMatrix
-	kz_none_cublas12, // 87 cublasGetMatrix_64
-	kz_none_cublas12, // 88 cublasSetVectorAsync
-	kz_none_cublas12, // 89 cublasSetVectorAsync_64
-	kz_none_cublas12, // 90 cublasGetVectorAsync
-	kz_none_cublas12, // 91 cublasGetVectorAsync_64
-	kz_none_cublas12, // 92 cublasSetMatrixAsync
-	kz_none_cublas12, // 93 cublasSetMatrixAsync_64
-	kz_none_cublas12, // 94 cublasGetMatrixAsync
-	kz_none_cublas12, // 95 cublasGetMatrixAsync_64
-	kz_none_cublas12, // 96 cublasNrm2Ex
-	kz_none_cublas12, // 97 cublasNrm2Ex_64
-	kz_none_cublas12, // 98 cublasSnrm2_v2
-	kz_none_cublas12, // 99 cublasSnrm2_v2_64
-	kz_none_cublas12, // 100 cublasDnrm2_v2
-	kz_none_cublas12, // 101 cublasDnrm2_v2_64
-	kz_none_cublas12, // 102 cublasScnrm2_v2
-	kz_none_cublas12, // 103 cublasScnrm2_v2_64
-	kz_none_cublas12, // 104 cublasDznrm2_v2
-	kz_none_cublas12, // 105 cublasDznrm2_v2_64
-	kz_none_cublas12, // 106 cublasDotEx
-	kz_none_cublas12, // 107 cublasDotEx_64
-	kz_none_cublas12, // 108 cublasDotcEx
-	kz_none_cublas12, // 109 cublasDotcEx_64
-	kz_none_cublas12, // 110 cublasSdot_v2
-	kz_none_cublas12, // 111 cublasSdot_v2_64
-	kz_none_cublas12, // 112 cublasDdot_v2
-	kz_none_cublas12, // 113 cublasDdot_v2_64
-	kz_none_cublas12, // 114 cublasCdotu_v2
-	kz_none_cublas12, // 115 cublasCdotu_v2_64
-	kz_none_cublas12, // 116 cublasCdotc_v2
-	kz_none_cublas12, // 117 cublasCdotc_v2_64
-	kz_none_cublas12, // 118 cublasZdotu_v2
-	kz_none_cublas12, // 119 cublasZdotu_v2_64
-	kz_none_cublas12, // 120 cublasZdotc_v2
-	kz_none_cublas12, // 121 cublasZdotc_v2_64
-	kz_none_cublas12, // 122 cublasScalEx
-	kz_none_cublas12, // 123 cublasScalEx_64
-	kz_none_cublas12, // 124 cublasSscal_v2
-	kz_none_cublas12, // 125 cublasSscal_v2_64
-	kz_none_cublas12, // 126 cublasDscal_v2
-	kz_none_cublas12, // 127 cublasDscal_v2_64
-	kz_none_cublas12, // 128 cublasCscal_v2
-	kz_none_cublas12, // 129 cublasCscal_v2_64
-	kz_none_cublas12, // 130 cublasCsscal_v2
-	kz_none_cublas12, // 131 cublasCsscal_v2_64
-	kz_none_cublas12, // 132 cublasZscal_v2
-	kz_none_cublas12, // 133 cublasZscal_v2_64
-	kz_none_cublas12, // 134 cublasZdscal_v2
-	kz_none_cublas12, // 135 cublasZdscal_v2_64
-	kz_none_cublas12, // 136 cublasAxpyEx
-	kz_none_cublas12, // 137 cublasAxpyEx_64
-	kz_none_cublas12, // 138 cublasSaxpy_v2
-	kz_none_cublas12, // 139 cublasSaxpy_v2_64
-	kz_none_cublas12, // 140 cublasDaxpy_v2
-	kz_none_cublas12, // 141 cublasDaxpy_v2_64
-	kz_none_cublas12, // 142 cublasCaxpy_v2
-	kz_none_cublas12, // 143 cublasCaxpy_v2_64
-	kz_none_cublas12, // 144 cublasZaxpy_v2
-	kz_none_cublas12, // 145 cublasZaxpy_v2_64
+	kz_lazy_cublas12, // 80 cublasSetVector
+	kz_lazy_cublas12, // 81 cublasSetVector_64
+	kz_lazy_cublas12, // 82 cublasGetVector
+	kz_lazy_cublas12, // 83 cublasGetVector_64
+	kz_lazy_cublas12, // 84 cublasSetMatrix
+	kz_lazy_cublas12, // 85 cublasSetMatrix_64
+	kz_lazy_cublas12, // 86 cublasGetMatrix
+	kz_lazy_cublas12, // 87 cublasGetMatrix_64
+	kz_lazy_cublas12, // 88 cublasSetVectorAsync
+	kz_lazy_cublas12, // 89 cublasSetVectorAsync_64
+	kz_lazy_cublas12, // 90 cublasGetVectorAsync
+	kz_lazy_cublas12, // 91 cublasGetVectorAsync_64
+	kz_lazy_cublas12, // 92 cublasSetMatrixAsync
+	kz_lazy_cublas12, // 93 cublasSetMatrixAsync_64
+	kz_lazy_cublas12, // 94 cublasGetMatrixAsync
+	kz_lazy_cublas12, // 95 cublasGetMatrixAsync_64
+	kz_lazy_cublas12, // 96 cublasNrm2Ex
+	kz_lazy_cublas12, // 97 cublasNrm2Ex_64
+	kz_lazy_cublas12, // 98 cublasSnrm2_v2
+	kz_lazy_cublas12, // 99 cublasSnrm2_v2_64
+	kz_lazy_cublas12, // 100 cublasDnrm2_v2
+	kz_lazy_cublas12, // 101 cublasDnrm2_v2_64
+	kz_lazy_cublas12, // 102 cublasScnrm2_v2
+	kz_lazy_cublas12, // 103 cublasScnrm2_v2_64
+	kz_lazy_cublas12, // 104 cublasDznrm2_v2
+	kz_lazy_cublas12, // 105 cublasDznrm2_v2_64
+	kz_lazy_cublas12, // 106 cublasDotEx
+	kz_lazy_cublas12, // 107 cublasDotEx_64
+	kz_lazy_cublas12, // 108 cublasDotcEx
+	kz_lazy_cublas12, // 109 cublasDotcEx_64
+	kz_lazy_cublas12, // 110 cublasSdot_v2
+	kz_lazy_cublas12, // 111 cublasSdot_v2_64
+	kz_lazy_cublas12, // 112 cublasDdot_v2
+	kz_lazy_cublas12, // 113 cublasDdot_v2_64
+	kz_lazy_cublas12, // 114 cublasCdotu_v2
+	kz_lazy_cublas12, // 115 cublasCdotu_v2_64
+	kz_lazy_cublas12, // 116 cublasCdotc_v2
+	kz_lazy_cublas12, // 117 cublasCdotc_v2_64
+	kz_lazy_cublas12, // 118 cublasZdotu_v2
+	kz_lazy_cublas12, // 119 cublasZdotu_v2_64
+	kz_lazy_cublas12, // 120 cublasZdotc_v2
+	kz_lazy_cublas12, // 121 cublasZdotc_v2_64
+	kz_lazy_cublas12, // 122 cublasScalEx
+	kz_lazy_cublas12, // 123 cublasScalEx_64
+	kz_lazy_cublas12, // 124 cublasSscal_v2
+	kz_lazy_cublas12, // 125 cublasSscal_v2_64
+	kz_lazy_cublas12, // 126 cublasDscal_v2
+	kz_lazy_cublas12, // 127 cublasDscal_v2_64
+	kz_lazy_cublas12, // 128 cublasCscal_v2
+	kz_lazy_cublas12, // 129 cublasCscal_v2_64
+	kz_lazy_cublas12, // 130 cublasCsscal_v2
+	kz_lazy_cublas12, // 131 cublasCsscal_v2_64
+	kz_lazy_cublas12, // 132 cublasZscal_v2
+	kz_lazy_cublas12, // 133 cublasZscal_v2_64
+	kz_lazy_cublas12, // 134 cublasZdscal_v2
+	kz_lazy_cublas12, // 135 cublasZdscal_v2_64
+	kz_lazy_cublas12, // 136 cublasAxpyEx
+	kz_lazy_cublas12, // 137 cublasAxpyEx_64
+	kz_lazy_cublas12, // 138 cublasSaxpy_v2
+	kz_lazy_cublas12, // 139 cublasSaxpy_v2_64
+	kz_lazy_cublas12, // 140 cublasDaxpy_v2
+	kz_lazy_cublas12, // 141 cublasDaxpy_v2_64
+	kz_lazy_cublas12, // 142 cublasCaxpy_v2
+	kz_lazy_cublas12, // 143 cublasCaxpy_v2_64
+	kz_lazy_cublas12, // 144 cublasZaxpy_v2
+	kz_lazy_cublas12, // 145 cublasZaxpy_v2_64
 	kz_none_cublas12, // 146 cublasCopyEx
 	kz_none_cublas12, // 147 cublasCopyEx_64
-	kz_none_cublas12, // 148 cublasScopy_v2
-	kz_none_cublas12, // 149 cublasScopy_v2_64
-	kz_none_cublas12, // 150 cublasDcopy_v2
-	kz_none_cublas12, // 151 cublasDcopy_v2_64
-	kz_none_cublas12, // 152 cublasCcopy_v2
-	kz_none_cublas12, // 153 cublasCcopy_v2_64
-	kz_none_cublas12, // 154 cublasZcopy_v2
-	kz_none_cublas12, // 155 cublasZcopy_v2_64
-	kz_none_cublas12, // 156 cublasSswap_v2
-	kz_none_cublas12, // 157 cublasSswap_v2_64
-	kz_none_cublas12, // 158 cublasDswap_v2
-	kz_none_cublas12, // 159 cublasDswap_v2_64
-	kz_none_cublas12, // 160 cublasCswap_v2
-	kz_none_cublas12, // 161 cublasCswap_v2_64
-	kz_none_cublas12, // 162 cublasZswap_v2
-	kz_none_cublas12, // 163 cublasZswap_v2_64
+	kz_lazy_cublas12, // 148 cublasScopy_v2
+	kz_lazy_cublas12, // 149 cublasScopy_v2_64
+	kz_lazy_cublas12, // 150 cublasDcopy_v2
+	kz_lazy_cublas12, // 151 cublasDcopy_v2_64
+	kz_lazy_cublas12, // 152 cublasCcopy_v2
+	kz_lazy_cublas12, // 153 cublasCcopy_v2_64
+	kz_lazy_cublas12, // 154 cublasZcopy_v2
+	kz_lazy_cublas12, // 155 cublasZcopy_v2_64
+	kz_lazy_cublas12, // 156 cublasSswap_v2
+	kz_lazy_cublas12, // 157 cublasSswap_v2_64
+	kz_lazy_cublas12, // 158 cublasDswap_v2
+	kz_lazy_cublas12, // 159 cublasDswap_v2_64
+	kz_lazy_cublas12, // 160 cublasCswap_v2
+	kz_lazy_cublas12, // 161 cublasCswap_v2_64
+	kz_lazy_cublas12, // 162 cublasZswap_v2
+	kz_lazy_cublas12, // 163 cublasZswap_v2_64
 	kz_none_cublas12, // 164 cublasSwapEx
 	kz_none_cublas12, // 165 cublasSwapEx_64
-	kz_none_cublas12, // 166 cublasIsamax_v2
-	kz_none_cublas12, // 167 cublasIsamax_v2_64
-	kz_none_cublas12, // 168 cublasIdamax_v2
-	kz_none_cublas12, // 169 cublasIdamax_v2_64
-	kz_none_cublas12, // 170 cublasIcamax_v2
-	kz_none_cublas12, // 171 cublasIcamax_v2_64
-	kz_none_cublas12, // 172 cublasIzamax_v2
-	kz_none_cublas12, // 173 cublasIzamax_v2_64
+	kz_lazy_cublas12, // 166 cublasIsamax_v2
+	kz_lazy_cublas12, // 167 cublasIsamax_v2_64
+	kz_lazy_cublas12, // 168 cublasIdamax_v2
+	kz_lazy_cublas12, // 169 cublasIdamax_v2_64
+	kz_lazy_cublas12, // 170 cublasIcamax_v2
+	kz_lazy_cublas12, // 171 cublasIcamax_v2_64
+	kz_lazy_cublas12, // 172 cublasIzamax_v2
+	kz_lazy_cublas12, // 173 cublasIzamax_v2_64
 	kz_none_cublas12, // 174 cublasIamaxEx
 	kz_none_cublas12, // 175 cublasIamaxEx_64
-	kz_none_cublas12, // 176 cublasIsamin_v2
-	kz_none_cublas12, // 177 cublasIsamin_v2_64
-	kz_none_cublas12, // 178 cublasIdamin_v2
-	kz_none_cublas12, // 179 cublasIdamin_v2_64
-	kz_none_cublas12, // 180 cublasIcamin_v2
-	kz_none_cublas12, // 181 cublasIcamin_v2_64
-	kz_none_cublas12, // 182 cublasIzamin_v2
-	kz_none_cublas12, // 183 cublasIzamin_v2_64
+	kz_lazy_cublas12, // 176 cublasIsamin_v2
+	kz_lazy_cublas12, // 177 cublasIsamin_v2_64
+	kz_lazy_cublas12, // 178 cublasIdamin_v2
+	kz_lazy_cublas12, // 179 cublasIdamin_v2_64
+	kz_lazy_cublas12, // 180 cublasIcamin_v2
+	kz_lazy_cublas12, // 181 cublasIcamin_v2_64
+	kz_lazy_cublas12, // 182 cublasIzamin_v2
+	kz_lazy_cublas12, // 183 cublasIzamin_v2_64
 	kz_none_cublas12, // 184 cublasIaminEx
 	kz_none_cublas12, // 185 cublasIaminEx_64
 	kz_none_cublas12, // 186 cublasAsumEx
 	kz_none_cublas12, // 187 cublasAsumEx_64
-	kz_none_cublas12, // 188 cublasSasum_v2
-	kz_none_cublas12, // 189 cublasSasum_v2_64
-	kz_none_cublas12, // 190 cublasDasum_v2
-	kz_none_cublas12, // 191 cublasDasum_v2_64
-	kz_none_cublas12, // 192 cublasScasum_v2
-	kz_none_cublas12, // 193 cublasScasum_v2_64
-	kz_none_cublas12, // 194 cublasDzasum_v2
-	kz_none_cublas12, // 195 cublasDzasum_v2_64
-	kz_none_cublas12, // 196 cublasSrot_v2
-	kz_none_cublas12, // 197 cublasSrot_v2_64
-	kz_none_cublas12, // 198 cublasDrot_v2
-	kz_none_cublas12, // 199 cublasDrot_v2_64
-	kz_none_cublas12, // 200 cublasCrot_v2
-	kz_none_cublas12, // 201 cublasCrot_v2_64
-	kz_none_cublas12, // 202 cublasCsrot_v2
-	kz_none_cublas12, // 203 cublasCsrot_v2_64
-	kz_none_cublas12, // 204 cublasZrot_v2
-	kz_none_cublas12, // 205 cublasZrot_v2_64
-	kz_none_cublas12, // 206 cublasZdrot_v2
-	kz_none_cublas12, // 207 cublasZdrot_v2_64
+	kz_lazy_cublas12, // 188 cublasSasum_v2
+	kz_lazy_cublas12, // 189 cublasSasum_v2_64
+	kz_lazy_cublas12, // 190 cublasDasum_v2
+	kz_lazy_cublas12, // 191 cublasDasum_v2_64
+	kz_lazy_cublas12, // 192 cublasScasum_v2
+	kz_lazy_cublas12, // 193 cublasScasum_v2_64
+	kz_lazy_cublas12, // 194 cublasDzasum_v2
+	kz_lazy_cublas12, // 195 cublasDzasum_v2_64
+	kz_lazy_cublas12, // 196 cublasSrot_v2
+	kz_lazy_cublas12, // 197 cublasSrot_v2_64
+	kz_lazy_cublas12, // 198 cublasDrot_v2
+	kz_lazy_cublas12, // 199 cublasDrot_v2_64
+	kz_lazy_cublas12, // 200 cublasCrot_v2
+	kz_lazy_cublas12, // 201 cublasCrot_v2_64
+	kz_lazy_cublas12, // 202 cublasCsrot_v2
+	kz_lazy_cublas12, // 203 cublasCsrot_v2_64
+	kz_lazy_cublas12, // 204 cublasZrot_v2
+	kz_lazy_cublas12, // 205 cublasZrot_v2_64
+	kz_lazy_cublas12, // 206 cublasZdrot_v2
+	kz_lazy_cublas12, // 207 cublasZdrot_v2_64
 	kz_none_cublas12, // 208 cublasRotEx
 	kz_none_cublas12, // 209 cublasRotEx_64
 	kz_none_cublas12, // 210 cublasSrotg_v2
@@ -287,14 +287,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 275 cublasDrotm
 	kz_none_cublas12, // 276 cublasSrotmg
 	kz_none_cublas12, // 277 cublasDrotmg
-	kz_none_cublas12, // 278 cublasSgemv_v2
-	kz_none_cublas12, // 279 cublasSgemv_v2_64
-	kz_none_cublas12, // 280 cublasDgemv_v2
-	kz_none_cublas12, // 281 cublasDgemv_v2_64
-	kz_none_cublas12, // 282 cublasCgemv_v2
-	kz_none_cublas12, // 283 cublasCgemv_v2_64
-	kz_none_cublas12, // 284 cublasZgemv_v2
-	kz_none_cublas12, // 285 cublasZgemv_v2_64
+	kz_lazy_cublas12, // 278 cublasSgemv_v2
+	kz_lazy_cublas12, // 279 cublasSgemv_v2_64
+	kz_lazy_cublas12, // 280 cublasDgemv_v2
+	kz_lazy_cublas12, // 281 cublasDgemv_v2_64
+	kz_lazy_cublas12, // 282 cublasCgemv_v2
+	kz_lazy_cublas12, // 283 cublasCgemv_v2_64
+	kz_lazy_cublas12, // 284 cublasZgemv_v2
+	kz_lazy_cublas12, // 285 cublasZgemv_v2_64
 	kz_none_cublas12, // 286 cublasSgbmv_v2
 	kz_none_cublas12, // 287 cublasSgbmv_v2_64
 	kz_none_cublas12, // 288 cublasDgbmv_v2
@@ -379,18 +379,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 367 cublasChpmv_v2_64
 	kz_none_cublas12, // 368 cublasZhpmv_v2
 	kz_none_cublas12, // 369 cublasZhpmv_v2_64
-	kz_none_cublas12, // 370 cublasSger_v2
-	kz_none_cublas12, // 371 cublasSger_v2_64
-	kz_none_cublas12, // 372 cublasDger_v2
-	kz_none_cublas12, // 373 cublasDger_v2_64
-	kz_none_cublas12, // 374 cublasCgeru_v2
-	kz_none_cublas12, // 375 cublasCgeru_v2_64
-	kz_none_cublas12, // 376 cublasCgerc_v2
-	kz_none_cublas12, // 377 cublasCgerc_v2_64
-	kz_none_cublas12, // 378 cublasZgeru_v2
-	kz_none_cublas12, // 379 cublasZgeru_v2_64
-	kz_none_cublas12, // 380 cublasZgerc_v2
-	kz_none_cublas12, // 381 cublasZgerc_v2_64
+	kz_lazy_cublas12, // 370 cublasSger_v2
+	kz_lazy_cublas12, // 371 cublasSger_v2_64
+	kz_lazy_cublas12, // 372 cublasDger_v2
+	kz_lazy_cublas12, // 373 cublasDger_v2_64
+	kz_lazy_cublas12, // 374 cublasCgeru_v2
+	kz_lazy_cublas12, // 375 cublasCgeru_v2_64
+	kz_lazy_cublas12, // 376 cublasCgerc_v2
+	kz_lazy_cublas12, // 377 cublasCgerc_v2_64
+	kz_lazy_cublas12, // 378 cublasZgeru_v2
+	kz_lazy_cublas12, // 379 cublasZgeru_v2_64
+	kz_lazy_cublas12, // 380 cublasZgerc_v2
+	kz_lazy_cublas12, // 381 cublasZgerc_v2_64
 	kz_none_cublas12, // 382 cublasSsyr_v2
 	kz_none_cublas12, // 383 cublasSsyr_v2_64
 	kz_none_cublas12, // 384 cublasDsyr_v2
@@ -497,22 +497,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 485 cublasDspr2
 	kz_none_cublas12, // 486 cublasChpr2
 	kz_none_cublas12, // 487 cublasZhpr2
-	kz_none_cublas12, // 488 cublasSgemvBatched
-	kz_none_cublas12, // 489 cublasSgemvBatched_64
-	kz_none_cublas12, // 490 cublasDgemvBatched
-	kz_none_cublas12, // 491 cublasDgemvBatched_64
-	kz_none_cublas12, // 492 cublasCgemvBatched
-	kz_none_cublas12, // 493 cublasCgemvBatched_64
-	kz_none_cublas12, // 494 cublasZgemvBatched
-	kz_none_cublas12, // 495 cublasZgemvBatched_64
-	kz_none_cublas12, // 496 cublasSgemvStridedBatched
-	kz_none_cublas12, // 497 cublasSgemvStridedBatched_64
-	kz_none_cublas12, // 498 cublasDgemvStridedBatched
-	kz_none_cublas12, // 499 cublasDgemvStridedBatched_64
-	kz_none_cublas12, // 500 cublasCgemvStridedBatched
-	kz_none_cublas12, // 501 cublasCgemvStridedBatched_64
-	kz_none_cublas12, // 502 cublasZgemvStridedBatched
-	kz_none_cublas12, // 503 cublasZgemvStridedBatched_64
+	kz_lazy_cublas12, // 488 cublasSgemvBatched
+	kz_lazy_cublas12, // 489 cublasSgemvBatched_64
+	kz_lazy_cublas12, // 490 cublasDgemvBatched
+	kz_lazy_cublas12, // 491 cublasDgemvBatched_64
+	kz_lazy_cublas12, // 492 cublasCgemvBatched
+	kz_lazy_cublas12, // 493 cublasCgemvBatched_64
+	kz_lazy_cublas12, // 494 cublasZgemvBatched
+	kz_lazy_cublas12, // 495 cublasZgemvBatched_64
+	kz_lazy_cublas12, // 496 cublasSgemvStridedBatched
+	kz_lazy_cublas12, // 497 cublasSgemvStridedBatched_64
+	kz_lazy_cublas12, // 498 cublasDgemvStridedBatched
+	kz_lazy_cublas12, // 499 cublasDgemvStridedBatched_64
+	kz_lazy_cublas12, // 500 cublasCgemvStridedBatched
+	kz_lazy_cublas12, // 501 cublasCgemvStridedBatched_64
+	kz_lazy_cublas12, // 502 cublasZgemvStridedBatched
+	kz_lazy_cublas12, // 503 cublasZgemvStridedBatched_64
 	kz_none_cublas12, // 504 cublasHSHgemvBatched
 	kz_none_cublas12, // 505 cublasHSHgemvBatched_64
 	kz_none_cublas12, // 506 cublasHSHgemvStridedBatched
@@ -588,22 +588,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 576 cublasHgemmStridedBatched
 	kz_lazy_cublas12, // 577 cublasHgemmStridedBatched_64
 	kz_lazy_cublas12, // 578 cublasHgemm_64
-	kz_none_cublas12, // 579 cublasSsyrk_v2
-	kz_none_cublas12, // 580 cublasSsyrk_v2_64
-	kz_none_cublas12, // 581 cublasDsyrk_v2
-	kz_none_cublas12, // 582 cublasDsyrk_v2_64
-	kz_none_cublas12, // 583 cublasCsyrk_v2
-	kz_none_cublas12, // 584 cublasCsyrk_v2_64
-	kz_none_cublas12, // 585 cublasZsyrk_v2
-	kz_none_cublas12, // 586 cublasZsyrk_v2_64
+	kz_lazy_cublas12, // 579 cublasSsyrk_v2
+	kz_lazy_cublas12, // 580 cublasSsyrk_v2_64
+	kz_lazy_cublas12, // 581 cublasDsyrk_v2
+	kz_lazy_cublas12, // 582 cublasDsyrk_v2_64
+	kz_lazy_cublas12, // 583 cublasCsyrk_v2
+	kz_lazy_cublas12, // 584 cublasCsyrk_v2_64
+	kz_lazy_cublas12, // 585 cublasZsyrk_v2
+	kz_lazy_cublas12, // 586 cublasZsyrk_v2_64
 	kz_none_cublas12, // 587 cublasCsyrkEx
 	kz_none_cublas12, // 588 cublasCsyrkEx_64
 	kz_none_cublas12, // 589 cublasCsyrk3mEx
 	kz_none_cublas12, // 590 cublasCsyrk3mEx_64
-	kz_none_cublas12, // 591 cublasCherk_v2
-	kz_none_cublas12, // 592 cublasCherk_v2_64
-	kz_none_cublas12, // 593 cublasZherk_v2
-	kz_none_cublas12, // 594 cublasZherk_v2_64
+	kz_lazy_cublas12, // 591 cublasCherk_v2
+	kz_lazy_cublas12, // 592 cublasCherk_v2_64
+	kz_lazy_cublas12, // 593 cublasZherk_v2
+	kz_lazy_cublas12, // 594 cublasZherk_v2_64
 	kz_none_cublas12, // 595 cublasCherkEx
 	kz_none_cublas12, // 596 cublasCherkEx_64
 	kz_none_cublas12, // 597 cublasCherk3mEx
@@ -620,38 +620,38 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 608 cublasCher2k_v2_64
 	kz_none_cublas12, // 609 cublasZher2k_v2
 	kz_none_cublas12, // 610 cublasZher2k_v2_64
-	kz_none_cublas12, // 611 cublasSsyrkx
-	kz_none_cublas12, // 612 cublasSsyrkx_64
-	kz_none_cublas12, // 613 cublasDsyrkx
-	kz_none_cublas12, // 614 cublasDsyrkx_64
-	kz_none_cublas12, // 615 cublasCsyrkx
-	kz_none_cublas12, // 616 cublasCsyrkx_64
-	kz_none_cublas12, // 617 cublasZsyrkx
-	kz_none_cublas12, // 618 cublasZsyrkx_64
+	kz_lazy_cublas12, // 611 cublasSsyrkx
+	kz_lazy_cublas12, // 612 cublasSsyrkx_64
+	kz_lazy_cublas12, // 613 cublasDsyrkx
+	kz_lazy_cublas12, // 614 cublasDsyrkx_64
+	kz_lazy_cublas12, // 615 cublasCsyrkx
+	kz_lazy_cublas12, // 616 cublasCsyrkx_64
+	kz_lazy_cublas12, // 617 cublasZsyrkx
+	kz_lazy_cublas12, // 618 cublasZsyrkx_64
 	kz_none_cublas12, // 619 cublasCherkx
 	kz_none_cublas12, // 620 cublasCherkx_64
 	kz_none_cublas12, // 621 cublasZherkx
 	kz_none_cublas12, // 622 cublasZherkx_64
-	kz_none_cublas12, // 623 cublasSsymm_v2
-	kz_none_cublas12, // 624 cublasSsymm_v2_64
-	kz_none_cublas12, // 625 cublasDsymm_v2
-	kz_none_cublas12, // 626 cublasDsymm_v2_64
-	kz_none_cublas12, // 627 cublasCsymm_v2
-	kz_none_cublas12, // 628 cublasCsymm_v2_64
-	kz_none_cublas12, // 629 cublasZsymm_v2
-	kz_none_cublas12, // 630 cublasZsymm_v2_64
-	kz_none_cublas12, // 631 cublasChemm_v2
-	kz_none_cublas12, // 632 cublasChemm_v2_64
-	kz_none_cublas12, // 633 cublasZhemm_v2
-	kz_none_cublas12, // 634 cublasZhemm_v2_64
-	kz_none_cublas12, // 635 cublasStrsm_v2
-	kz_none_cublas12, // 636 cublasStrsm_v2_64
-	kz_none_cublas12, // 637 cublasDtrsm_v2
-	kz_none_cublas12, // 638 cublasDtrsm_v2_64
-	kz_none_cublas12, // 639 cublasCtrsm_v2
-	kz_none_cublas12, // 640 cublasCtrsm_v2_64
-	kz_none_cublas12, // 641 cublasZtrsm_v2
-	kz_none_cublas12, // 642 cublasZtrsm_v2_64
+	kz_lazy_cublas12, // 623 cublasSsymm_v2
+	kz_lazy_cublas12, // 624 cublasSsymm_v2_64
+	kz_lazy_cublas12, // 625 cublasDsymm_v2
+	kz_lazy_cublas12, // 626 cublasDsymm_v2_64
+	kz_lazy_cublas12, // 627 cublasCsymm_v2
+	kz_lazy_cublas12, // 628 cublasCsymm_v2_64
+	kz_lazy_cublas12, // 629 cublasZsymm_v2
+	kz_lazy_cublas12, // 630 cublasZsymm_v2_64
+	kz_lazy_cublas12, // 631 cublasChemm_v2
+	kz_lazy_cublas12, // 632 cublasChemm_v2_64
+	kz_lazy_cublas12, // 633 cublasZhemm_v2
+	kz_lazy_cublas12, // 634 cublasZhemm_v2_64
+	kz_lazy_cublas12, // 635 cublasStrsm_v2
+	kz_lazy_cublas12, // 636 cublasStrsm_v2_64
+	kz_lazy_cublas12, // 637 cublasDtrsm_v2
+	kz_lazy_cublas12, // 638 cublasDtrsm_v2_64
+	kz_lazy_cublas12, // 639 cublasCtrsm_v2
+	kz_lazy_cublas12, // 640 cublasCtrsm_v2_64
+	kz_lazy_cublas12, // 641 cublasZtrsm_v2
+	kz_lazy_cublas12, // 642 cublasZtrsm_v2_64
 	kz_none_cublas12, // 643 cublasStrmm_v2
 	kz_none_cublas12, // 644 cublasStrmm_v2_64
 	kz_none_cublas12, // 645 cublasDtrmm_v2
@@ -660,14 +660,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 648 cublasCtrmm_v2_64
 	kz_none_cublas12, // 649 cublasZtrmm_v2
 	kz_none_cublas12, // 650 cublasZtrmm_v2_64
-	kz_none_cublas12, // 651 cublasStrsmBatched
-	kz_none_cublas12, // 652 cublasStrsmBatched_64
-	kz_none_cublas12, // 653 cublasDtrsmBatched
-	kz_none_cublas12, // 654 cublasDtrsmBatched_64
-	kz_none_cublas12, // 655 cublasCtrsmBatched
-	kz_none_cublas12, // 656 cublasCtrsmBatched_64
-	kz_none_cublas12, // 657 cublasZtrsmBatched
-	kz_none_cublas12, // 658 cublasZtrsmBatched_64
+	kz_lazy_cublas12, // 651 cublasStrsmBatched
+	kz_lazy_cublas12, // 652 cublasStrsmBatched_64
+	kz_lazy_cublas12, // 653 cublasDtrsmBatched
+	kz_lazy_cublas12, // 654 cublasDtrsmBatched_64
+	kz_lazy_cublas12, // 655 cublasCtrsmBatched
+	kz_lazy_cublas12, // 656 cublasCtrsmBatched_64
+	kz_lazy_cublas12, // 657 cublasZtrsmBatched
+	kz_lazy_cublas12, // 658 cublasZtrsmBatched_64
 	kz_none_cublas12, // 659 cublasSsyrk
 	kz_none_cublas12, // 660 cublasDsyrk
 	kz_none_cublas12, // 661 cublasCsyrk
@@ -694,22 +694,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 682 cublasDtrmm
 	kz_none_cublas12, // 683 cublasCtrmm
 	kz_none_cublas12, // 684 cublasZtrmm
-	kz_none_cublas12, // 685 cublasSgeam
-	kz_none_cublas12, // 686 cublasSgeam_64
-	kz_none_cublas12, // 687 cublasDgeam
-	kz_none_cublas12, // 688 cublasDgeam_64
-	kz_none_cublas12, // 689 cublasCgeam
-	kz_none_cublas12, // 690 cublasCgeam_64
-	kz_none_cublas12, // 691 cublasZgeam
-	kz_none_cublas12, // 692 cublasZgeam_64
-	kz_none_cublas12, // 693 cublasSdgmm
-	kz_none_cublas12, // 694 cublasSdgmm_64
-	kz_none_cublas12, // 695 cublasDdgmm
-	kz_none_cublas12, // 696 cublasDdgmm_64
-	kz_none_cublas12, // 697 cublasCdgmm
-	kz_none_cublas12, // 698 cublasCdgmm_64
-	kz_none_cublas12, // 699 cublasZdgmm
-	kz_none_cublas12, // 700 cublasZdgmm_64
+	kz_lazy_cublas12, // 685 cublasSgeam
+	kz_lazy_cublas12, // 686 cublasSgeam_64
+	kz_lazy_cublas12, // 687 cublasDgeam
+	kz_lazy_cublas12, // 688 cublasDgeam_64
+	kz_lazy_cublas12, // 689 cublasCgeam
+	kz_lazy_cublas12, // 690 cublasCgeam_64
+	kz_lazy_cublas12, // 691 cublasZgeam
+	kz_lazy_cublas12, // 692 cublasZgeam_64
+	kz_lazy_cublas12, // 693 cublasSdgmm
+	kz_lazy_cublas12, // 694 cublasSdgmm_64
+	kz_lazy_cublas12, // 695 cublasDdgmm
+	kz_lazy_cublas12, // 696 cublasDdgmm_64
+	kz_lazy_cublas12, // 697 cublasCdgmm
+	kz_lazy_cublas12, // 698 cublasCdgmm_64
+	kz_lazy_cublas12, // 699 cublasZdgmm
+	kz_lazy_cublas12, // 700 cublasZdgmm_64
 	kz_none_cublas12, // 701 cublasSmatinvBatched
 	kz_none_cublas12, // 702 cublasDmatinvBatched
 	kz_none_cublas12, // 703 cublasCmatinvBatched
@@ -754,34 +754,34 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 const uint8_t kz_kind_cublas12[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,1,1,2,0,0,
+	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,1,1,2,2,2,
+	0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,
+	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
 	0,0,2,2,0,0,2,2,2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,2,2,2,
-	2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
+	0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cublas12[] = {

@@ -91,8 +91,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kzb_cublasGetStatusName, // 79 cublasGetStatusName
 	kzb_cublasGetStatusString, // 80 cublasGetStatusString
 	kz_lazy_cublas13, // 81 cublasLoggerConfigure
-	kz_none_cublas13, // 82 cublasSetLoggerCallback
-	kz_none_cublas13, // 83 cublasGetLoggerCallback
+	kz_lazy_cublas13, // 82 cublasSetLoggerCallback
+	kz_lazy_cublas13, // 83 cublasGetLoggerCallback
 	kz_none_cublas13, // 84 cublasXerbla
 	kz_none_cublas13, // 85 cublasInit
 	kz_none_cublas13, // 86 cublasShutdown
@@ -101,134 +101,134 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 89 cublasAlloc
 	kz_none_cublas13, // 90 cublasFree
 	kz_none_cublas13, // 91 cublasSetKernelStream
-	kz_none_cublas13, // 92 cublasSetVector
-	kz_none_cublas13, // 93 cublasSetVector_64
-	kz_none_cublas13, // 94 cublasGetVector
-	kz_none_cublas13, // 95 cublasGetVector_64
-	kz_none_cublas13, // 96 cublasSetMatrix
-	kz_none_cublas13, // 97 cublasSetMatrix_64
-	kz_none_cublas13, // 98 cublasGetMatrix
-	kz_none_cublas13, // 99 cublasGetMatrix_64
-	kz_none_cublas13, // 100 cublasSetVectorAsync
-	kz_none_cublas13, // 101 cublasSetVectorAsync_64
-	kz_none_cublas13, // 102 cublasGetVectorAsync
-	kz_none_cublas13, // 103 cublasGetVectorAsync_64
-	kz_none_cublas13, // 104 cublasSetMatrixAsync
-	kz_none_cublas13, // 105 cublasSetMatrixAsync_64
-	kz_none_cublas13, // 106 cublasGetMatrixAsync
-	kz_none_cublas13, // 107 cublasGetMatrixAsync_64
-	kz_none_cublas13, // 108 cublasNrm2Ex
-	kz_none_cublas13, // 109 cublasNrm2Ex_64
-	kz_none_cublas13, // 110 cublasSnrm2_v2
-	kz_none_cublas13, // 111 cublasSnrm2_v2_64
-	kz_none_cublas13, // 112 cublasDnrm2_v2
-	kz_none_cublas13, // 113 cublasDnrm2_v2_64
-	kz_none_cublas13, // 114 cublasScnrm2_v2
-	kz_none_cublas13, // 115 cublasScnrm2_v2_64
-	kz_none_cublas13, // 116 cublasDznrm2_v2
-	kz_none_cublas13, // 117 cublasDznrm2_v2_64
-	kz_none_cublas13, // 118 cublasDotEx
-	kz_none_cublas13, // 119 cublasDotEx_64
-	kz_none_cublas13, // 120 cublasDotcEx
-	kz_none_cublas13, // 121 cublasDotcEx_64
-	kz_none_cublas13, // 122 cublasSdot_v2
-	kz_none_cublas13, // 123 cublasSdot_v2_64
-	kz_none_cublas13, // 124 cublasDdot_v2
-	kz_none_cublas13, // 125 cublasDdot_v2_64
-	kz_none_cublas13, // 126 cublasCdotu_v2
-	kz_none_cublas13, // 127 cublasCdotu_v2_64
-	kz_none_cublas13, // 128 cublasCdotc_v2
-	kz_none_cublas13, // 129 cublasCdotc_v2_64
-	kz_none_cublas13, // 130 cublasZdotu_v2
-	kz_none_cublas13, // 131 cublasZdotu_v2_64
-	kz_none_cublas13, // 132 cublasZdotc_v2
-	kz_none_cublas13, // 133 cublasZdotc_v2_64
-	kz_none_cublas13, // 134 cublasScalEx
-	kz_none_cublas13, // 135 cublasScalEx_64
-	kz_none_cublas13, // 136 cublasSscal_v2
-	kz_none_cublas13, // 137 cublasSscal_v2_64
-	kz_none_cublas13, // 138 cublasDscal_v2
-	kz_none_cublas13, // 139 cublasDscal_v2_64
-	kz_none_cublas13, // 140 cublasCscal_v2
-	kz_none_cublas13, // 141 cublasCscal_v2_64
-	kz_none_cublas13, // 142 cublasCsscal_v2
-	kz_none_cublas13, // 143 cublasCsscal_v2_64
-	kz_none_cublas13, // 144 cublasZscal_v2
-	kz_none_cublas13, // 145 cublasZscal_v2_64
-	kz_none_cublas13, // 146 cublasZdscal_v2
-	kz_none_cublas13, // 147 cublasZdscal_v2_64
-	kz_none_cublas13, // 148 cublasAxpyEx
-	kz_none_cublas13, // 149 cublasAxpyEx_64
-	kz_none_cublas13, // 150 cublasSaxpy_v2
-	kz_none_cublas13, // 151 cublasSaxpy_v2_64
-	kz_none_cublas13, // 152 cublasDaxpy_v2
-	kz_none_cublas13, // 153 cublasDaxpy_v2_64
-	kz_none_cublas13, // 154 cublasCaxpy_v2
-	kz_none_cublas13, // 155 cublasCaxpy_v2_64
-	kz_none_cublas13, // 156 cublasZaxpy_v2
-	kz_none_cublas13, // 157 cublasZaxpy_v2_64
+	kz_lazy_cublas13, // 92 cublasSetVector
+	kz_lazy_cublas13, // 93 cublasSetVector_64
+	kz_lazy_cublas13, // 94 cublasGetVector
+	kz_lazy_cublas13, // 95 cublasGetVector_64
+	kz_lazy_cublas13, // 96 cublasSetMatrix
+	kz_lazy_cublas13, // 97 cublasSetMatrix_64
+	kz_lazy_cublas13, // 98 cublasGetMatrix
+	kz_lazy_cublas13, // 99 cublasGetMatrix_64
+	kz_lazy_cublas13, // 100 cublasSetVectorAsync
+	kz_lazy_cublas13, // 101 cublasSetVectorAsync_64
+	kz_lazy_cublas13, // 102 cublasGetVectorAsync
+	kz_lazy_cublas13, // 103 cublasGetVectorAsync_64
+	kz_lazy_cublas13, // 104 cublasSetMatrixAsync
+	kz_lazy_cublas13, // 105 cublasSetMatrixAsync_64
+	kz_lazy_cublas13, // 106 cublasGetMatrixAsync
+	kz_lazy_cublas13, // 107 cublasGetMatrixAsync_64
+	kz_lazy_cublas13, // 108 cublasNrm2Ex
+	kz_lazy_cublas13, // 109 cublasNrm2Ex_64
+	kz_lazy_cublas13, // 110 cublasSnrm2_v2
+	kz_lazy_cublas13, // 111 cublasSnrm2_v2_64
+	kz_lazy_cublas13, // 112 cublasDnrm2_v2
+	kz_lazy_cublas13, // 113 cublasDnrm2_v2_64
+	kz_lazy_cublas13, // 114 cublasScnrm2_v2
+	kz_lazy_cublas13, // 115 cublasScnrm2_v2_64
+	kz_lazy_cublas13, // 116 cublasDznrm2_v2
+	kz_lazy_cublas13, // 117 cublasDznrm2_v2_64
+	kz_lazy_cublas13, // 118 cublasDotEx
+	kz_lazy_cublas13, // 119 cublasDotEx_64
+	kz_lazy_cublas13, // 120 cublasDotcEx
+	kz_lazy_cublas13, // 121 cublasDotcEx_64
+	kz_lazy_cublas13, // 122 cublasSdot_v2
+	kz_lazy_cublas13, // 123 cublasSdot_v2_64
+	kz_lazy_cublas13, // 124 cublasDdot_v2
+	kz_lazy_cublas13, // 125 cublasDdot_v2_64
+	kz_lazy_cublas13, // 126 cublasCdotu_v2
+	kz_lazy_cublas13, // 127 cublasCdotu_v2_64
+	kz_lazy_cublas13, // 128 cublasCdotc_v2
+	kz_lazy_cublas13, // 129 cublasCdotc_v2_64
+	kz_lazy_cublas13, // 130 cublasZdotu_v2
+	kz_lazy_cublas13, // 131 cublasZdotu_v2_64
+	kz_lazy_cublas13, // 132 cublasZdotc_v2
+	kz_lazy_cublas13, // 133 cublasZdotc_v2_64
+	kz_lazy_cublas13, // 134 cublasScalEx
+	kz_lazy_cublas13, // 135 cublasScalEx_64
+	kz_lazy_cublas13, // 136 cublasSscal_v2
+	kz_lazy_cublas13, // 137 cublasSscal_v2_64
+	kz_lazy_cublas13, // 138 cublasDscal_v2
+	kz_lazy_cublas13, // 139 cublasDscal_v2_64
+	kz_lazy_cublas13, // 140 cublasCscal_v2
+	kz_lazy_cublas13, // 141 cublasCscal_v2_64
+	kz_lazy_cublas13, // 142 cublasCsscal_v2
+	kz_lazy_cublas13, // 143 cublasCsscal_v2_64
+	kz_lazy_cublas13, // 144 cublasZscal_v2
+	kz_lazy_cublas13, // 145 cublasZscal_v2_64
+	kz_lazy_cublas13, // 146 cublasZdscal_v2
+	kz_lazy_cublas13, // 147 cublasZdscal_v2_64
+	kz_lazy_cublas13, // 148 cublasAxpyEx
+	kz_lazy_cublas13, // 149 cublasAxpyEx_64
+	kz_lazy_cublas13, // 150 cublasSaxpy_v2
+	kz_lazy_cublas13, // 151 cublasSaxpy_v2_64
+	kz_lazy_cublas13, // 152 cublasDaxpy_v2
+	kz_lazy_cublas13, // 153 cublasDaxpy_v2_64
+	kz_lazy_cublas13, // 154 cublasCaxpy_v2
+	kz_lazy_cublas13, // 155 cublasCaxpy_v2_64
+	kz_lazy_cublas13, // 156 cublasZaxpy_v2
+	kz_lazy_cublas13, // 157 cublasZaxpy_v2_64
 	kz_none_cublas13, // 158 cublasCopyEx
 	kz_none_cublas13, // 159 cublasCopyEx_64
-	kz_none_cublas13, // 160 cublasScopy_v2
-	kz_none_cublas13, // 161 cublasScopy_v2_64
-	kz_none_cublas13, // 162 cublasDcopy_v2
-	kz_none_cublas13, // 163 cublasDcopy_v2_64
-	kz_none_cublas13, // 164 cublasCcopy_v2
-	kz_none_cublas13, // 165 cublasCcopy_v2_64
-	kz_none_cublas13, // 166 cublasZcopy_v2
-	kz_none_cublas13, // 167 cublasZcopy_v2_64
-	kz_none_cublas13, // 168 cublasSswap_v2
-	kz_none_cublas13, // 169 cublasSswap_v2_64
-	kz_none_cublas13, // 170 cublasDswap_v2
-	kz_none_cublas13, // 171 cublasDswap_v2_64
-	kz_none_cublas13, // 172 cublasCswap_v2
-	kz_none_cublas13, // 173 cublasCswap_v2_64
-	kz_none_cublas13, // 174 cublasZswap_v2
-	kz_none_cublas13, // 175 cublasZswap_v2_64
+	kz_lazy_cublas13, // 160 cublasScopy_v2
+	kz_lazy_cublas13, // 161 cublasScopy_v2_64
+	kz_lazy_cublas13, // 162 cublasDcopy_v2
+	kz_lazy_cublas13, // 163 cublasDcopy_v2_64
+	kz_lazy_cublas13, // 164 cublasCcopy_v2
+	kz_lazy_cublas13, // 165 cublasCcopy_v2_64
+	kz_lazy_cublas13, // 166 cublasZcopy_v2
+	kz_lazy_cublas13, // 167 cublasZcopy_v2_64
+	kz_lazy_cublas13, // 168 cublasSswap_v2
+	kz_lazy_cublas13, // 169 cublasSswap_v2_64
+	kz_lazy_cublas13, // 170 cublasDswap_v2
+	kz_lazy_cublas13, // 171 cublasDswap_v2_64
+	kz_lazy_cublas13, // 172 cublasCswap_v2
+	kz_lazy_cublas13, // 173 cublasCswap_v2_64
+	kz_lazy_cublas13, // 174 cublasZswap_v2
+	kz_lazy_cublas13, // 175 cublasZswap_v2_64
 	kz_none_cublas13, // 176 cublasSwapEx
 	kz_none_cublas13, // 177 cublasSwapEx_64
-	kz_none_cublas13, // 178 cublasIsamax_v2
-	kz_none_cublas13, // 179 cublasIsamax_v2_64
-	kz_none_cublas13, // 180 cublasIdamax_v2
-	kz_none_cublas13, // 181 cublasIdamax_v2_64
-	kz_none_cublas13, // 182 cublasIcamax_v2
-	kz_none_cublas13, // 183 cublasIcamax_v2_64
-	kz_none_cublas13, // 184 cublasIzamax_v2
-	kz_none_cublas13, // 185 cublasIzamax_v2_64
+	kz_lazy_cublas13, // 178 cublasIsamax_v2
+	kz_lazy_cublas13, // 179 cublasIsamax_v2_64
+	kz_lazy_cublas13, // 180 cublasIdamax_v2
+	kz_lazy_cublas13, // 181 cublasIdamax_v2_64
+	kz_lazy_cublas13, // 182 cublasIcamax_v2
+	kz_lazy_cublas13, // 183 cublasIcamax_v2_64
+	kz_lazy_cublas13, // 184 cublasIzamax_v2
+	kz_lazy_cublas13, // 185 cublasIzamax_v2_64
 	kz_none_cublas13, // 186 cublasIamaxEx
 	kz_none_cublas13, // 187 cublasIamaxEx_64
-	kz_none_cublas13, // 188 cublasIsamin_v2
-	kz_none_cublas13, // 189 cublasIsamin_v2_64
-	kz_none_cublas13, // 190 cublasIdamin_v2
-	kz_none_cublas13, // 191 cublasIdamin_v2_64
-	kz_none_cublas13, // 192 cublasIcamin_v2
-	kz_none_cublas13, // 193 cublasIcamin_v2_64
-	kz_none_cublas13, // 194 cublasIzamin_v2
-	kz_none_cublas13, // 195 cublasIzamin_v2_64
+	kz_lazy_cublas13, // 188 cublasIsamin_v2
+	kz_lazy_cublas13, // 189 cublasIsamin_v2_64
+	kz_lazy_cublas13, // 190 cublasIdamin_v2
+	kz_lazy_cublas13, // 191 cublasIdamin_v2_64
+	kz_lazy_cublas13, // 192 cublasIcamin_v2
+	kz_lazy_cublas13, // 193 cublasIcamin_v2_64
+	kz_lazy_cublas13, // 194 cublasIzamin_v2
+	kz_lazy_cublas13, // 195 cublasIzamin_v2_64
 	kz_none_cublas13, // 196 cublasIaminEx
 	kz_none_cublas13, // 197 cublasIaminEx_64
 	kz_none_cublas13, // 198 cublasAsumEx
 	kz_none_cublas13, // 199 cublasAsumEx_64
-	kz_none_cublas13, // 200 cublasSasum_v2
-	kz_none_cublas13, // 201 cublasSasum_v2_64
-	kz_none_cublas13, // 202 cublasDasum_v2
-	kz_none_cublas13, // 203 cublasDasum_v2_64
-	kz_none_cublas13, // 204 cublasScasum_v2
-	kz_none_cublas13, // 205 cublasScasum_v2_64
-	kz_none_cublas13, // 206 cublasDzasum_v2
-	kz_none_cublas13, // 207 cublasDzasum_v2_64
-	kz_none_cublas13, // 208 cublasSrot_v2
-	kz_none_cublas13, // 209 cublasSrot_v2_64
-	kz_none_cublas13, // 210 cublasDrot_v2
-	kz_none_cublas13, // 211 cublasDrot_v2_64
-	kz_none_cublas13, // 212 cublasCrot_v2
-	kz_none_cublas13, // 213 cublasCrot_v2_64
-	kz_none_cublas13, // 214 cublasCsrot_v2
-	kz_none_cublas13, // 215 cublasCsrot_v2_64
-	kz_none_cublas13, // 216 cublasZrot_v2
-	kz_none_cublas13, // 217 cublasZrot_v2_64
-	kz_none_cublas13, // 218 cublasZdrot_v2
-	kz_none_cublas13, // 219 cublasZdrot_v2_64
+	kz_lazy_cublas13, // 200 cublasSasum_v2
+	kz_lazy_cublas13, // 201 cublasSasum_v2_64
+	kz_lazy_cublas13, // 202 cublasDasum_v2
+	kz_lazy_cublas13, // 203 cublasDasum_v2_64
+	kz_lazy_cublas13, // 204 cublasScasum_v2
+	kz_lazy_cublas13, // 205 cublasScasum_v2_64
+	kz_lazy_cublas13, // 206 cublasDzasum_v2
+	kz_lazy_cublas13, // 207 cublasDzasum_v2_64
+	kz_lazy_cublas13, // 208 cublasSrot_v2
+	kz_lazy_cublas13, // 209 cublasSrot_v2_64
+	kz_lazy_cublas13, // 210 cublasDrot_v2
+	kz_lazy_cublas13, // 211 cublasDrot_v2_64
+	kz_lazy_cublas13, // 212 cublasCrot_v2
+	kz_lazy_cublas13, // 213 cublasCrot_v2_64
+	kz_lazy_cublas13, // 214 cublasCsrot_v2
+	kz_lazy_cublas13, // 215 cublasCsrot_v2_64
+	kz_lazy_cublas13, // 216 cublasZrot_v2
+	kz_lazy_cublas13, // 217 cublasZrot_v2_64
+	kz_lazy_cublas13, // 218 cublasZdrot_v2
+	kz_lazy_cublas13, // 219 cublasZdrot_v2_64
 	kz_none_cublas13, // 220 cublasRotEx
 	kz_none_cublas13, // 221 cublasRotEx_64
 	kz_none_cublas13, // 222 cublasSrotg_v2
@@ -299,14 +299,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 287 cublasDrotm
 	kz_none_cublas13, // 288 cublasSrotmg
 	kz_none_cublas13, // 289 cublasDrotmg
-	kz_none_cublas13, // 290 cublasSgemv_v2
-	kz_none_cublas13, // 291 cublasSgemv_v2_64
-	kz_none_cublas13, // 292 cublasDgemv_v2
-	kz_none_cublas13, // 293 cublasDgemv_v2_64
-	kz_none_cublas13, // 294 cublasCgemv_v2
-	kz_none_cublas13, // 295 cublasCgemv_v2_64
-	kz_none_cublas13, // 296 cublasZgemv_v2
-	kz_none_cublas13, // 297 cublasZgemv_v2_64
+	kz_lazy_cublas13, // 290 cublasSgemv_v2
+	kz_lazy_cublas13, // 291 cublasSgemv_v2_64
+	kz_lazy_cublas13, // 292 cublasDgemv_v2
+	kz_lazy_cublas13, // 293 cublasDgemv_v2_64
+	kz_lazy_cublas13, // 294 cublasCgemv_v2
+	kz_lazy_cublas13, // 295 cublasCgemv_v2_64
+	kz_lazy_cublas13, // 296 cublasZgemv_v2
+	kz_lazy_cublas13, // 297 cublasZgemv_v2_64
 	kz_none_cublas13, // 298 cublasSgbmv_v2
 	kz_none_cublas13, // 299 cublasSgbmv_v2_64
 	kz_none_cublas13, // 300 cublasDgbmv_v2
@@ -391,18 +391,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 379 cublasChpmv_v2_64
 	kz_none_cublas13, // 380 cublasZhpmv_v2
 	kz_none_cublas13, // 381 cublasZhpmv_v2_64
-	kz_none_cublas13, // 382 cublasSger_v2
-	kz_none_cublas13, // 383 cublasSger_v2_64
-	kz_none_cublas13, // 384 cublasDger_v2
-	kz_none_cublas13, // 385 cublasDger_v2_64
-	kz_none_cublas13, // 386 cublasCgeru_v2
-	kz_none_cublas13, // 387 cublasCgeru_v2_64
-	kz_none_cublas13, // 388 cublasCgerc_v2
-	kz_none_cublas13, // 389 cublasCgerc_v2_64
-	kz_none_cublas13, // 390 cublasZgeru_v2
-	kz_none_cublas13, // 391 cublasZgeru_v2_64
-	kz_none_cublas13, // 392 cublasZgerc_v2
-	kz_none_cublas13, // 393 cublasZgerc_v2_64
+	kz_lazy_cublas13, // 382 cublasSger_v2
+	kz_lazy_cublas13, // 383 cublasSger_v2_64
+	kz_lazy_cublas13, // 384 cublasDger_v2
+	kz_lazy_cublas13, // 385 cublasDger_v2_64
+	kz_lazy_cublas13, // 386 cublasCgeru_v2
+	kz_lazy_cublas13, // 387 cublasCgeru_v2_64
+	kz_lazy_cublas13, // 388 cublasCgerc_v2
+	kz_lazy_cublas13, // 389 cublasCgerc_v2_64
+	kz_lazy_cublas13, // 390 cublasZgeru_v2
+	kz_lazy_cublas13, // 391 cublasZgeru_v2_64
+	kz_lazy_cublas13, // 392 cublasZgerc_v2
+	kz_lazy_cublas13, // 393 cublasZgerc_v2_64
 	kz_none_cublas13, // 394 cublasSsyr_v2
 	kz_none_cublas13, // 395 cublasSsyr_v2_64
 	kz_none_cublas13, // 396 cublasDsyr_v2
@@ -509,22 +509,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 497 cublasDspr2
 	kz_none_cublas13, // 498 cublasChpr2
 	kz_none_cublas13, // 499 cublasZhpr2
-	kz_none_cublas13, // 500 cublasSgemvBatched
-	kz_none_cublas13, // 501 cublasSgemvBatched_64
-	kz_none_cublas13, // 502 cublasDgemvBatched
-	kz_none_cublas13, // 503 cublasDgemvBatched_64
-	kz_none_cublas13, // 504 cublasCgemvBatched
-	kz_none_cublas13, // 505 cublasCgemvBatched_64
-	kz_none_cublas13, // 506 cublasZgemvBatched
-	kz_none_cublas13, // 507 cublasZgemvBatched_64
-	kz_none_cublas13, // 508 cublasSgemvStridedBatched
-	kz_none_cublas13, // 509 cublasSgemvStridedBatched_64
-	kz_none_cublas13, // 510 cublasDgemvStridedBatched
-	kz_none_cublas13, // 511 cublasDgemvStridedBatched_64
-	kz_none_cublas13, // 512 cublasCgemvStridedBatched
-	kz_none_cublas13, // 513 cublasCgemvStridedBatched_64
-	kz_none_cublas13, // 514 cublasZgemvStridedBatched
-	kz_none_cublas13, // 515 cublasZgemvStridedBatched_64
+	kz_lazy_cublas13, // 500 cublasSgemvBatched
+	kz_lazy_cublas13, // 501 cublasSgemvBatched_64
+	kz_lazy_cublas13, // 502 cublasDgemvBatched
+	kz_lazy_cublas13, // 503 cublasDgemvBatched_64
+	kz_lazy_cublas13, // 504 cublasCgemvBatched
+	kz_lazy_cublas13, // 505 cublasCgemvBatched_64
+	kz_lazy_cublas13, // 506 cublasZgemvBatched
+	kz_lazy_cublas13, // 507 cublasZgemvBatched_64
+	kz_lazy_cublas13, // 508 cublasSgemvStridedBatched
+	kz_lazy_cublas13, // 509 cublasSgemvStridedBatched_64
+	kz_lazy_cublas13, // 510 cublasDgemvStridedBatched
+	kz_lazy_cublas13, // 511 cublasDgemvStridedBatched_64
+	kz_lazy_cublas13, // 512 cublasCgemvStridedBatched
+	kz_lazy_cublas13, // 513 cublasCgemvStridedBatched_64
+	kz_lazy_cublas13, // 514 cublasZgemvStridedBatched
+	kz_lazy_cublas13, // 515 cublasZgemvStridedBatched_64
 	kz_none_cublas13, // 516 cublasHSHgemvBatched
 	kz_none_cublas13, // 517 cublasHSHgemvBatched_64
 	kz_none_cublas13, // 518 cublasHSHgemvStridedBatched
@@ -602,22 +602,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 590 cublasHgemmStridedBatched
 	kz_lazy_cublas13, // 591 cublasHgemmStridedBatched_64
 	kz_lazy_cublas13, // 592 cublasHgemm_64
-	kz_none_cublas13, // 593 cublasSsyrk_v2
-	kz_none_cublas13, // 594 cublasSsyrk_v2_64
-	kz_none_cublas13, // 595 cublasDsyrk_v2
-	kz_none_cublas13, // 596 cublasDsyrk_v2_64
-	kz_none_cublas13, // 597 cublasCsyrk_v2
-	kz_none_cublas13, // 598 cublasCsyrk_v2_64
-	kz_none_cublas13, // 599 cublasZsyrk_v2
-	kz_none_cublas13, // 600 cublasZsyrk_v2_64
+	kz_lazy_cublas13, // 593 cublasSsyrk_v2
+	kz_lazy_cublas13, // 594 cublasSsyrk_v2_64
+	kz_lazy_cublas13, // 595 cublasDsyrk_v2
+	kz_lazy_cublas13, // 596 cublasDsyrk_v2_64
+	kz_lazy_cublas13, // 597 cublasCsyrk_v2
+	kz_lazy_cublas13, // 598 cublasCsyrk_v2_64
+	kz_lazy_cublas13, // 599 cublasZsyrk_v2
+	kz_lazy_cublas13, // 600 cublasZsyrk_v2_64
 	kz_none_cublas13, // 601 cublasCsyrkEx
 	kz_none_cublas13, // 602 cublasCsyrkEx_64
 	kz_none_cublas13, // 603 cublasCsyrk3mEx
 	kz_none_cublas13, // 604 cublasCsyrk3mEx_64
-	kz_none_cublas13, // 605 cublasCherk_v2
-	kz_none_cublas13, // 606 cublasCherk_v2_64
-	kz_none_cublas13, // 607 cublasZherk_v2
-	kz_none_cublas13, // 608 cublasZherk_v2_64
+	kz_lazy_cublas13, // 605 cublasCherk_v2
+	kz_lazy_cublas13, // 606 cublasCherk_v2_64
+	kz_lazy_cublas13, // 607 cublasZherk_v2
+	kz_lazy_cublas13, // 608 cublasZherk_v2_64
 	kz_none_cublas13, // 609 cublasCherkEx
 	kz_none_cublas13, // 610 cublasCherkEx_64
 	kz_none_cublas13, // 611 cublasCherk3mEx
@@ -634,38 +634,38 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 622 cublasCher2k_v2_64
 	kz_none_cublas13, // 623 cublasZher2k_v2
 	kz_none_cublas13, // 624 cublasZher2k_v2_64
-	kz_none_cublas13, // 625 cublasSsyrkx
-	kz_none_cublas13, // 626 cublasSsyrkx_64
-	kz_none_cublas13, // 627 cublasDsyrkx
-	kz_none_cublas13, // 628 cublasDsyrkx_64
-	kz_none_cublas13, // 629 cublasCsyrkx
-	kz_none_cublas13, // 630 cublasCsyrkx_64
-	kz_none_cublas13, // 631 cublasZsyrkx
-	kz_none_cublas13, // 632 cublasZsyrkx_64
+	kz_lazy_cublas13, // 625 cublasSsyrkx
+	kz_lazy_cublas13, // 626 cublasSsyrkx_64
+	kz_lazy_cublas13, // 627 cublasDsyrkx
+	kz_lazy_cublas13, // 628 cublasDsyrkx_64
+	kz_lazy_cublas13, // 629 cublasCsyrkx
+	kz_lazy_cublas13, // 630 cublasCsyrkx_64
+	kz_lazy_cublas13, // 631 cublasZsyrkx
+	kz_lazy_cublas13, // 632 cublasZsyrkx_64
 	kz_none_cublas13, // 633 cublasCherkx
 	kz_none_cublas13, // 634 cublasCherkx_64
 	kz_none_cublas13, // 635 cublasZherkx
 	kz_none_cublas13, // 636 cublasZherkx_64
-	kz_none_cublas13, // 637 cublasSsymm_v2
-	kz_none_cublas13, // 638 cublasSsymm_v2_64
-	kz_none_cublas13, // 639 cublasDsymm_v2
-	kz_none_cublas13, // 640 cublasDsymm_v2_64
-	kz_none_cublas13, // 641 cublasCsymm_v2
-	kz_none_cublas13, // 642 cublasCsymm_v2_64
-	kz_none_cublas13, // 643 cublasZsymm_v2
-	kz_none_cublas13, // 644 cublasZsymm_v2_64
-	kz_none_cublas13, // 645 cublasChemm_v2
-	kz_none_cublas13, // 646 cublasChemm_v2_64
-	kz_none_cublas13, // 647 cublasZhemm_v2
-	kz_none_cublas13, // 648 cublasZhemm_v2_64
-	kz_none_cublas13, // 649 cublasStrsm_v2
-	kz_none_cublas13, // 650 cublasStrsm_v2_64
-	kz_none_cublas13, // 651 cublasDtrsm_v2
-	kz_none_cublas13, // 652 cublasDtrsm_v2_64
-	kz_none_cublas13, // 653 cublasCtrsm_v2
-	kz_none_cublas13, // 654 cublasCtrsm_v2_64
-	kz_none_cublas13, // 655 cublasZtrsm_v2
-	kz_none_cublas13, // 656 cublasZtrsm_v2_64
+	kz_lazy_cublas13, // 637 cublasSsymm_v2
+	kz_lazy_cublas13, // 638 cublasSsymm_v2_64
+	kz_lazy_cublas13, // 639 cublasDsymm_v2
+	kz_lazy_cublas13, // 640 cublasDsymm_v2_64
+	kz_lazy_cublas13, // 641 cublasCsymm_v2
+	kz_lazy_cublas13, // 642 cublasCsymm_v2_64
+	kz_lazy_cublas13, // 643 cublasZsymm_v2
+	kz_lazy_cublas13, // 644 cublasZsymm_v2_64
+	kz_lazy_cublas13, // 645 cublasChemm_v2
+	kz_lazy_cublas13, // 646 cublasChemm_v2_64
+	kz_lazy_cublas13, // 647 cublasZhemm_v2
+	kz_lazy_cublas13, // 648 cublasZhemm_v2_64
+	kz_lazy_cublas13, // 649 cublasStrsm_v2
+	kz_lazy_cublas13, // 650 cublasStrsm_v2_64
+	kz_lazy_cublas13, // 651 cublasDtrsm_v2
+	kz_lazy_cublas13, // 652 cublasDtrsm_v2_64
+	kz_lazy_cublas13, // 653 cublasCtrsm_v2
+	kz_lazy_cublas13, // 654 cublasCtrsm_v2_64
+	kz_lazy_cublas13, // 655 cublasZtrsm_v2
+	kz_lazy_cublas13, // 656 cublasZtrsm_v2_64
 	kz_none_cublas13, // 657 cublasStrmm_v2
 	kz_none_cublas13, // 658 cublasStrmm_v2_64
 	kz_none_cublas13, // 659 cublasDtrmm_v2
@@ -674,14 +674,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 662 cublasCtrmm_v2_64
 	kz_none_cublas13, // 663 cublasZtrmm_v2
 	kz_none_cublas13, // 664 cublasZtrmm_v2_64
-	kz_none_cublas13, // 665 cublasStrsmBatched
-	kz_none_cublas13, // 666 cublasStrsmBatched_64
-	kz_none_cublas13, // 667 cublasDtrsmBatched
-	kz_none_cublas13, // 668 cublasDtrsmBatched_64
-	kz_none_cublas13, // 669 cublasCtrsmBatched
-	kz_none_cublas13, // 670 cublasCtrsmBatched_64
-	kz_none_cublas13, // 671 cublasZtrsmBatched
-	kz_none_cublas13, // 672 cublasZtrsmBatched_64
+	kz_lazy_cublas13, // 665 cublasStrsmBatched
+	kz_lazy_cublas13, // 666 cublasStrsmBatched_64
+	kz_lazy_cublas13, // 667 cublasDtrsmBatched
+	kz_lazy_cublas13, // 668 cublasDtrsmBatched_64
+	kz_lazy_cublas13, // 669 cublasCtrsmBatched
+	kz_lazy_cublas13, // 670 cublasCtrsmBatched_64
+	kz_lazy_cublas13, // 671 cublasZtrsmBatched
+	kz_lazy_cublas13, // 672 cublasZtrsmBatched_64
 	kz_none_cublas13, // 673 cublasSsyrk
 	kz_none_cublas13, // 674 cublasDsyrk
 	kz_none_cublas13, // 675 cublasCsyrk
@@ -708,22 +708,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 696 cublasDtrmm
 	kz_none_cublas13, // 697 cublasCtrmm
 	kz_none_cublas13, // 698 cublasZtrmm
-	kz_none_cublas13, // 699 cublasSgeam
-	kz_none_cublas13, // 700 cublasSgeam_64
-	kz_none_cublas13, // 701 cublasDgeam
-	kz_none_cublas13, // 702 cublasDgeam_64
-	kz_none_cublas13, // 703 cublasCgeam
-	kz_none_cublas13, // 704 cublasCgeam_64
-	kz_none_cublas13, // 705 cublasZgeam
-	kz_none_cublas13, // 706 cublasZgeam_64
-	kz_none_cublas13, // 707 cublasSdgmm
-	kz_none_cublas13, // 708 cublasSdgmm_64
-	kz_none_cublas13, // 709 cublasDdgmm
-	kz_none_cublas13, // 710 cublasDdgmm_64
-	kz_none_cublas13, // 711 cublasCdgmm
-	kz_none_cublas13, // 712 cublasCdgmm_64
-	kz_none_cublas13, // 713 cublasZdgmm
-	kz_none_cublas13, // 714 cublasZdgmm_64
+	kz_lazy_cublas13, // 699 cublasSgeam
+	kz_lazy_cublas13, // 700 cublasSgeam_64
+	kz_lazy_cublas13, // 701 cublasDgeam
+	kz_lazy_cublas13, // 702 cublasDgeam_64
+	kz_lazy_cublas13, // 703 cublasCgeam
+	kz_lazy_cublas13, // 704 cublasCgeam_64
+	kz_lazy_cublas13, // 705 cublasZgeam
+	kz_lazy_cublas13, // 706 cublasZgeam_64
+	kz_lazy_cublas13, // 707 cublasSdgmm
+	kz_lazy_cublas13, // 708 cublasSdgmm_64
+	kz_lazy_cublas13, // 709 cublasDdgmm
+	kz_lazy_cublas13, // 710 cublasDdgmm_64
+	kz_lazy_cublas13, // 711 cublasCdgmm
+	kz_lazy_cublas13, // 712 cublasCdgmm_64
+	kz_lazy_cublas13, // 713 cublasZdgmm
+	kz_lazy_cublas13, // 714 cublasZdgmm_64
 	kz_none_cublas13, // 715 cublasSmatinvBatched
 	kz_none_cublas13, // 716 cublasDmatinvBatched
 	kz_none_cublas13, // 717 cublasCmatinvBatched
@@ -771,33 +771,33 @@ const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
-	0,0,0,0,0,0,0,1,1,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,1,1,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
+	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,2,2,2,2,2,2,0,0,0,0,2,2,0,0,2,2,2,2,0,0,
 	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
-	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,0,0,0,0,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,
+	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,};
 

@@ -2,53 +2,54 @@
 
 #include "base.h"
 
-extern char kz_none_cublasLt12[];
+extern char kz_lazy_cublasLt12[];
 extern char kzb_cublasLtGetStatusName[];
 extern char kzb_cublasLtGetStatusString[];
 extern char kzb12_cublasLtGetVersion[];
 extern char kzb12_cublasLtGetCudartVersion[];
+extern char kz_none_cublasLt12[];
 
 KZ_EXPORT void *kz_table_cublasLt12[] = {
-	kz_none_cublasLt12, // 0 cublasLtCreate
-	kz_none_cublasLt12, // 1 cublasLtDestroy
+	kz_lazy_cublasLt12, // 0 cublasLtCreate
+	kz_lazy_cublasLt12, // 1 cublasLtDestroy
 	kzb_cublasLtGetStatusName, // 2 cublasLtGetStatusName
 	kzb_cublasLtGetStatusString, // 3 cublasLtGetStatusString
 	kzb12_cublasLtGetVersion, // 4 cublasLtGetVersion
 	kzb12_cublasLtGetCudartVersion, // 5 cublasLtGetCudartVersion
-	kz_none_cublasLt12, // 6 cublasLtGetProperty
-	kz_none_cublasLt12, // 7 cublasLtHeuristicsCacheGetCapacity
-	kz_none_cublasLt12, // 8 cublasLtHeuristicsCacheSetCapacity
-	kz_none_cublasLt12, // 9 cublasLtLoggerSetCallback
-	kz_none_cublasLt12, // 10 cublasLtLoggerSetFile
-	kz_none_cublasLt12, // 11 cublasLtLoggerOpenFile
-	kz_none_cublasLt12, // 12 cublasLtLoggerSetLevel
-	kz_none_cublasLt12, // 13 cublasLtLoggerSetMask
-	kz_none_cublasLt12, // 14 cublasLtLoggerForceDisable
-	kz_none_cublasLt12, // 15 cublasLtMatmul
-	kz_none_cublasLt12, // 16 cublasLtMatmulDescInit_internal
-	kz_none_cublasLt12, // 17 cublasLtMatmulDescCreate
-	kz_none_cublasLt12, // 18 cublasLtMatmulDescDestroy
-	kz_none_cublasLt12, // 19 cublasLtMatmulDescSetAttribute
-	kz_none_cublasLt12, // 20 cublasLtMatmulDescGetAttribute
-	kz_none_cublasLt12, // 21 cublasLtMatmulPreferenceInit_internal
-	kz_none_cublasLt12, // 22 cublasLtMatmulPreferenceCreate
-	kz_none_cublasLt12, // 23 cublasLtMatmulPreferenceDestroy
-	kz_none_cublasLt12, // 24 cublasLtMatmulPreferenceSetAttribute
-	kz_none_cublasLt12, // 25 cublasLtMatmulPreferenceGetAttribute
-	kz_none_cublasLt12, // 26 cublasLtMatmulAlgoGetHeuristic
-	kz_none_cublasLt12, // 27 cublasLtMatmulAlgoGetIds
-	kz_none_cublasLt12, // 28 cublasLtMatmulAlgoInit
-	kz_none_cublasLt12, // 29 cublasLtMatmulAlgoCheck
+	kz_lazy_cublasLt12, // 6 cublasLtGetProperty
+	kz_lazy_cublasLt12, // 7 cublasLtHeuristicsCacheGetCapacity
+	kz_lazy_cublasLt12, // 8 cublasLtHeuristicsCacheSetCapacity
+	kz_lazy_cublasLt12, // 9 cublasLtLoggerSetCallback
+	kz_lazy_cublasLt12, // 10 cublasLtLoggerSetFile
+	kz_lazy_cublasLt12, // 11 cublasLtLoggerOpenFile
+	kz_lazy_cublasLt12, // 12 cublasLtLoggerSetLevel
+	kz_lazy_cublasLt12, // 13 cublasLtLoggerSetMask
+	kz_lazy_cublasLt12, // 14 cublasLtLoggerForceDisable
+	kz_lazy_cublasLt12, // 15 cublasLtMatmul
+	kz_lazy_cublasLt12, // 16 cublasLtMatmulDescInit_internal
+	kz_lazy_cublasLt12, // 17 cublasLtMatmulDescCreate
+	kz_lazy_cublasLt12, // 18 cublasLtMatmulDescDestroy
+	kz_lazy_cublasLt12, // 19 cublasLtMatmulDescSetAttribute
+	kz_lazy_cublasLt12, // 20 cublasLtMatmulDescGetAttribute
+	kz_lazy_cublasLt12, // 21 cublasLtMatmulPreferenceInit_internal
+	kz_lazy_cublasLt12, // 22 cublasLtMatmulPreferenceCreate
+	kz_lazy_cublasLt12, // 23 cublasLtMatmulPreferenceDestroy
+	kz_lazy_cublasLt12, // 24 cublasLtMatmulPreferenceSetAttribute
+	kz_lazy_cublasLt12, // 25 cublasLtMatmulPreferenceGetAttribute
+	kz_lazy_cublasLt12, // 26 cublasLtMatmulAlgoGetHeuristic
+	kz_lazy_cublasLt12, // 27 cublasLtMatmulAlgoGetIds
+	kz_lazy_cublasLt12, // 28 cublasLtMatmulAlgoInit
+	kz_lazy_cublasLt12, // 29 cublasLtMatmulAlgoCheck
 	kz_none_cublasLt12, // 30 cublasLtMatmulAlgoCapGetAttribute
-	kz_none_cublasLt12, // 31 cublasLtMatmulAlgoConfigSetAttribute
-	kz_none_cublasLt12, // 32 cublasLtMatmulAlgoConfigGetAttribute
+	kz_lazy_cublasLt12, // 31 cublasLtMatmulAlgoConfigSetAttribute
+	kz_lazy_cublasLt12, // 32 cublasLtMatmulAlgoConfigGetAttribute
 	kz_none_cublasLt12, // 33 cublasLtMatmulAlgoConfigGetAttributeRange
 	kz_none_cublasLt12, // 34 cublasLtMatrixTransform
-	kz_none_cublasLt12, // 35 cublasLtMatrixLayoutInit_internal
-	kz_none_cublasLt12, // 36 cublasLtMatrixLayoutCreate
-	kz_none_cublasLt12, // 37 cublasLtMatrixLayoutDestroy
-	kz_none_cublasLt12, // 38 cublasLtMatrixLayoutSetAttribute
-	kz_none_cublasLt12, // 39 cublasLtMatrixLayoutGetAttribute
+	kz_lazy_cublasLt12, // 35 cublasLtMatrixLayoutInit_internal
+	kz_lazy_cublasLt12, // 36 cublasLtMatrixLayoutCreate
+	kz_lazy_cublasLt12, // 37 cublasLtMatrixLayoutDestroy
+	kz_lazy_cublasLt12, // 38 cublasLtMatrixLayoutSetAttribute
+	kz_lazy_cublasLt12, // 39 cublasLtMatrixLayoutGetAttribute
 	kz_none_cublasLt12, // 40 cublasLtMatrixTransformDescInit_internal
 	kz_none_cublasLt12, // 41 cublasLtMatrixTransformDescCreate
 	kz_none_cublasLt12, // 42 cublasLtMatrixTransformDescDestroy
@@ -303,8 +304,8 @@ KZ_EXPORT void *kz_table_cublasLt12[] = {
 };
 
 const uint8_t kz_kind_cublasLt12[] = {
-	0,0,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,0,2,2,0,0,2,2,2,2,2,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -2,59 +2,60 @@
 
 #include "base.h"
 
-extern char kz_none_cublasLt13[];
+extern char kz_lazy_cublasLt13[];
 extern char kzb_cublasLtGetStatusName[];
 extern char kzb_cublasLtGetStatusString[];
 extern char kzb13_cublasLtGetVersion[];
 extern char kzb13_cublasLtGetCudartVersion[];
+extern char kz_none_cublasLt13[];
 
 KZ_EXPORT void *kz_table_cublasLt13[] = {
-	kz_none_cublasLt13, // 0 cublasLtCreate
-	kz_none_cublasLt13, // 1 cublasLtDestroy
+	kz_lazy_cublasLt13, // 0 cublasLtCreate
+	kz_lazy_cublasLt13, // 1 cublasLtDestroy
 	kzb_cublasLtGetStatusName, // 2 cublasLtGetStatusName
 	kzb_cublasLtGetStatusString, // 3 cublasLtGetStatusString
 	kzb13_cublasLtGetVersion, // 4 cublasLtGetVersion
 	kzb13_cublasLtGetCudartVersion, // 5 cublasLtGetCudartVersion
-	kz_none_cublasLt13, // 6 cublasLtGetProperty
-	kz_none_cublasLt13, // 7 cublasLtHeuristicsCacheGetCapacity
-	kz_none_cublasLt13, // 8 cublasLtHeuristicsCacheSetCapacity
+	kz_lazy_cublasLt13, // 6 cublasLtGetProperty
+	kz_lazy_cublasLt13, // 7 cublasLtHeuristicsCacheGetCapacity
+	kz_lazy_cublasLt13, // 8 cublasLtHeuristicsCacheSetCapacity
 	kz_none_cublasLt13, // 9 cublasLtDisableCpuInstructionsSetMask
-	kz_none_cublasLt13, // 10 cublasLtLoggerSetCallback
-	kz_none_cublasLt13, // 11 cublasLtLoggerSetFile
-	kz_none_cublasLt13, // 12 cublasLtLoggerOpenFile
-	kz_none_cublasLt13, // 13 cublasLtLoggerSetLevel
-	kz_none_cublasLt13, // 14 cublasLtLoggerSetMask
-	kz_none_cublasLt13, // 15 cublasLtLoggerForceDisable
+	kz_lazy_cublasLt13, // 10 cublasLtLoggerSetCallback
+	kz_lazy_cublasLt13, // 11 cublasLtLoggerSetFile
+	kz_lazy_cublasLt13, // 12 cublasLtLoggerOpenFile
+	kz_lazy_cublasLt13, // 13 cublasLtLoggerSetLevel
+	kz_lazy_cublasLt13, // 14 cublasLtLoggerSetMask
+	kz_lazy_cublasLt13, // 15 cublasLtLoggerForceDisable
 	kz_none_cublasLt13, // 16 cublasLtGetEnvironmentMode
 	kz_none_cublasLt13, // 17 cublasLtHeuristicsCacheCreate
 	kz_none_cublasLt13, // 18 cublasLtHeuristicsCacheDestroy
 	kz_none_cublasLt13, // 19 cublasLtHeuristicsCacheGet
 	kz_none_cublasLt13, // 20 cublasLtHeuristicsCachePut
-	kz_none_cublasLt13, // 21 cublasLtMatmul
-	kz_none_cublasLt13, // 22 cublasLtMatmulDescInit_internal
-	kz_none_cublasLt13, // 23 cublasLtMatmulDescCreate
-	kz_none_cublasLt13, // 24 cublasLtMatmulDescDestroy
-	kz_none_cublasLt13, // 25 cublasLtMatmulDescSetAttribute
-	kz_none_cublasLt13, // 26 cublasLtMatmulDescGetAttribute
-	kz_none_cublasLt13, // 27 cublasLtMatmulPreferenceInit_internal
-	kz_none_cublasLt13, // 28 cublasLtMatmulPreferenceCreate
-	kz_none_cublasLt13, // 29 cublasLtMatmulPreferenceDestroy
-	kz_none_cublasLt13, // 30 cublasLtMatmulPreferenceSetAttribute
-	kz_none_cublasLt13, // 31 cublasLtMatmulPreferenceGetAttribute
-	kz_none_cublasLt13, // 32 cublasLtMatmulAlgoGetHeuristic
-	kz_none_cublasLt13, // 33 cublasLtMatmulAlgoGetIds
-	kz_none_cublasLt13, // 34 cublasLtMatmulAlgoInit
-	kz_none_cublasLt13, // 35 cublasLtMatmulAlgoCheck
+	kz_lazy_cublasLt13, // 21 cublasLtMatmul
+	kz_lazy_cublasLt13, // 22 cublasLtMatmulDescInit_internal
+	kz_lazy_cublasLt13, // 23 cublasLtMatmulDescCreate
+	kz_lazy_cublasLt13, // 24 cublasLtMatmulDescDestroy
+	kz_lazy_cublasLt13, // 25 cublasLtMatmulDescSetAttribute
+	kz_lazy_cublasLt13, // 26 cublasLtMatmulDescGetAttribute
+	kz_lazy_cublasLt13, // 27 cublasLtMatmulPreferenceInit_internal
+	kz_lazy_cublasLt13, // 28 cublasLtMatmulPreferenceCreate
+	kz_lazy_cublasLt13, // 29 cublasLtMatmulPreferenceDestroy
+	kz_lazy_cublasLt13, // 30 cublasLtMatmulPreferenceSetAttribute
+	kz_lazy_cublasLt13, // 31 cublasLtMatmulPreferenceGetAttribute
+	kz_lazy_cublasLt13, // 32 cublasLtMatmulAlgoGetHeuristic
+	kz_lazy_cublasLt13, // 33 cublasLtMatmulAlgoGetIds
+	kz_lazy_cublasLt13, // 34 cublasLtMatmulAlgoInit
+	kz_lazy_cublasLt13, // 35 cublasLtMatmulAlgoCheck
 	kz_none_cublasLt13, // 36 cublasLtMatmulAlgoCapGetAttribute
-	kz_none_cublasLt13, // 37 cublasLtMatmulAlgoConfigSetAttribute
-	kz_none_cublasLt13, // 38 cublasLtMatmulAlgoConfigGetAttribute
+	kz_lazy_cublasLt13, // 37 cublasLtMatmulAlgoConfigSetAttribute
+	kz_lazy_cublasLt13, // 38 cublasLtMatmulAlgoConfigGetAttribute
 	kz_none_cublasLt13, // 39 cublasLtMatmulAlgoConfigGetAttributeRange
 	kz_none_cublasLt13, // 40 cublasLtMatrixTransform
-	kz_none_cublasLt13, // 41 cublasLtMatrixLayoutInit_internal
-	kz_none_cublasLt13, // 42 cublasLtMatrixLayoutCreate
-	kz_none_cublasLt13, // 43 cublasLtMatrixLayoutDestroy
-	kz_none_cublasLt13, // 44 cublasLtMatrixLayoutSetAttribute
-	kz_none_cublasLt13, // 45 cublasLtMatrixLayoutGetAttribute
+	kz_lazy_cublasLt13, // 41 cublasLtMatrixLayoutInit_internal
+	kz_lazy_cublasLt13, // 42 cublasLtMatrixLayoutCreate
+	kz_lazy_cublasLt13, // 43 cublasLtMatrixLayoutDestroy
+	kz_lazy_cublasLt13, // 44 cublasLtMatrixLayoutSetAttribute
+	kz_lazy_cublasLt13, // 45 cublasLtMatrixLayoutGetAttribute
 	kz_none_cublasLt13, // 46 cublasLtMatrixTransformDescInit_internal
 	kz_none_cublasLt13, // 47 cublasLtMatrixTransformDescCreate
 	kz_none_cublasLt13, // 48 cublasLtMatrixTransformDescDestroy
@@ -199,8 +200,8 @@ KZ_EXPORT void *kz_table_cublasLt13[] = {
 };
 
 const uint8_t kz_kind_cublasLt13[] = {
-	0,0,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,1,1,1,1,2,2,2,0,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,0,0,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -121,6 +121,1998 @@ type CublasLoggerConfigure struct {
 	LogFileName uint64
 }
 
+type CublasSetLoggerCallback struct {
+	_ structs.HostLayout
+
+	UserCallback uint64
+}
+
+type CublasGetLoggerCallback struct {
+	_ structs.HostLayout
+
+	UserCallback uint64
+}
+
+type CublasSetVector struct {
+	_ structs.HostLayout
+
+	N         uint32
+	ElemSize  uint32
+	X         uint64
+	Incx      uint32
+	DevicePtr uint64
+	Incy      uint32
+}
+
+type CublasSetVector_64 struct {
+	_ structs.HostLayout
+
+	N         uint64
+	ElemSize  uint64
+	X         uint64
+	Incx      uint64
+	DevicePtr uint64
+	Incy      uint64
+}
+
+type CublasGetVector struct {
+	_ structs.HostLayout
+
+	N        uint32
+	ElemSize uint32
+	X        uint64
+	Incx     uint32
+	Y        uint64
+	Incy     uint32
+}
+
+type CublasGetVector_64 struct {
+	_ structs.HostLayout
+
+	N        uint64
+	ElemSize uint64
+	X        uint64
+	Incx     uint64
+	Y        uint64
+	Incy     uint64
+}
+
+type CublasSetMatrix struct {
+	_ structs.HostLayout
+
+	Rows     uint32
+	Cols     uint32
+	ElemSize uint32
+	A        uint64
+	Lda      uint32
+	B        uint64
+	Ldb      uint32
+}
+
+type CublasSetMatrix_64 struct {
+	_ structs.HostLayout
+
+	Rows     uint64
+	Cols     uint64
+	ElemSize uint64
+	A        uint64
+	Lda      uint64
+	B        uint64
+	Ldb      uint64
+}
+
+type CublasGetMatrix struct {
+	_ structs.HostLayout
+
+	Rows     uint32
+	Cols     uint32
+	ElemSize uint32
+	A        uint64
+	Lda      uint32
+	B        uint64
+	Ldb      uint32
+}
+
+type CublasGetMatrix_64 struct {
+	_ structs.HostLayout
+
+	Rows     uint64
+	Cols     uint64
+	ElemSize uint64
+	A        uint64
+	Lda      uint64
+	B        uint64
+	Ldb      uint64
+}
+
+type CublasSetVectorAsync struct {
+	_ structs.HostLayout
+
+	N         uint32
+	ElemSize  uint32
+	HostPtr   uint64
+	Incx      uint32
+	DevicePtr uint64
+	Incy      uint32
+	Stream    uint64
+}
+
+type CublasSetVectorAsync_64 struct {
+	_ structs.HostLayout
+
+	N         uint64
+	ElemSize  uint64
+	HostPtr   uint64
+	Incx      uint64
+	DevicePtr uint64
+	Incy      uint64
+	Stream    uint64
+}
+
+type CublasGetVectorAsync struct {
+	_ structs.HostLayout
+
+	N         uint32
+	ElemSize  uint32
+	DevicePtr uint64
+	Incx      uint32
+	HostPtr   uint64
+	Incy      uint32
+	Stream    uint64
+}
+
+type CublasGetVectorAsync_64 struct {
+	_ structs.HostLayout
+
+	N         uint64
+	ElemSize  uint64
+	DevicePtr uint64
+	Incx      uint64
+	HostPtr   uint64
+	Incy      uint64
+	Stream    uint64
+}
+
+type CublasSetMatrixAsync struct {
+	_ structs.HostLayout
+
+	Rows     uint32
+	Cols     uint32
+	ElemSize uint32
+	A        uint64
+	Lda      uint32
+	B        uint64
+	Ldb      uint32
+	Stream   uint64
+}
+
+type CublasSetMatrixAsync_64 struct {
+	_ structs.HostLayout
+
+	Rows     uint64
+	Cols     uint64
+	ElemSize uint64
+	A        uint64
+	Lda      uint64
+	B        uint64
+	Ldb      uint64
+	Stream   uint64
+}
+
+type CublasGetMatrixAsync struct {
+	_ structs.HostLayout
+
+	Rows     uint32
+	Cols     uint32
+	ElemSize uint32
+	A        uint64
+	Lda      uint32
+	B        uint64
+	Ldb      uint32
+	Stream   uint64
+}
+
+type CublasGetMatrixAsync_64 struct {
+	_ structs.HostLayout
+
+	Rows     uint64
+	Cols     uint64
+	ElemSize uint64
+	A        uint64
+	Lda      uint64
+	B        uint64
+	Ldb      uint64
+	Stream   uint64
+}
+
+type CublasNrm2Ex struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Result        uint64
+	ResultType    uint32
+	ExecutionType uint32
+}
+
+type CublasNrm2Ex_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Result        uint64
+	ResultType    uint32
+	ExecutionType uint32
+}
+
+type CublasSnrm2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasSnrm2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasDnrm2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasDnrm2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasScnrm2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasScnrm2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasDznrm2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasDznrm2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasDotEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Y             uint64
+	YType         uint32
+	Incy          uint32
+	Result        uint64
+	ResultType    uint32
+	ExecutionType uint32
+}
+
+type CublasDotEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Y             uint64
+	YType         uint32
+	Incy          uint64
+	Result        uint64
+	ResultType    uint32
+	ExecutionType uint32
+}
+
+type CublasDotcEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Y             uint64
+	YType         uint32
+	Incy          uint32
+	Result        uint64
+	ResultType    uint32
+	ExecutionType uint32
+}
+
+type CublasDotcEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Y             uint64
+	YType         uint32
+	Incy          uint64
+	Result        uint64
+	ResultType    uint32
+	ExecutionType uint32
+}
+
+type CublasSdot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Result uint64
+}
+
+type CublasSdot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Result uint64
+}
+
+type CublasDdot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Result uint64
+}
+
+type CublasDdot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Result uint64
+}
+
+type CublasCdotu_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Result uint64
+}
+
+type CublasCdotu_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Result uint64
+}
+
+type CublasCdotc_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Result uint64
+}
+
+type CublasCdotc_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Result uint64
+}
+
+type CublasZdotu_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Result uint64
+}
+
+type CublasZdotu_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Result uint64
+}
+
+type CublasZdotc_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Result uint64
+}
+
+type CublasZdotc_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Result uint64
+}
+
+type CublasScalEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	Alpha         uint64
+	AlphaType     uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	ExecutionType uint32
+}
+
+type CublasScalEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	Alpha         uint64
+	AlphaType     uint32
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	ExecutionType uint32
+}
+
+type CublasSscal_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasSscal_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDscal_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDscal_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCscal_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCscal_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCsscal_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCsscal_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZscal_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZscal_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZdscal_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZdscal_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasAxpyEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	Alpha         uint64
+	AlphaType     uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Y             uint64
+	YType         uint32
+	Incy          uint32
+	Executiontype uint32
+}
+
+type CublasAxpyEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	Alpha         uint64
+	AlphaType     uint32
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Y             uint64
+	YType         uint32
+	Incy          uint64
+	Executiontype uint32
+}
+
+type CublasSaxpy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSaxpy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDaxpy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDaxpy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasCaxpy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasCaxpy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZaxpy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZaxpy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasScopy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasScopy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDcopy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDcopy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasCcopy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasCcopy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZcopy_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZcopy_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasSswap_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSswap_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDswap_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDswap_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasCswap_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasCswap_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZswap_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZswap_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasIsamax_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIsamax_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIdamax_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIdamax_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIcamax_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIcamax_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIzamax_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIzamax_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIsamin_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIsamin_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIdamin_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIdamin_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIcamin_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIcamin_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIzamin_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIzamin_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasSasum_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasSasum_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasDasum_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasDasum_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasScasum_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasScasum_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasDzasum_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Result uint64
+}
+
+type CublasDzasum_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasSrot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	C      uint64
+	S      uint64
+}
+
+type CublasSrot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasDrot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	C      uint64
+	S      uint64
+}
+
+type CublasDrot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasCrot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	C      uint64
+	S      uint64
+}
+
+type CublasCrot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasCsrot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	C      uint64
+	S      uint64
+}
+
+type CublasCsrot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasZrot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	C      uint64
+	S      uint64
+}
+
+type CublasZrot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasZdrot_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	C      uint64
+	S      uint64
+}
+
+type CublasZdrot_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasSgemv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSgemv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDgemv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDgemv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasCgemv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasCgemv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZgemv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZgemv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasSger_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasSger_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasDger_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasDger_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasCgeru_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCgeru_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasCgerc_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCgerc_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasZgeru_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZgeru_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasZgerc_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZgerc_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasSgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasSgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasDgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasDgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasCgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasCgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasZgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasZgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasSgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasSgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
+type CublasDgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasDgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
+type CublasCgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasCgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
+type CublasZgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasZgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
 type CublasSgemm_v2 struct {
 	_ structs.HostLayout
 
@@ -935,6 +2927,1102 @@ type CublasHgemm_64 struct {
 	B      uint64
 	Ldb    uint64
 	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasSsyrk_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasSsyrk_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDsyrk_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDsyrk_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCsyrk_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCsyrk_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZsyrk_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZsyrk_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCherk_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCherk_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZherk_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZherk_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasSsyrkx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasSsyrkx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDsyrkx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDsyrkx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCsyrkx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCsyrkx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZsyrkx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZsyrkx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasSsymm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasSsymm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDsymm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDsymm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCsymm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCsymm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZsymm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZsymm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasChemm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasChemm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZhemm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZhemm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasStrsm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+}
+
+type CublasStrsm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+}
+
+type CublasDtrsm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+}
+
+type CublasDtrsm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+}
+
+type CublasCtrsm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+}
+
+type CublasCtrsm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+}
+
+type CublasZtrsm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+}
+
+type CublasZtrsm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+}
+
+type CublasStrsmBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	B          uint64
+	Ldb        uint32
+	BatchCount uint32
+}
+
+type CublasStrsmBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	B          uint64
+	Ldb        uint64
+	BatchCount uint64
+}
+
+type CublasDtrsmBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	B          uint64
+	Ldb        uint32
+	BatchCount uint32
+}
+
+type CublasDtrsmBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	B          uint64
+	Ldb        uint64
+	BatchCount uint64
+}
+
+type CublasCtrsmBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	B          uint64
+	Ldb        uint32
+	BatchCount uint32
+}
+
+type CublasCtrsmBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	B          uint64
+	Ldb        uint64
+	BatchCount uint64
+}
+
+type CublasZtrsmBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	B          uint64
+	Ldb        uint32
+	BatchCount uint32
+}
+
+type CublasZtrsmBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Side       uint32
+	Uplo       uint32
+	Trans      uint32
+	Diag       uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	B          uint64
+	Ldb        uint64
+	BatchCount uint64
+}
+
+type CublasSgeam struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasSgeam_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDgeam struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDgeam_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCgeam struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCgeam_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZgeam struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	Beta   uint64
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZgeam_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	Beta   uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasSdgmm struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasSdgmm_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint64
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDdgmm struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDdgmm_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint64
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCdgmm struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCdgmm_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint64
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZdgmm struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZdgmm_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mode   uint32
+	M      uint64
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
 	C      uint64
 	Ldc    uint64
 }

@@ -188,6 +188,1410 @@ func bind_cublasLoggerConfigure(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasSetLoggerCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetLoggerCallback)(args)
+	err := (*cublas.Thread)(thread).SetLoggerCallback(hostmem.Ptr(a.UserCallback))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetLoggerCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetLoggerCallback)(args)
+	err := (*cublas.Thread)(thread).GetLoggerCallback(hostmem.Ptr(a.UserCallback))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetVector(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetVector)(args)
+	err := (*cublas.Thread)(thread).SetVector(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetVector_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetVector_64)(args)
+	err := (*cublas.Thread)(thread).SetVector(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.DevicePtr), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetVector(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetVector)(args)
+	err := (*cublas.Thread)(thread).GetVector(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetVector_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetVector_64)(args)
+	err := (*cublas.Thread)(thread).GetVector(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetMatrix(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetMatrix)(args)
+	err := (*cublas.Thread)(thread).SetMatrix(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetMatrix_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetMatrix_64)(args)
+	err := (*cublas.Thread)(thread).SetMatrix(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetMatrix(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetMatrix)(args)
+	err := (*cublas.Thread)(thread).GetMatrix(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetMatrix_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetMatrix_64)(args)
+	err := (*cublas.Thread)(thread).GetMatrix(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetVectorAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetVectorAsync)(args)
+	err := (*cublas.Thread)(thread).SetVectorAsync(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.HostPtr), int64(int32(a.Incx)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incy)), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetVectorAsync_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetVectorAsync_64)(args)
+	err := (*cublas.Thread)(thread).SetVectorAsync(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.HostPtr), int64(a.Incx), hostmem.Ptr(a.DevicePtr), int64(a.Incy), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetVectorAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetVectorAsync)(args)
+	err := (*cublas.Thread)(thread).GetVectorAsync(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incx)), hostmem.Ptr(a.HostPtr), int64(int32(a.Incy)), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetVectorAsync_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetVectorAsync_64)(args)
+	err := (*cublas.Thread)(thread).GetVectorAsync(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.DevicePtr), int64(a.Incx), hostmem.Ptr(a.HostPtr), int64(a.Incy), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetMatrixAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetMatrixAsync)(args)
+	err := (*cublas.Thread)(thread).SetMatrixAsync(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetMatrixAsync_64)(args)
+	err := (*cublas.Thread)(thread).SetMatrixAsync(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetMatrixAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetMatrixAsync)(args)
+	err := (*cublas.Thread)(thread).GetMatrixAsync(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetMatrixAsync_64)(args)
+	err := (*cublas.Thread)(thread).GetMatrixAsync(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasNrm2Ex)(args)
+	err := (*cublas.Thread)(thread).Nrm2Ex(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasNrm2Ex_64)(args)
+	err := (*cublas.Thread)(thread).Nrm2Ex(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSnrm2_v2)(args)
+	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSnrm2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDnrm2_v2)(args)
+	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDnrm2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScnrm2_v2)(args)
+	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScnrm2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDznrm2_v2)(args)
+	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDznrm2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDotEx)(args)
+	err := (*cublas.Thread)(thread).DotEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDotEx_64)(args)
+	err := (*cublas.Thread)(thread).DotEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDotcEx)(args)
+	err := (*cublas.Thread)(thread).DotcEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDotcEx_64)(args)
+	err := (*cublas.Thread)(thread).DotcEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSdot_v2)(args)
+	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSdot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDdot_v2)(args)
+	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDdot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCdotu_v2)(args)
+	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCdotu_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCdotc_v2)(args)
+	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCdotc_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdotu_v2)(args)
+	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdotu_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdotc_v2)(args)
+	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdotc_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScalEx)(args)
+	err := (*cublas.Thread)(thread).ScalEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScalEx_64)(args)
+	err := (*cublas.Thread)(thread).ScalEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), rt.CudaDataType(a.ExecutionType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSscal_v2)(args)
+	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSscal_v2_64)(args)
+	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDscal_v2)(args)
+	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDscal_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCscal_v2)(args)
+	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCscal_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsscal_v2)(args)
+	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsscal_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZscal_v2)(args)
+	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZscal_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdscal_v2)(args)
+	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdscal_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasAxpyEx)(args)
+	err := (*cublas.Thread)(thread).AxpyEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasAxpyEx_64)(args)
+	err := (*cublas.Thread)(thread).AxpyEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSaxpy_v2)(args)
+	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSaxpy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDaxpy_v2)(args)
+	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDaxpy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCaxpy_v2)(args)
+	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCaxpy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZaxpy_v2)(args)
+	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZaxpy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScopy_v2)(args)
+	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScopy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDcopy_v2)(args)
+	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDcopy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCcopy_v2)(args)
+	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCcopy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZcopy_v2)(args)
+	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZcopy_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSswap_v2)(args)
+	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSswap_v2_64)(args)
+	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDswap_v2)(args)
+	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDswap_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCswap_v2)(args)
+	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCswap_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZswap_v2)(args)
+	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZswap_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIsamax_v2)(args)
+	err := (*cublas.Thread)(thread).Isamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIsamax_v2_64)(args)
+	err := (*cublas.Thread)(thread).Isamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIdamax_v2)(args)
+	err := (*cublas.Thread)(thread).Idamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIdamax_v2_64)(args)
+	err := (*cublas.Thread)(thread).Idamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIcamax_v2)(args)
+	err := (*cublas.Thread)(thread).Icamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIcamax_v2_64)(args)
+	err := (*cublas.Thread)(thread).Icamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIzamax_v2)(args)
+	err := (*cublas.Thread)(thread).Izamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIzamax_v2_64)(args)
+	err := (*cublas.Thread)(thread).Izamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIsamin_v2)(args)
+	err := (*cublas.Thread)(thread).Isamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIsamin_v2_64)(args)
+	err := (*cublas.Thread)(thread).Isamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIdamin_v2)(args)
+	err := (*cublas.Thread)(thread).Idamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIdamin_v2_64)(args)
+	err := (*cublas.Thread)(thread).Idamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIcamin_v2)(args)
+	err := (*cublas.Thread)(thread).Icamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIcamin_v2_64)(args)
+	err := (*cublas.Thread)(thread).Icamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIzamin_v2)(args)
+	err := (*cublas.Thread)(thread).Izamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIzamin_v2_64)(args)
+	err := (*cublas.Thread)(thread).Izamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSasum_v2)(args)
+	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSasum_v2_64)(args)
+	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDasum_v2)(args)
+	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDasum_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScasum_v2)(args)
+	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasScasum_v2_64)(args)
+	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDzasum_v2)(args)
+	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDzasum_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSrot_v2)(args)
+	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSrot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDrot_v2)(args)
+	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDrot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCrot_v2)(args)
+	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCrot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsrot_v2)(args)
+	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsrot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZrot_v2)(args)
+	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZrot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdrot_v2)(args)
+	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdrot_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemv_v2)(args)
+	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemv_v2)(args)
+	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemv_v2)(args)
+	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemv_v2)(args)
+	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSger_v2)(args)
+	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSger_v2_64)(args)
+	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDger_v2)(args)
+	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDger_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgeru_v2)(args)
+	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgeru_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgerc_v2)(args)
+	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgerc_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgeru_v2)(args)
+	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgeru_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgerc_v2)(args)
+	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgerc_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemvBatched)(args)
+	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemvBatched)(args)
+	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemvBatched)(args)
+	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemvBatched)(args)
+	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemm_v2)(args)
 	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
@@ -524,6 +1928,582 @@ func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemm_64)(args)
 	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyrk_v2)(args)
+	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyrk_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyrk_v2)(args)
+	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyrk_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrk_v2)(args)
+	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrk_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyrk_v2)(args)
+	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyrk_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherk_v2)(args)
+	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherk_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZherk_v2)(args)
+	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZherk_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyrkx)(args)
+	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyrkx_64)(args)
+	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyrkx)(args)
+	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyrkx_64)(args)
+	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrkx)(args)
+	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrkx_64)(args)
+	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyrkx)(args)
+	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyrkx_64)(args)
+	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsymm_v2)(args)
+	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsymm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsymm_v2)(args)
+	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsymm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsymm_v2)(args)
+	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsymm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsymm_v2)(args)
+	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsymm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChemm_v2)(args)
+	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChemm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhemm_v2)(args)
+	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhemm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrsm_v2)(args)
+	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrsm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrsm_v2)(args)
+	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrsm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrsm_v2)(args)
+	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrsm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrsm_v2)(args)
+	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrsm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrsmBatched)(args)
+	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrsmBatched_64)(args)
+	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrsmBatched)(args)
+	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrsmBatched_64)(args)
+	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrsmBatched)(args)
+	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrsmBatched_64)(args)
+	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrsmBatched)(args)
+	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrsmBatched_64)(args)
+	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgeam)(args)
+	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgeam_64)(args)
+	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgeam)(args)
+	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgeam_64)(args)
+	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgeam)(args)
+	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgeam_64)(args)
+	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgeam)(args)
+	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgeam_64)(args)
+	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSdgmm)(args)
+	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSdgmm_64)(args)
+	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDdgmm)(args)
+	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDdgmm_64)(args)
+	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCdgmm)(args)
+	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCdgmm_64)(args)
+	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdgmm)(args)
+	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZdgmm_64)(args)
+	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
 	}

@@ -65,10 +65,11 @@ type Scalar struct {
 	Type   Elem   // of what lies at At
 }
 
-// isZero reports that the value is known to be zero now.
-func (s Scalar) isZero() bool { return s.At == 0 && s.Re == 0 && s.Im == 0 }
+// IsZero reports that the value is known to be zero now.
+func (s Scalar) IsZero() bool { return s.At == 0 && s.Re == 0 && s.Im == 0 }
 
-func (s Scalar) put(p *shim.Params) {
+// Put lays the scalar out as a kernel's parameter.
+func (s Scalar) Put(p *shim.Params) {
 	p.F64(s.Re, s.Im).U64(s.At).U32(uint32(s.Type), 0)
 }
 
@@ -114,7 +115,8 @@ type View struct {
 	Op     blas.CublasOperation_t
 }
 
-func (v View) put(p *shim.Params) {
+// Put lays the view out as a kernel's parameter.
+func (v View) Put(p *shim.Params) {
 	list := uint32(0)
 	if v.List {
 		list = 1

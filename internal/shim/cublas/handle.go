@@ -2,6 +2,7 @@ package cublas
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
@@ -27,8 +28,12 @@ type Handle struct {
 	atomics  blas.CublasAtomicsMode_t
 	sms      int32
 
-	space shim.Workspace
+	space shim.Workspace // packed operands, partial results
+	sums  shim.Workspace // products that a later kernel reads
 }
+
+// Spaces are the handle's memory: for packed operands, and for products that a later kernel reads.
+func (x *Handle) Spaces() (pack, sums *shim.Workspace) { return &x.space, &x.sums }
 
 // handleKind is this package's number among the kinds of package handle; the driver's begin at 1.
 const handleKind = 40
@@ -61,6 +66,7 @@ func Close(d *driver.Thread, h uint64) error {
 		return notInitialized
 	}
 	x.space.Drop(d)
+	x.sums.Drop(d)
 	return nil
 }
 
@@ -199,3 +205,21 @@ func (t *Thread) GetSmCountTarget(h blas.CublasHandle_t) (int32, error) { return
 
 // LoggerConfigure is taken and has no effect: KUDZU_LOG says what Kudzu writes.
 func (t *Thread) LoggerConfigure(on, out, errs int32, file hostmem.Ptr) error { return nil }
+
+// logger is the program's function for messages. There are none: it is kept to be answered.
+var logger atomic.Uint64
+
+// SetLoggerCallback keeps the function.
+func (t *Thread) SetLoggerCallback(f hostmem.Ptr) error {
+	logger.Store(uint64(f))
+	return nil
+}
+
+// GetLoggerCallback is the function set last.
+func (t *Thread) GetLoggerCallback(to hostmem.Ptr) error {
+	if to == hostmem.Nil {
+		return invalidValue
+	}
+	hostmem.Store(to, logger.Load())
+	return nil
+}

@@ -23,6 +23,28 @@ type Product struct {
 	TA, TC      Elem // of A and B, and of C
 	Sum         Elem // what is computed with
 	Alpha, Beta Scalar
+
+	Part Part // what of C is written
+	Real bool // the diagonal of C is real
+}
+
+// Part is a triangle of C. Its numbers are those of tile in kernels/gemm.cu.
+type Part uint32
+
+// The parts of C.
+const (
+	partAll Part = iota
+	partLower
+	partUpper
+)
+
+// outside reports whether C is only written in part, or its diagonal is special.
+func (p *Product) outside() uint32 {
+	f := uint32(p.Part)
+	if p.Real {
+		f |= 4
+	}
+	return f
 }
 
 // tileRows and tileColumns are the shape of one warp's work in kernels/gemm.cu.
@@ -69,7 +91,7 @@ func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 		return nil
 	}
 	switch {
-	case p.K == 0 || p.Alpha.isZero():
+	case p.K == 0 || p.Alpha.IsZero():
 		return p.scale(d, stream)
 	case p.dotsFit():
 		return p.dots(d, stream)
@@ -84,11 +106,11 @@ func (p *Product) scale(d *driver.Thread, stream cu.CUstream) error {
 	}
 	for first := int64(0); first < p.Batch; first += maxGrid {
 		for col := int64(0); col < p.N; col += maxGrid {
-			c := p.C.from(first, col, p.TC)
+			c := p.C.From(first, 0, p.TC).later(col*p.C.LD, p.TC)
 			var q shim.Params
-			c.put(&q)
-			p.Beta.put(&q)
-			q.U32(uint32(p.M), uint32(p.N))
+			c.Put(&q)
+			p.Beta.Put(&q)
+			q.U32(uint32(p.M), uint32(p.N), uint32(col), p.outside())
 			grid := [3]uint32{uint32(min((p.M+255)/256, 1<<20)), uint32(min(p.N-col, maxGrid)), uint32(min(p.Batch-first, maxGrid))}
 			if err := gemmKernels.Launch(d, stream, "scale_"+p.TC.String(), grid, [3]uint32{256, 1, 1}, &q); err != nil {
 				return err
@@ -98,10 +120,11 @@ func (p *Product) scale(d *driver.Thread, stream cu.CUstream) error {
 	return nil
 }
 
-// from is the view that begins at a later matrix of the batch and a later column of each. A list cannot begin at a column.
-func (v View) from(first, col int64, e Elem) View {
+// From is the view that begins at a later matrix of the batch and a later column of each.
+func (v View) From(first, col int64, e Elem) View {
 	if v.List {
 		v.Base += uint64(first) * 8
+		v.Stride += col * v.LD
 		return v
 	}
 	v.Base += uint64(first*v.Stride+col*v.LD) * uint64(e.Size())
@@ -110,17 +133,17 @@ func (v View) from(first, col int64, e Elem) View {
 
 // dotsFit: few columns, and both vectors of every dot product lie together.
 func (p *Product) dotsFit() bool {
-	return p.N <= fewDots && p.A.Op != blas.CUBLAS_OP_N && p.B.Op == blas.CUBLAS_OP_N && p.Sum == F32 && p.Batch <= maxGrid &&
+	return p.N <= fewDots && p.Part == partAll && !p.Real && (p.A.Op == blas.CUBLAS_OP_T || p.A.Op == blas.CUBLAS_OP_C) && p.B.Op == blas.CUBLAS_OP_N && p.Sum == F32 && p.Batch <= maxGrid &&
 		(p.TC == p.TA || p.TC == F32) && p.M/8 < maxSide
 }
 
 func (p *Product) dots(d *driver.Thread, stream cu.CUstream) error {
 	var q shim.Params
-	p.A.put(&q)
-	p.B.put(&q)
-	p.C.put(&q)
-	p.Alpha.put(&q)
-	p.Beta.put(&q)
+	p.A.Put(&q)
+	p.B.Put(&q)
+	p.C.Put(&q)
+	p.Alpha.Put(&q)
+	p.Beta.Put(&q)
 	q.U32(uint32(p.M), uint32(p.N), uint32(p.K))
 	grid := [3]uint32{uint32((p.M + 7) / 8), uint32((p.N + fewDots - 1) / fewDots), uint32(p.Batch)}
 	return gemmKernels.Launch(d, stream, fmt.Sprintf("dots_%s_%s", p.TA, p.TC), grid, [3]uint32{32, 8, 1}, &q)
@@ -157,7 +180,7 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 		}
 		if !sharedB || first == 0 {
 			b := p.B // op(B) is K × N: its columns are packed as rows are of op(A), so what is plain here is turned there
-			b.Op = turned(b.Op)
+			b.Op = Turned(b.Op)
 			if err := p.pack(d, stream, b, toB, perB, p.N, wide, first, n, sharedB); err != nil {
 				return err
 			}
@@ -171,10 +194,10 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 			strideB = 0
 		}
 		q.U64(toA, uint64(strideA), toB, uint64(strideB))
-		p.C.put(&q)
-		p.Alpha.put(&q)
-		p.Beta.put(&q)
-		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first))
+		p.C.Put(&q)
+		p.Alpha.Put(&q)
+		p.Beta.Put(&q)
+		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside())
 		grid := [3]uint32{uint32(panelsA), uint32(panelsB), uint32(n)}
 		if err := gemmKernels.Launch(d, stream, fmt.Sprintf("tile_%s_%s", p.Sum, p.TC), grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
@@ -183,26 +206,42 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 	return nil
 }
 
-// turned is the operation that packs columns as rows. Conjugation stays with what was conjugated.
-func turned(op blas.CublasOperation_t) blas.CublasOperation_t {
+// Turned is the operation that packs columns as rows. Conjugation stays with what was conjugated.
+func Turned(op blas.CublasOperation_t) blas.CublasOperation_t {
 	switch op {
 	case blas.CUBLAS_OP_N:
 		return blas.CUBLAS_OP_T
 	case blas.CUBLAS_OP_T:
 		return blas.CUBLAS_OP_N
+	case blas.CUBLAS_OP_C:
+		return OpConjugate
+	case OpConjugate:
+		return blas.CUBLAS_OP_C
+	case opLower + opHermitian: // the transpose of a Hermitian matrix is its conjugate
+		return opLower + opHermitian + opTurned
+	case opUpper + opHermitian:
+		return opUpper + opHermitian + opTurned
 	}
-	return opConjugate
+	return op // a symmetric matrix is its own transpose
 }
 
-// opConjugate is kernels/gemm.cu's fourth operation: as it is, conjugated. cuBLAS has no name for it among products.
-const opConjugate = blas.CublasOperation_t(3)
+// The operations of kernels/gemm.cu that cuBLAS has no name for: as it is, conjugated; and a matrix of which one triangle
+// is stored, symmetric or Hermitian, or
+// the transpose of a Hermitian one.
+const (
+	OpConjugate = blas.CublasOperation_t(3)
+	opLower     = blas.CublasOperation_t(4)
+	opUpper     = blas.CublasOperation_t(5)
+	opHermitian = blas.CublasOperation_t(2) // added to one of the two
+	opTurned    = blas.CublasOperation_t(2) // added to that
+)
 
 func (p *Product) pack(d *driver.Thread, stream cu.CUstream, x View, to uint64, per, rows, width, first, n int64, shared bool) error {
 	if shared {
 		first, n = 0, 1
 	}
 	var q shim.Params
-	x.put(&q)
+	x.Put(&q)
 	q.U64(to, uint64(per)).U32(uint32(rows), uint32(p.K), uint32(width), uint32(first))
 	slices := min(max(1, p.K*width/packStep), 64)
 	grid := [3]uint32{uint32((rows + width - 1) / width), uint32(slices), uint32(n)}
@@ -210,17 +249,17 @@ func (p *Product) pack(d *driver.Thread, stream cu.CUstream, x View, to uint64, 
 }
 
 func (p *Product) byColumns(d *driver.Thread, stream cu.CUstream, space *shim.Workspace, part int64) error {
-	if p.B.List || p.C.List {
-		return notSupported // more than 786,420 columns behind a list of addresses
+	if p.Part != partAll || p.B.Op > OpConjugate {
+		return notSupported // a triangle of more than 786,420 columns
 	}
 	for col := int64(0); col < p.N; col += part {
 		q := *p
 		q.N = min(part, p.N-col)
-		q.C = p.C.from(0, col, p.TC)
+		q.C = p.C.From(0, col, p.TC)
 		if p.B.Op == blas.CUBLAS_OP_N {
-			q.B = p.B.from(0, col, p.TA)
+			q.B = p.B.From(0, col, p.TA)
 		} else {
-			q.B.Base += uint64(col) * uint64(p.TA.Size())
+			q.B = p.B.later(col, p.TA)
 		}
 		if err := q.tiles(d, stream, space); err != nil {
 			return err

@@ -3,6 +3,7 @@
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
 #define KERNEL extern "C" __global__ void
 
 typedef unsigned char u8;
@@ -106,6 +107,52 @@ __device__ inline bool zero(int a) { return a == 0; }
 __device__ inline bool zero(c32 a) { return a.re == 0 && a.im == 0; }
 __device__ inline bool zero(c64 a) { return a.re == 0 && a.im == 0; }
 
+__device__ inline float sub(float a, float b) { return a - b; }
+__device__ inline double sub(double a, double b) { return a - b; }
+__device__ inline c32 sub(c32 a, c32 b) { return {a.re - b.re, a.im - b.im}; }
+__device__ inline c64 sub(c64 a, c64 b) { return {a.re - b.re, a.im - b.im}; }
+
+// div divides complex numbers by the larger part of the divisor, so that no square overflows.
+template <class C, class R> __device__ inline C quotient(C a, C b) {
+    R x = b.re < 0 ? -b.re : b.re, y = b.im < 0 ? -b.im : b.im;
+    if (x >= y) {
+        R r = b.im / b.re, d = b.re + b.im * r;
+        return {(a.re + a.im * r) / d, (a.im - a.re * r) / d};
+    }
+    R r = b.re / b.im, d = b.re * r + b.im;
+    return {(a.re * r + a.im) / d, (a.im * r - a.re) / d};
+}
+__device__ inline float div(float a, float b) { return a / b; }
+__device__ inline double div(double a, double b) { return a / b; }
+__device__ inline c32 div(c32 a, c32 b) { return quotient<c32, float>(a, b); }
+__device__ inline c64 div(c64 a, c64 b) { return quotient<c64, double>(a, b); }
+
+// real is what stays of a number on the diagonal of a Hermitian matrix.
+__device__ inline float real(float a) { return a; }
+__device__ inline double real(double a) { return a; }
+__device__ inline int real(int a) { return a; }
+__device__ inline c32 real(c32 a) { return {a.re, 0}; }
+__device__ inline c64 real(c64 a) { return {a.re, 0}; }
+
+// size1 is BLAS's size of a number: |re| + |im|.
+__device__ inline float size1(float a) { return __builtin_fabsf(a); }
+__device__ inline double size1(double a) { return __builtin_fabs(a); }
+__device__ inline float size1(c32 a) { return __builtin_fabsf(a.re) + __builtin_fabsf(a.im); }
+__device__ inline double size1(c64 a) { return __builtin_fabs(a.re) + __builtin_fabs(a.im); }
+
+// other is the value another lane of the warp has.
+template <class T> __device__ inline T other(T v, int distance) {
+    union {
+        T t;
+        int w[sizeof(T) / 4];
+    } u;
+    u.t = v;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(T) / 4); i++)
+        u.w[i] = __nvvm_shfl_sync_bfly_i32(~0u, u.w[i], distance, 31);
+    return u.t;
+}
+
 // Scalar is alpha or beta: a value, or the device address of one that is read when the kernel runs.
 struct Scalar {
     double re, im;
@@ -114,6 +161,7 @@ struct Scalar {
     u32 pad;
 };
 
+// The numbers of Elem in elem.go.
 enum { TYPE_F32, TYPE_F64, TYPE_F16, TYPE_BF16, TYPE_C32, TYPE_C64, TYPE_S8, TYPE_S32 };
 
 __device__ inline void set(float *p, double re, double) { *p = (float)re; }
@@ -140,15 +188,23 @@ template <class T> __device__ inline T value(const Scalar &s) {
     return v;
 }
 
+// Vec is a vector: its first element in BLAS's order, and elements to the next, which may be negative.
+struct Vec {
+    u64 base;
+    s64 inc;
+};
+
+template <class T> __device__ inline T *at(const Vec &v, u64 i) { return (T *)v.base + (s64)i * v.inc; }
+
 // View is a matrix of a batch: base + i × stride elements, or the i-th address of a list in device memory.
 struct View {
     u64 base;
-    s64 stride; // in elements, between matrices of the batch
+    s64 stride; // in elements, between matrices of the batch; with a list: where in every matrix to begin
     s64 ld;     // between columns
     u32 list;   // base is the address of an array of addresses
     u32 op;     // 0 as it is, 1 transposed, 2 conjugated and transposed, 3 conjugated
 };
 
 template <class T> __device__ inline T *matrix(const View &v, u32 i) {
-    return v.list ? ((T **)v.base)[i] : (T *)v.base + v.stride * (s64)i;
+    return v.list ? ((T **)v.base)[i] + v.stride : (T *)v.base + v.stride * (s64)i;
 }

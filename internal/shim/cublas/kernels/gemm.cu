@@ -26,6 +26,21 @@ template <class T, class W> __device__ void pack(View x, u64 out, s64 outStride,
             }
         return;
     }
+    if (x.op >= 4) { // one triangle is stored: 4 lower, 5 upper; 6 and 7 Hermitian, 8 and 9 its transpose
+        for (u32 l = BLOCK_Y; l < k; l += __nvvm_read_ptx_sreg_nctaid_y())
+            for (u32 r = LANE; r < width; r += 32) {
+                W v = {};
+                u32 i = r0 + r;
+                if (i < rows) {
+                    bool stored = x.op & 1 ? i <= l : i >= l;
+                    v = load(stored ? src + (s64)l * x.ld + i : src + (s64)i * x.ld + l);
+                    if (x.op >= 6)
+                        v = i == l ? real(v) : stored == (x.op >= 8) ? conj(v) : v;
+                }
+                dst[(s64)l * width + r] = v;
+            }
+        return;
+    }
     for (u32 l = BLOCK_Y * 32 + LANE; l < k; l += 32 * __nvvm_read_ptx_sreg_nctaid_y()) // k lies together: lanes take k
         for (u32 r = 0; r < width; r++) {
             W v = {};
@@ -50,10 +65,19 @@ PACK(c32, c32, c32)
 PACK(c64, c64, c64)
 PACK(s8, s8, int)
 
+// Of a triangle (1 lower, 2 upper) only its elements are written; with 4 the diagonal is real.
+__device__ inline bool within(u32 part, u32 row, u32 col) { return (part & 3) == 0 || ((part & 1) ? row >= col : row <= col); }
+
+template <class W, class C> __device__ inline void put(C *p, W v, u32 part, u32 row, u32 col) {
+    store(p, part >= 4 && row == col ? real(v) : v);
+}
+
 // tile is one warp: 32 rows, N columns.
 template <class W, class C, int N>
-__device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k, u32 first) {
+__device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k, u32 first, u32 part) {
     u32 batch = BLOCK_Z;
+    if (((part & 3) == 1 && BLOCK_X * ROWS + ROWS <= BLOCK_Y * N) || ((part & 3) == 2 && BLOCK_X * ROWS >= BLOCK_Y * N + N))
+        return;
     const W *a = (const W *)pa + strideA * (s64)batch + (s64)BLOCK_X * ROWS * k + LANE;
     const W *b = (const W *)pb + strideB * (s64)batch + (s64)BLOCK_Y * N * k;
     W sum[N] = {};
@@ -76,17 +100,19 @@ __device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar sa
     for (int j = 0; j < N; j++) {
         if (j0 + j >= n)
             break;
+        if (!within(part, row, j0 + j))
+            continue;
         C *p = out + (s64)(j0 + j) * c.ld;
         W v = mul(alpha, sum[j]);
         if (!zero(beta)) // what C held must not be looked at otherwise: it may be NaN
             v = fma(beta, load(p), v);
-        store(p, v);
+        put(p, v, part, row, j0 + j);
     }
 }
 
 #define TILE(name, W, C, N)                                                                                                    \
-    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k, u32 first) { \
-        tile<W, C, N>(pa, strideA, pb, strideB, c, alpha, beta, m, n, k, first);                                               \
+    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k, u32 first, u32 part) { \
+        tile<W, C, N>(pa, strideA, pb, strideB, c, alpha, beta, m, n, k, first, part);                                               \
     }
 TILE(f32_f32, float, float, 12)
 TILE(f32_f16, float, f16, 12)
@@ -146,19 +172,21 @@ DOTS(bf16_bf16, bf16, bf16)
 DOTS(bf16_f32, bf16, float)
 
 // scale is what is left of a product when k or alpha is 0: C = beta C.
-template <class W, class C> __device__ void scale(View c, Scalar sbeta, u32 m, u32 n) {
+template <class W, class C> __device__ void scale(View c, Scalar sbeta, u32 m, u32 n, u32 col, u32 part) {
     C *p = matrix<C>(c, BLOCK_Z) + (s64)BLOCK_Y * c.ld;
     W beta = value<W>(sbeta);
     for (u32 i = BLOCK_X * THREADS_X + LANE; i < m; i += BLOCKS_X * THREADS_X) {
         W v = {};
+        if (!within(part, i, col + BLOCK_Y))
+            continue;
         if (!zero(beta))
             v = mul(beta, load(p + i));
-        store(p + i, v);
+        put(p + i, v, part, i, col + BLOCK_Y);
     }
 }
 
 #define SCALE(name, W, C)                                                                                                      \
-    KERNEL scale_##name(View c, Scalar beta, u32 m, u32 n) { scale<W, C>(c, beta, m, n); }
+    KERNEL scale_##name(View c, Scalar beta, u32 m, u32 n, u32 col, u32 part) { scale<W, C>(c, beta, m, n, col, part); }
 SCALE(f32, float, float)
 SCALE(f64, double, double)
 SCALE(f16, float, f16)

@@ -1,0 +1,74 @@
+// A matrix and a vector.
+#include "device.h"
+
+// gemvn is y = alpha A x + beta y: a lane takes a row, so that neighbours of a column are read together.
+template <class T> __device__ void gemvn(View a, View x, View y, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
+    u32 row = BLOCK_X * 32 + LANE, batch = BLOCK_Z;
+    if (row >= m)
+        return;
+    T alpha = value<T>(salpha), beta = value<T>(sbeta), sum = {};
+    if (!zero(alpha)) {
+        const T *p = matrix<const T>(a, batch) + row, *v = matrix<const T>(x, batch);
+        for (u32 j = 0; j < n; j++)
+            sum = fma(p[(s64)j * a.ld], v[(s64)j * x.ld], sum);
+        sum = mul(alpha, sum);
+    }
+    T *out = matrix<T>(y, batch) + (s64)row * y.ld;
+    *out = zero(beta) ? sum : fma(beta, *out, sum);
+}
+
+// gemvt is y = alpha op(A) x + beta y for the transposes: a warp takes a column.
+template <class T> __device__ void gemvt(View a, View x, View y, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
+    u32 col = BLOCK_X * 8 + WARP, batch = BLOCK_Z;
+    if (col >= n)
+        return;
+    T alpha = value<T>(salpha), beta = value<T>(sbeta), sum = {};
+    if (!zero(alpha)) {
+        const T *p = matrix<const T>(a, batch) + (s64)col * a.ld, *v = matrix<const T>(x, batch);
+        if (x.ld == 1 && a.op == 1) {
+            for (u32 i = LANE; i < m; i += 32)
+                sum = fma(p[i], v[i], sum);
+        } else {
+            for (u32 i = LANE; i < m; i += 32)
+                sum = fma(a.op == 2 ? conj(p[i]) : p[i], v[(s64)i * x.ld], sum);
+        }
+#pragma unroll
+        for (int d = 16; d; d >>= 1)
+            sum = add(sum, other(sum, d));
+        sum = mul(alpha, sum);
+    }
+    if (LANE != 0)
+        return;
+    T *out = matrix<T>(y, batch) + (s64)col * y.ld;
+    *out = zero(beta) ? sum : fma(beta, *out, sum);
+}
+
+// ger is A = alpha x y' + A, y' being conjugated if asked for.
+template <class T> __device__ void ger(View a, Vec x, Vec y, Scalar salpha, u32 m, u32 n, u32 conjugate) {
+    u32 row = BLOCK_X * 32 + LANE;
+    T alpha = value<T>(salpha);
+    if (row >= m || zero(alpha))
+        return;
+    T v = mul(alpha, *at<const T>(x, row));
+    T *p = (T *)a.base + row;
+    for (u32 j = BLOCK_Y * 32; j < n && j < BLOCK_Y * 32 + 32; j++) {
+        T w = *at<const T>(y, j);
+        T *q = p + (s64)j * a.ld;
+        *q = fma(v, conjugate ? conj(w) : w, *q);
+    }
+}
+
+#define LEVEL2(name, T)                                                                                                        \
+    KERNEL gemvn_##name(View a, View x, View y, Scalar alpha, Scalar beta, u32 m, u32 n) {                                     \
+        gemvn<T>(a, x, y, alpha, beta, m, n);                                                                                  \
+    }                                                                                                                          \
+    KERNEL gemvt_##name(View a, View x, View y, Scalar alpha, Scalar beta, u32 m, u32 n) {                                     \
+        gemvt<T>(a, x, y, alpha, beta, m, n);                                                                                  \
+    }                                                                                                                          \
+    KERNEL ger_##name(View a, Vec x, Vec y, Scalar alpha, u32 m, u32 n, u32 conjugate) {                                       \
+        ger<T>(a, x, y, alpha, m, n, conjugate);                                                                               \
+    }
+LEVEL2(f32, float)
+LEVEL2(f64, double)
+LEVEL2(c32, c32)
+LEVEL2(c64, c64)

@@ -1,0 +1,318 @@
+package cublas
+
+import (
+	_ "embed" // the kernels
+
+	"kudzu/internal/driver"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/shim"
+	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/rt"
+)
+
+//go:embed kernels/level1.ptx
+var level1Text string
+
+var level1Kernels = &shim.Kernels{Name: "cuBLAS vectors", Text: level1Text}
+
+// job is one call: its handle's stream and pointer mode, seen once.
+type job struct {
+	d      *driver.Thread
+	x      *Handle
+	stream cu.CUstream
+	mode   blas.CublasPointerMode_t
+}
+
+func (t *Thread) job(h blas.CublasHandle_t) (*job, error) {
+	x, err := t.handle(h)
+	if err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return &job{t.driver(), x, x.stream, x.pointers}, nil
+}
+
+// Vector is an operand of the kernels: a negative increment begins at the last element.
+type vector struct {
+	base uint64
+	inc  int64
+}
+
+func vectorAt(p hostmem.Ptr, n, inc int64, e Elem) vector {
+	v := vector{uint64(p), inc}
+	if inc < 0 && n > 0 {
+		v.base += uint64((1-n)*inc) * uint64(e.Size())
+	}
+	return v
+}
+
+func (v vector) put(q *shim.Params) { q.U64(v.base, uint64(v.inc)) }
+
+const (
+	threads  = 256
+	maxElems = 1024 // blocks of a kernel that goes over a vector
+)
+
+// each launches a kernel that goes over n elements.
+func (j *job) each(name string, n int64, q *shim.Params) error {
+	grid := [3]uint32{uint32(min((n+threads-1)/threads, maxElems)), 1, 1}
+	return level1Kernels.Launch(j.d, j.stream, name, grid, [3]uint32{threads, 1, 1}, q)
+}
+
+func (t *Thread) axpy(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, scalar Elem, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, e Elem) error {
+	j, err := t.job(h)
+	if err != nil || n <= 0 {
+		return err
+	}
+	a, err := ScalarAt(alpha, scalar, j.mode)
+	if err != nil || a.IsZero() {
+		return err
+	}
+	var q shim.Params
+	vectorAt(x, n, incx, e).put(&q)
+	vectorAt(y, n, incy, e).put(&q)
+	a.Put(&q)
+	return j.each("axpy_"+e.String(), n, q.U64(uint64(n)))
+}
+
+func (t *Thread) scal(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, scalar Elem, x hostmem.Ptr, incx int64, e Elem) error {
+	j, err := t.job(h)
+	if err != nil || n <= 0 || incx <= 0 {
+		return err
+	}
+	a, err := ScalarAt(alpha, scalar, j.mode)
+	if err != nil {
+		return err
+	}
+	name := "scal_"
+	if (e == C32 || e == C64) && scalar != e {
+		name = "scalr_"
+	}
+	var q shim.Params
+	vectorAt(x, n, incx, e).put(&q)
+	a.Put(&q)
+	return j.each(name+e.String(), n, q.U64(uint64(n)))
+}
+
+func (t *Thread) pair(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, e Elem) error {
+	j, err := t.job(h)
+	if err != nil || n <= 0 {
+		return err
+	}
+	var q shim.Params
+	vectorAt(x, n, incx, e).put(&q)
+	vectorAt(y, n, incy, e).put(&q)
+	return j.each(what+"_"+e.String(), n, q.U64(uint64(n)))
+}
+
+// rot: s has the vectors' type, or is real beside complex vectors; c is always real.
+func (t *Thread) rot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, c, s hostmem.Ptr, e, ofS Elem) error {
+	j, err := t.job(h)
+	if err != nil || n <= 0 {
+		return err
+	}
+	cosine, err := ScalarAt(c, e.real(), j.mode)
+	if err != nil {
+		return err
+	}
+	sine, err := ScalarAt(s, ofS, j.mode)
+	if err != nil {
+		return err
+	}
+	name := "rot_"
+	if ofS != e {
+		name = "rotr_"
+	}
+	var q shim.Params
+	vectorAt(x, n, incx, e).put(&q)
+	vectorAt(y, n, incy, e).put(&q)
+	cosine.Put(&q)
+	sine.Put(&q)
+	return j.each(name+e.String(), n, q.U64(uint64(n)))
+}
+
+// real is the type of a number's parts.
+func (e Elem) real() Elem {
+	switch e {
+	case C32:
+		return F32
+	case C64:
+		return F64
+	case F32, F64, F16, BF16, S8, S32:
+	}
+	return e
+}
+
+const (
+	leastPart = 4096 // elements a block sums; fewer are not worth another block
+	mostParts = 1024
+	partSize  = 32 // bytes, at least those of every partial result
+)
+
+// reduce runs both steps of a sum: name over parts of the vectors, end over what the parts left, and brings the result of
+// size bytes where the pointer mode says. Without elements the result is zero.
+func (j *job) reduce(name, end string, n int64, vs []vector, result hostmem.Ptr, size int, flags, endFlags []uint32) error {
+	if result == hostmem.Nil {
+		return invalidValue
+	}
+	if n <= 0 {
+		if j.mode == blas.CUBLAS_POINTER_MODE_DEVICE {
+			return j.d.MemsetD8Async(driver.DevPtr(result), 0, uint64(size), j.stream)
+		}
+		clear(hostmem.Bytes(result, uint64(size)))
+		return nil
+	}
+	per := max(leastPart, (n+mostParts-1)/mostParts)
+	parts := (n + per - 1) / per
+	at, err := j.x.space.Take(j.d, j.stream, uint64(parts+1)*partSize)
+	if err != nil {
+		return err
+	}
+	var q shim.Params
+	for _, v := range vs {
+		v.put(&q)
+	}
+	q.U64(uint64(n), uint64(per), uint64(at)+partSize).U32(flags...)
+	if err := level1Kernels.Launch(j.d, j.stream, name, [3]uint32{uint32(parts), 1, 1}, [3]uint32{32, 1, 1}, &q); err != nil {
+		return err
+	}
+	to := uint64(result)
+	if j.mode == blas.CUBLAS_POINTER_MODE_HOST {
+		to = uint64(at)
+	}
+	var r shim.Params
+	r.U64(uint64(at) + partSize).U32(uint32(parts)).U64(to).U32(endFlags...)
+	if err := level1Kernels.Launch(j.d, j.stream, end, [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, &r); err != nil {
+		return err
+	}
+	if j.mode == blas.CUBLAS_POINTER_MODE_DEVICE {
+		return nil
+	}
+	if err := j.d.MemcpyDtoHAsync(result, at, uint64(size), j.stream); err != nil {
+		return err
+	}
+	return j.d.StreamSynchronize(j.stream)
+}
+
+func (t *Thread) dot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, result hostmem.Ptr, e Elem, conjugate bool) error {
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	flag := uint32(0)
+	if conjugate {
+		flag = 1
+	}
+	vs := []vector{vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)}
+	return j.reduce("dot_"+e.String(), "dotend_"+e.String(), n, vs, result, e.Size(), []uint32{flag}, nil)
+}
+
+func (t *Thread) norm(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr, incx int64, result hostmem.Ptr, e Elem) error {
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	if incx <= 0 { // as the vendor and BLAS: nothing to sum
+		n = 0
+	}
+	return j.reduce(what+"_"+e.String(), what+"end_"+e.String(), n, []vector{vectorAt(x, n, incx, e)}, result, e.real().Size(), nil, nil)
+}
+
+func (t *Thread) best(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, result hostmem.Ptr, e Elem, least, wide bool) error {
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	if incx <= 0 {
+		n = 0
+	}
+	size, flag, width := 4, uint32(0), uint32(0)
+	if wide {
+		size, width = 8, 1
+	}
+	if least {
+		flag = 1
+	}
+	return j.reduce("best_"+e.String(), "bestend", n, []vector{vectorAt(x, n, incx, e)}, result, size, []uint32{flag}, []uint32{width})
+}
+
+// exOf is the type all operands of an Ex function on vectors must have, with sums and scalars of f32 beside half types.
+func exOf(types ...rt.CudaDataType) (Elem, error) {
+	e, ok := ElemOf(types[0])
+	if !ok || e == S8 || e == S32 {
+		return 0, notSupported
+	}
+	for _, t := range types[1:] {
+		if t != types[0] {
+			return 0, notSupported
+		}
+	}
+	return e, nil
+}
+
+// executes checks the type an Ex function computes with: f32 for half types, the operands' own otherwise.
+func executes(e Elem, t rt.CudaDataType) bool {
+	w, ok := ElemOf(t)
+	return ok && (w == e || ((e == F16 || e == BF16) && w == F32))
+}
+
+// DotEx is dot with the types as arguments.
+func (t *Thread) DotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
+	return t.dotEx(h, n, x, xt, incx, y, yt, incy, result, resultType, execution, false)
+}
+
+// DotcEx is DotEx with x conjugated.
+func (t *Thread) DotcEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
+	return t.dotEx(h, n, x, xt, incx, y, yt, incy, result, resultType, execution, true)
+}
+
+func (t *Thread) dotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType, conjugate bool) error {
+	e, err := exOf(xt, yt, resultType)
+	if err == nil && !executes(e, execution) {
+		err = notSupported
+	}
+	if err != nil {
+		return err
+	}
+	return t.dot(h, n, x, incx, y, incy, result, e, conjugate)
+}
+
+// Nrm2Ex is nrm2 with the types as arguments.
+func (t *Thread) Nrm2Ex(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
+	e, err := exOf(xt)
+	if err != nil {
+		return err
+	}
+	if r, ok := ElemOf(resultType); !ok || r != e.real() || !executes(e.real(), execution) {
+		return notSupported
+	}
+	return t.norm(h, "nrm2", n, x, incx, result, e)
+}
+
+// AxpyEx is axpy with the types as arguments.
+func (t *Thread) AxpyEx(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, at rt.CudaDataType, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, execution rt.CudaDataType) error {
+	e, err := exOf(xt, yt)
+	if err != nil {
+		return err
+	}
+	a, ok := ElemOf(at)
+	if !ok || !executes(e, at) || !executes(e, execution) {
+		return notSupported
+	}
+	return t.axpy(h, n, alpha, a, x, incx, y, incy, e)
+}
+
+// ScalEx is scal with the types as arguments.
+func (t *Thread) ScalEx(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, at rt.CudaDataType, x hostmem.Ptr, xt rt.CudaDataType, incx int64, execution rt.CudaDataType) error {
+	e, err := exOf(xt)
+	if err != nil {
+		return err
+	}
+	a, ok := ElemOf(at)
+	if !ok || !executes(e, at) || !executes(e, execution) {
+		return notSupported
+	}
+	return t.scal(h, n, alpha, a, x, incx, e)
+}

@@ -1,0 +1,389 @@
+package cublaslt
+
+import (
+	_ "embed" // the kernels
+
+	"kudzu/internal/hostmem"
+	"kudzu/internal/shim"
+	"kudzu/internal/shim/cublas"
+	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/lt"
+	"kudzu/internal/spec/rt"
+)
+
+//go:embed kernels/epilogue.ptx
+var epilogueText string
+
+var kernels = &shim.Kernels{Name: "cuBLASLt epilogues", Text: epilogueText}
+
+// plan is a product that can be computed: what the descriptors say, with D's columns lying together. Where D is stored row
+// by row, its transpose is computed, of the operands' transposes in the other order.
+type plan struct {
+	m, n, k, batch int64
+	a, b, c, d     cublas.View
+	ab, out, sum   cublas.Elem
+	scalar         cublas.Elem
+	mode           lt.CublasLtPointerMode_t
+	turned         bool // the transpose is computed
+
+	act        uint32 // 1 relu, 2 gelu
+	bias, aux  uint64
+	biasType   cublas.Elem
+	biasStride uint64
+	auxLD      uint64
+	auxStride  uint64
+	bits       bool      // aux is a mask of bits
+	scales     [4]uint64 // of A, B, C and D
+}
+
+// planOf reads the descriptors. Sense is checked before support, as the vendor does.
+func planOf(desc, a, b, c, d hostmem.Ptr) (*plan, error) {
+	x, err := descKind.find(desc)
+	if err != nil {
+		return nil, err
+	}
+	var ls [4]record
+	for i, p := range []hostmem.Ptr{a, b, c, d} {
+		if ls[i], err = layoutKind.find(p); err != nil {
+			return nil, err
+		}
+	}
+	p := &plan{mode: lt.CublasLtPointerMode_t(get(x, lt.CUBLASLT_MATMUL_DESC_POINTER_MODE))}
+	if err := p.types(x, ls); err != nil {
+		return nil, err
+	}
+	if err := p.shapes(x, ls); err != nil {
+		return nil, err
+	}
+	return p, p.after(x)
+}
+
+func (p *plan) types(x record, ls [4]record) error {
+	var es [4]cublas.Elem
+	for i, l := range ls {
+		e, ok := cublas.ElemOf(rt.CudaDataType(get(l, lt.CUBLASLT_MATRIX_LAYOUT_TYPE)))
+		if !ok {
+			return notSupported
+		}
+		es[i] = e
+	}
+	scale, ok := cublas.ElemOf(rt.CudaDataType(get(x, lt.CUBLASLT_MATMUL_DESC_SCALE_TYPE)))
+	if !ok || es[0] != es[1] || es[2] != es[3] {
+		return notSupported
+	}
+	p.ab, p.out, p.scalar = es[0], es[3], scale
+	switch blas.CublasComputeType_t(get(x, lt.CUBLASLT_MATMUL_DESC_COMPUTE_TYPE)) {
+	case blas.CUBLAS_COMPUTE_16F, blas.CUBLAS_COMPUTE_16F_PEDANTIC:
+		p.sum = cublas.F32
+		if p.ab != cublas.F16 || p.out != cublas.F16 || scale != cublas.F16 {
+			return notSupported
+		}
+	case blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_COMPUTE_32F_PEDANTIC, blas.CUBLAS_COMPUTE_32F_FAST_16F, blas.CUBLAS_COMPUTE_32F_FAST_16BF,
+		blas.CUBLAS_COMPUTE_32F_FAST_TF32, blas.CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
+		p.sum = cublas.F32
+		if p.ab == cublas.C32 {
+			p.sum = cublas.C32
+		}
+		if scale != p.sum {
+			return notSupported
+		}
+	case blas.CUBLAS_COMPUTE_64F, blas.CUBLAS_COMPUTE_64F_PEDANTIC, blas.CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
+		p.sum = cublas.F64
+		if p.ab == cublas.C64 {
+			p.sum = cublas.C64
+		}
+		if scale != p.sum {
+			return notSupported
+		}
+	case blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_COMPUTE_32I_PEDANTIC:
+		p.sum = cublas.S32
+		if scale != cublas.S32 && scale != cublas.F32 || (scale == cublas.S32) != (p.out == cublas.S32) {
+			return notSupported
+		}
+	default:
+		return invalidValue
+	}
+	if !combinations[[3]cublas.Elem{p.ab, p.sum, p.out}] {
+		return notSupported
+	}
+	return nil
+}
+
+// combinations are the types there are kernels for: of A and B, of sums, of D.
+var combinations = map[[3]cublas.Elem]bool{
+	{cublas.F32, cublas.F32, cublas.F32}: true, {cublas.F16, cublas.F32, cublas.F16}: true, {cublas.F16, cublas.F32, cublas.F32}: true,
+	{cublas.BF16, cublas.F32, cublas.BF16}: true, {cublas.BF16, cublas.F32, cublas.F32}: true, {cublas.F64, cublas.F64, cublas.F64}: true,
+	{cublas.C32, cublas.C32, cublas.C32}: true, {cublas.C64, cublas.C64, cublas.C64}: true, {cublas.S8, cublas.S32, cublas.S32}: true,
+	{cublas.S8, cublas.S32, cublas.S8}: true, {cublas.S8, cublas.S32, cublas.F32}: true,
+}
+
+// shapes takes the sizes. A matrix stored row by row is the transpose of one stored column by column.
+func (p *plan) shapes(x record, ls [4]record) error {
+	var rows, cols [4]int64
+	var byRow [4]bool
+	var views [4]cublas.View
+	for i, l := range ls {
+		r, c, ld := get(l, lt.CUBLASLT_MATRIX_LAYOUT_ROWS), get(l, lt.CUBLASLT_MATRIX_LAYOUT_COLS), int64(get(l, lt.CUBLASLT_MATRIX_LAYOUT_LD))
+		if r > 1<<31-1 || c > 1<<31-1 {
+			return notSupported
+		}
+		rows[i], cols[i] = int64(r), int64(c)
+		least := rows[i]
+		switch lt.CublasLtOrder_t(get(l, lt.CUBLASLT_MATRIX_LAYOUT_ORDER)) {
+		case lt.CUBLASLT_ORDER_COL:
+		case lt.CUBLASLT_ORDER_ROW:
+			byRow[i], least = true, cols[i]
+		default:
+			return notSupported
+		}
+		if ld < least {
+			return invalidValue
+		}
+		mode := lt.CublasLtBatchMode_t(get(l, lt.CUBLASLT_MATRIX_LAYOUT_BATCH_MODE))
+		if mode != lt.CUBLASLT_BATCH_MODE_STRIDED && mode != lt.CUBLASLT_BATCH_MODE_POINTER_ARRAY {
+			return notSupported
+		}
+		views[i] = cublas.View{LD: ld, Stride: int64(get(l, lt.CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)), List: mode == lt.CUBLASLT_BATCH_MODE_POINTER_ARRAY}
+		if views[i].List {
+			views[i].Stride = 0
+		}
+		if n := int64(int32(get(l, lt.CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT))); i == 0 {
+			p.batch = n
+		} else if n != p.batch {
+			return invalidValue
+		}
+	}
+	if p.batch < 0 {
+		return invalidValue
+	}
+	ta, tb := cublas.Op(get(x, lt.CUBLASLT_MATMUL_DESC_TRANSA)), cublas.Op(get(x, lt.CUBLASLT_MATMUL_DESC_TRANSB))
+	if ta < 0 || tb < 0 || ta > blas.CUBLAS_OP_C || tb > blas.CUBLAS_OP_C || get(x, lt.CUBLASLT_MATMUL_DESC_TRANSC) != 0 {
+		return invalidValue
+	}
+	side := func(i int, op cublas.Op) (int64, int64) {
+		if op == blas.CUBLAS_OP_N {
+			return rows[i], cols[i]
+		}
+		return cols[i], rows[i]
+	}
+	var kb int64
+	p.m, p.k = side(0, ta)
+	kb, p.n = side(1, tb)
+	if kb != p.k || rows[3] != p.m || cols[3] != p.n || rows[2] != p.m || cols[2] != p.n {
+		return invalidValue
+	}
+	if byRow[2] != byRow[3] {
+		return notSupported
+	}
+	stored := func(op cublas.Op, byRow bool) cublas.Op {
+		if byRow {
+			return cublas.Turned(op)
+		}
+		return op
+	}
+	views[0].Op, views[1].Op = stored(ta, byRow[0]), stored(tb, byRow[1])
+	p.a, p.b, p.c, p.d = views[0], views[1], views[2], views[3]
+	if byRow[3] {
+		p.turned = true
+		p.m, p.n = p.n, p.m
+		p.a, p.b = p.b, p.a
+		p.a.Op, p.b.Op = cublas.Turned(p.a.Op), cublas.Turned(p.b.Op)
+	}
+	return nil
+}
+
+// after reads what follows the product.
+func (p *plan) after(x record) error {
+	epilogue := lt.CublasLtEpilogue_t(get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE))
+	withBias, withAux := false, false
+	switch epilogue {
+	case lt.CUBLASLT_EPILOGUE_DEFAULT:
+	case lt.CUBLASLT_EPILOGUE_RELU, lt.CUBLASLT_EPILOGUE_RELU_AUX, lt.CUBLASLT_EPILOGUE_BIAS, lt.CUBLASLT_EPILOGUE_RELU_BIAS, lt.CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
+		lt.CUBLASLT_EPILOGUE_GELU, lt.CUBLASLT_EPILOGUE_GELU_AUX, lt.CUBLASLT_EPILOGUE_GELU_BIAS, lt.CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
+		withBias, withAux = epilogue&lt.CUBLASLT_EPILOGUE_BIAS != 0, epilogue&128 != 0
+		if epilogue&lt.CUBLASLT_EPILOGUE_RELU != 0 {
+			p.act = 1
+		} else if epilogue&lt.CUBLASLT_EPILOGUE_GELU != 0 {
+			p.act = 2
+		}
+		if p.sum != cublas.F32 && (p.sum != cublas.F64 || p.act == 2) {
+			return notSupported
+		}
+	case lt.CUBLASLT_EPILOGUE_DRELU, lt.CUBLASLT_EPILOGUE_DRELU_BGRAD, lt.CUBLASLT_EPILOGUE_DGELU, lt.CUBLASLT_EPILOGUE_DGELU_BGRAD,
+		lt.CUBLASLT_EPILOGUE_BGRADA, lt.CUBLASLT_EPILOGUE_BGRADB:
+		return notSupported
+	default:
+		return invalidValue
+	}
+	if withBias {
+		p.bias, p.biasType, p.biasStride = get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER), p.out, get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE)
+		if t := get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE); t != unset {
+			e, ok := cublas.ElemOf(rt.CudaDataType(t))
+			if !ok {
+				return notSupported
+			}
+			p.biasType = e
+		}
+	}
+	if withAux {
+		p.aux, p.auxLD, p.auxStride = get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE)
+		p.bits = p.act == 1
+		if t := get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE); t != unset {
+			if e, ok := cublas.ElemOf(rt.CudaDataType(t)); !p.bits && (!ok || e != p.out) {
+				return notSupported
+			}
+		}
+		if p.turned {
+			return notSupported // a mask or a matrix of rows
+		}
+		if int64(p.auxLD) < p.m || p.bits && p.auxLD%128 != 0 {
+			return invalidValue
+		}
+	}
+	for i, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_D_SCALE_POINTER} {
+		p.scales[i] = get(x, attr)
+	}
+	for _, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_C_SCALE_MODE,
+		lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER,
+		lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER} {
+		if get(x, attr) != 0 { // scales a block, largest elements: fp8's, which has no kernels
+			return notSupported
+		}
+	}
+	if get(x, lt.CUBLASLT_MATMUL_DESC_FILL_MODE) != uint64(blas.CUBLAS_FILL_MODE_FULL) || p.mode < 0 || p.mode > lt.CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST {
+		return notSupported
+	}
+	return nil
+}
+
+// Matmul is D = epilogue(alpha op(A) op(B) + beta C). There is one algorithm, so which one the program names does not matter.
+func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, beta, c, cdesc, d, ddesc, algo, workspace hostmem.Ptr, size uint64, stream rt.CudaStream_t) error {
+	x := cublas.Find(uint64(h))
+	if x == nil {
+		return notInitialized
+	}
+	p, err := planOf(desc, adesc, bdesc, cdesc, ddesc)
+	if err != nil {
+		return err
+	}
+	if p.m == 0 || p.n == 0 || p.batch == 0 {
+		return nil
+	}
+	p.a.Base, p.b.Base = uint64(a), uint64(b)
+	if p.turned {
+		p.a.Base, p.b.Base = uint64(b), uint64(a)
+	}
+	p.c.Base, p.d.Base = uint64(c), uint64(d)
+	sa, sb, flags, err := p.scalars(alpha, beta)
+	if err != nil {
+		return err
+	}
+	if d == hostmem.Nil || (c == hostmem.Nil && !sb.IsZero()) || p.k > 0 && (a == hostmem.Nil || b == hostmem.Nil) {
+		return invalidValue
+	}
+	product := cublas.Product{M: p.m, N: p.n, K: p.k, Batch: p.batch, A: p.a, B: p.b, C: p.d, TA: p.ab, TC: p.out, Sum: p.sum, Alpha: sa, Beta: sb}
+	pack, _ := x.Spaces()
+	if p.plain(flags, sb) {
+		return product.Run(t.driver(), cu.CUstream(stream), pack)
+	}
+	return t.withEpilogue(x, p, product, sa, sb, flags, cu.CUstream(stream))
+}
+
+// plain: nothing follows the product, and C is D or is not read.
+func (p *plan) plain(flags uint32, beta cublas.Scalar) bool {
+	return flags&^flagVectorColumns == 0 && p.act == 0 && p.bias == 0 && p.aux == 0 && p.scales == [4]uint64{} && (p.c == p.d || beta.IsZero()) &&
+		!(p.sum == cublas.S32 && p.out != cublas.S32)
+}
+
+// The flags of kernels/epilogue.cu.
+const (
+	flagBiasColumns = 1 << iota
+	flagAlphaVector
+	flagBetaVector
+	flagVectorColumns
+	flagBits
+)
+
+// scalars reads alpha and beta as the pointer mode says.
+func (p *plan) scalars(alpha, beta hostmem.Ptr) (a, b cublas.Scalar, flags uint32, err error) {
+	modes := [2]blas.CublasPointerMode_t{blas.CUBLAS_POINTER_MODE_DEVICE, blas.CUBLAS_POINTER_MODE_DEVICE}
+	switch p.mode {
+	case lt.CUBLASLT_POINTER_MODE_HOST:
+		modes[0], modes[1] = blas.CUBLAS_POINTER_MODE_HOST, blas.CUBLAS_POINTER_MODE_HOST
+	case lt.CUBLASLT_POINTER_MODE_DEVICE:
+	case lt.CUBLASLT_POINTER_MODE_DEVICE_VECTOR:
+		flags = flagAlphaVector | flagBetaVector
+	case lt.CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO, lt.CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST:
+		flags, modes[1] = flagAlphaVector, blas.CUBLAS_POINTER_MODE_HOST
+	}
+	if p.turned { // vectors go along D's rows, which lie as columns
+		flags |= flagVectorColumns
+	}
+	if a, err = cublas.ScalarAt(alpha, p.scalar, modes[0]); err != nil {
+		return a, b, 0, err
+	}
+	if p.mode == lt.CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO {
+		return a, b, flags, nil
+	}
+	b, err = cublas.ScalarAt(beta, p.scalar, modes[1])
+	return a, b, flags, err
+}
+
+// maxSums bounds the memory that sums take between product and epilogue, unless one matrix needs more.
+const maxSums = 256 << 20
+
+// withEpilogue leaves the sums in memory of the handle and lets the epilogue's kernel read them, some matrices at a time.
+func (t *Thread) withEpilogue(x *cublas.Handle, p *plan, product cublas.Product, alpha, beta cublas.Scalar, flags uint32, stream cu.CUstream) error {
+	pack, space := x.Spaces()
+	each := p.m * p.n
+	chunk := min(p.batch, 65535, max(1, maxSums/(each*int64(p.sum.Size()))))
+	sums, err := space.Take(t.driver(), stream, uint64(each*chunk)*uint64(p.sum.Size()))
+	if err != nil {
+		return err
+	}
+	if p.turned {
+		flags |= flagBiasColumns
+	}
+	if p.bits {
+		flags |= flagBits
+	}
+	for first := int64(0); first < p.batch; first += chunk {
+		n := min(chunk, p.batch-first)
+		q := product
+		q.Batch, q.TC, q.Alpha, q.Beta = n, p.sum, cublas.Scalar{Re: 1}, cublas.Scalar{}
+		q.A, q.B = p.a.From(first, 0, p.ab), p.b.From(first, 0, p.ab)
+		q.C = cublas.View{Base: uint64(sums), Stride: each, LD: p.m}
+		if err := q.Run(t.driver(), stream, pack); err != nil {
+			return err
+		}
+		if err := t.epilogue(p, uint64(sums), each, alpha, beta, flags, first, n, stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Thread) epilogue(p *plan, sums uint64, each int64, alpha, beta cublas.Scalar, flags uint32, first, n int64, stream cu.CUstream) error {
+	const step = 32 * 65535
+	for col := int64(0); col < p.n; col += step {
+		count := min(p.n-col, step)
+		if col > 0 && flags&(flagBiasColumns|flagVectorColumns) != 0 || col > 0 && p.aux != 0 {
+			return notSupported // more than two million columns
+		}
+		var q shim.Params
+		q.U64(sums+uint64(col*p.m)*uint64(p.sum.Size()), uint64(each))
+		p.c.From(0, col, p.out).Put(&q)
+		p.d.From(0, col, p.out).Put(&q)
+		alpha.Put(&q)
+		beta.Put(&q)
+		q.U64(p.bias, p.biasStride, p.aux, p.auxLD, p.auxStride)
+		q.U64(p.scales[:]...)
+		q.U32(uint32(p.m), uint32(count), p.act, uint32(p.biasType), flags, uint32(first))
+		grid := [3]uint32{uint32((p.m + 31) / 32), uint32((count + 31) / 32), uint32(n)}
+		if err := kernels.Launch(t.driver(), stream, "epilogue_"+p.sum.String()+"_"+p.out.String(), grid, [3]uint32{32, 1, 1}, &q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
