@@ -69,14 +69,15 @@ type Result struct {
 
 // Config makes a client.
 type Config struct {
-	Command []string      // the compiler process: program (a path) and arguments
-	Cache   *cache.Cache  // nil: none
-	Version string        // of the compiler, for keys; "" reads the program's build id
-	Jobs    int           // compilations at a time; 0 chooses
-	Timeout time.Duration // of one compilation before its process is killed; 0 is 5 minutes
-	Log     func(string)  // hears of process starts, deaths and cache hits; may be nil
-	Target  Target        // of requests that name none; the zero value is this machine
-	Env     []string      // for the compiler process; nil is our environment, scrubbed
+	Command []string                          // the compiler process: program (a path) and arguments
+	Cache   *cache.Cache                      // nil: none
+	Version string                            // of the compiler, for keys; "" reads the program's build id
+	Jobs    int                               // compilations at a time; 0 chooses
+	Timeout time.Duration                     // of one compilation before its process is killed; 0 is 5 minutes
+	Log     func(string)                      // hears of process starts, deaths and cache hits; may be nil
+	Busy    func(kernel string) (done func()) // hears of each compilation and of its end; may be nil
+	Target  Target                            // of requests that name none; the zero value is this machine
+	Env     []string                          // for the compiler process; nil is our environment, scrubbed
 }
 
 // Client asks for images. Its methods may be called from any goroutine.
@@ -233,6 +234,9 @@ func (c *Client) shared(key cache.Key, req *Request) (*Result, error) {
 
 // run compiles and stores.
 func (c *Client) run(key cache.Key, req *Request) (*Result, error) {
+	if c.cfg.Busy != nil {
+		defer c.cfg.Busy(req.Kernel)()
+	}
 	r, err := c.ask(req)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,11 @@ func Client(cfg Config) *compile.Client {
 	if cfg.Compiler == nil {
 		cfg.Compiler = []string{compilerPath(), "compiler"}
 	}
-	return compile.New(compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Target: cfg.Target, Log: func(s string) { logx.Debugf("%s", s) }})
+	c := compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Target: cfg.Target, Log: func(s string) { logx.Debugf("%s", s) }}
+	if p := newProgress(logx.Stderr, 2); p != nil {
+		c.Busy = p.begin
+	}
+	return compile.New(c)
 }
 
 // compilerPath finds the kudzu program: KUDZU_COMPILER, or ../bin/kudzu seen from the folder of libkudzu.so, or this

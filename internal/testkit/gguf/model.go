@@ -20,7 +20,7 @@ type Shape struct {
 
 // Shapes are the ones tests use: one that any machine runs in a blink, and TinyLlama's.
 var Shapes = map[string]Shape{
-	"15M":  {Name: "15M", Vocab: 32000, Embed: 256, Layers: 6, Heads: 8, KVHeads: 4, FeedForward: 768, Context: 2048},
+	"15M":  {Name: "15M", Vocab: 32000, Embed: 256, Layers: 6, Heads: 4, KVHeads: 2, FeedForward: 768, Context: 2048},
 	"1.1B": {Name: "1.1B", Vocab: 32000, Embed: 2048, Layers: 22, Heads: 32, KVHeads: 4, FeedForward: 5632, Context: 2048},
 }
 

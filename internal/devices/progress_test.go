@@ -1,0 +1,66 @@
+package devices
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+type screen struct {
+	mu sync.Mutex
+	b  strings.Builder // guarded by mu
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestProgress(t *testing.T) {
+	var out screen
+	p := &progress{out: &out, delay: time.Millisecond, every: time.Millisecond}
+	first, second := p.begin("one"), p.begin(strings.Repeat("long", 50))
+	for until := time.Now().Add(10 * time.Second); !strings.Contains(out.text(), "kernel 1, 0 s: one") && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	first()
+	for until := time.Now().Add(10 * time.Second); !strings.Contains(out.text(), "kernel 2, 0 s: longlong") && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	second()
+	s := out.text()
+	if !strings.Contains(s, "kernel 1, 0 s: one") || !strings.Contains(s, "kernel 2") || !strings.HasSuffix(s, "\r\x1b[K") || strings.Contains(s, strings.Repeat("long", 11)) {
+		t.Errorf("%q", s)
+	}
+	// A quick one leaves no trace.
+	var none screen
+	p = &progress{out: &none, delay: time.Hour, every: time.Hour}
+	p.begin("quick")()
+	if none.text() != "" {
+		t.Errorf("%q", none.text())
+	}
+}
+
+// Not a terminal: nothing, unless asked for.
+func TestProgressWhere(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for set, want := range map[string]bool{"": false, "0": false, "1": true} {
+		t.Setenv("KUDZU_PROGRESS", set)
+		if got := newProgress(f, int(f.Fd())) != nil; got != want {
+			t.Errorf("KUDZU_PROGRESS=%q: %v", set, got)
+		}
+	}
+}
