@@ -41,7 +41,7 @@ var rules = []rule{
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx"},
 	{room: "backend/cuda", may: "backend compile dl"},
-	{room: "driver", may: "backend fatbin ptx ptx/check handle hostmem spec/cu logx tensormap", why: "modules are checked at load, as the real driver does"},
+	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap", why: "modules are checked at load, as the real driver does"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
 	{room: "shim/cublas", may: "shim driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},

@@ -122,8 +122,8 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 107 cuLinkAddFile_v2
 	kz_lazy_cuda, // 108 cuLinkComplete
 	kz_lazy_cuda, // 109 cuLinkDestroy
-	kz_none_cuda, // 110 cuModuleGetTexRef
-	kz_none_cuda, // 111 cuModuleGetSurfRef
+	kz_lazy_cuda, // 110 cuModuleGetTexRef
+	kz_lazy_cuda, // 111 cuModuleGetSurfRef
 	kz_lazy_cuda, // 112 cuLinkCreate
 	kz_lazy_cuda, // 113 cuLinkAddData
 	kz_lazy_cuda, // 114 cuLinkAddFile
@@ -487,7 +487,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 472 cuLaunchGrid
 	kz_lazy_cuda, // 473 cuLaunchGridAsync
 	kz_none_cuda, // 474 cuLaunchCooperativeKernelMultiDevice
-	kz_none_cuda, // 475 cuParamSetTexRef
+	kz_lazy_cuda, // 475 cuParamSetTexRef
 	kz_lazy_cuda, // 476 cuFuncSetSharedMemConfig
 	kz_lazy_cuda, // 477 cuOccupancyMaxActiveBlocksPerMultiprocessor
 	kz_lazy_cuda, // 478 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
@@ -609,35 +609,35 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 594 cuGraphAddNode
 	kz_lazy_cuda, // 595 cuGraphInstantiate
 	kz_lazy_cuda, // 596 cuGraphInstantiate_v2
-	kz_none_cuda, // 597 cuTexRefSetArray
-	kz_none_cuda, // 598 cuTexRefSetMipmappedArray
-	kz_none_cuda, // 599 cuTexRefSetAddress_v2
-	kz_none_cuda, // 600 cuTexRefSetAddress2D_v3
-	kz_none_cuda, // 601 cuTexRefSetFormat
-	kz_none_cuda, // 602 cuTexRefSetAddressMode
-	kz_none_cuda, // 603 cuTexRefSetFilterMode
-	kz_none_cuda, // 604 cuTexRefSetMipmapFilterMode
-	kz_none_cuda, // 605 cuTexRefSetMipmapLevelBias
-	kz_none_cuda, // 606 cuTexRefSetMipmapLevelClamp
-	kz_none_cuda, // 607 cuTexRefSetMaxAnisotropy
-	kz_none_cuda, // 608 cuTexRefSetBorderColor
-	kz_none_cuda, // 609 cuTexRefSetFlags
-	kz_none_cuda, // 610 cuTexRefGetAddress_v2
-	kz_none_cuda, // 611 cuTexRefGetArray
-	kz_none_cuda, // 612 cuTexRefGetMipmappedArray
-	kz_none_cuda, // 613 cuTexRefGetAddressMode
-	kz_none_cuda, // 614 cuTexRefGetFilterMode
-	kz_none_cuda, // 615 cuTexRefGetFormat
-	kz_none_cuda, // 616 cuTexRefGetMipmapFilterMode
-	kz_none_cuda, // 617 cuTexRefGetMipmapLevelBias
-	kz_none_cuda, // 618 cuTexRefGetMipmapLevelClamp
-	kz_none_cuda, // 619 cuTexRefGetMaxAnisotropy
-	kz_none_cuda, // 620 cuTexRefGetBorderColor
-	kz_none_cuda, // 621 cuTexRefGetFlags
-	kz_none_cuda, // 622 cuTexRefCreate
-	kz_none_cuda, // 623 cuTexRefDestroy
-	kz_none_cuda, // 624 cuSurfRefSetArray
-	kz_none_cuda, // 625 cuSurfRefGetArray
+	kz_lazy_cuda, // 597 cuTexRefSetArray
+	kz_lazy_cuda, // 598 cuTexRefSetMipmappedArray
+	kz_lazy_cuda, // 599 cuTexRefSetAddress_v2
+	kz_lazy_cuda, // 600 cuTexRefSetAddress2D_v3
+	kz_lazy_cuda, // 601 cuTexRefSetFormat
+	kz_lazy_cuda, // 602 cuTexRefSetAddressMode
+	kz_lazy_cuda, // 603 cuTexRefSetFilterMode
+	kz_lazy_cuda, // 604 cuTexRefSetMipmapFilterMode
+	kz_lazy_cuda, // 605 cuTexRefSetMipmapLevelBias
+	kz_lazy_cuda, // 606 cuTexRefSetMipmapLevelClamp
+	kz_lazy_cuda, // 607 cuTexRefSetMaxAnisotropy
+	kz_lazy_cuda, // 608 cuTexRefSetBorderColor
+	kz_lazy_cuda, // 609 cuTexRefSetFlags
+	kz_lazy_cuda, // 610 cuTexRefGetAddress_v2
+	kz_lazy_cuda, // 611 cuTexRefGetArray
+	kz_lazy_cuda, // 612 cuTexRefGetMipmappedArray
+	kz_lazy_cuda, // 613 cuTexRefGetAddressMode
+	kz_lazy_cuda, // 614 cuTexRefGetFilterMode
+	kz_lazy_cuda, // 615 cuTexRefGetFormat
+	kz_lazy_cuda, // 616 cuTexRefGetMipmapFilterMode
+	kz_lazy_cuda, // 617 cuTexRefGetMipmapLevelBias
+	kz_lazy_cuda, // 618 cuTexRefGetMipmapLevelClamp
+	kz_lazy_cuda, // 619 cuTexRefGetMaxAnisotropy
+	kz_lazy_cuda, // 620 cuTexRefGetBorderColor
+	kz_lazy_cuda, // 621 cuTexRefGetFlags
+	kz_lazy_cuda, // 622 cuTexRefCreate
+	kz_lazy_cuda, // 623 cuTexRefDestroy
+	kz_lazy_cuda, // 624 cuSurfRefSetArray
+	kz_lazy_cuda, // 625 cuSurfRefGetArray
 	kz_lazy_cuda, // 626 cuTexObjectCreate
 	kz_lazy_cuda, // 627 cuTexObjectDestroy
 	kz_lazy_cuda, // 628 cuTexObjectGetResourceDesc
@@ -650,10 +650,10 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 635 cuTensorMapEncodeIm2col
 	kz_none_cuda, // 636 cuTensorMapEncodeIm2colWide
 	kz_lazy_cuda, // 637 cuTensorMapReplaceAddress
-	kz_none_cuda, // 638 cuTexRefSetAddress2D_v2
-	kz_none_cuda, // 639 cuTexRefSetAddress
-	kz_none_cuda, // 640 cuTexRefSetAddress2D
-	kz_none_cuda, // 641 cuTexRefGetAddress
+	kz_lazy_cuda, // 638 cuTexRefSetAddress2D_v2
+	kz_lazy_cuda, // 639 cuTexRefSetAddress
+	kz_lazy_cuda, // 640 cuTexRefSetAddress2D
+	kz_lazy_cuda, // 641 cuTexRefGetAddress
 	kz_lazy_cuda, // 642 cuGraphicsUnregisterResource
 	kz_lazy_cuda, // 643 cuGraphicsSubResourceGetMappedArray
 	kz_lazy_cuda, // 644 cuGraphicsResourceGetMappedMipmappedArray
@@ -750,7 +750,7 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,0,2,2,2,2,2,2,2,0,0,0,2,0,0,0,0,0,0,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
@@ -765,14 +765,14 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,0,2,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,0,0,0,
 	0,0,2,2,2,2,2,2,2,2,0,2,0,2,2,0,0,0,0,0,0,0,0,0,

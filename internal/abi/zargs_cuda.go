@@ -660,6 +660,22 @@ type CuLinkDestroy struct {
 	State uint64
 }
 
+type CuModuleGetTexRef struct {
+	_ structs.HostLayout
+
+	PTexRef uint64
+	Hmod    uint64
+	Name    uint64
+}
+
+type CuModuleGetSurfRef struct {
+	_ structs.HostLayout
+
+	PSurfRef uint64
+	Hmod     uint64
+	Name     uint64
+}
+
 type CuLinkCreate struct {
 	_ structs.HostLayout
 
@@ -2674,6 +2690,14 @@ type CuLaunchGridAsync struct {
 	HStream     uint64
 }
 
+type CuParamSetTexRef struct {
+	_ structs.HostLayout
+
+	Hfunc   uint64
+	Texunit uint32
+	HTexRef uint64
+}
+
 type CuFuncSetSharedMemConfig struct {
 	_ structs.HostLayout
 
@@ -3619,6 +3643,220 @@ type CuGraphInstantiate_v2 struct {
 	BufferSize  uint64
 }
 
+type CuTexRefSetArray struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	HArray  uint64
+	Flags   uint32
+}
+
+type CuTexRefSetMipmappedArray struct {
+	_ structs.HostLayout
+
+	HTexRef         uint64
+	HMipmappedArray uint64
+	Flags           uint32
+}
+
+type CuTexRefSetAddress_v2 struct {
+	_ structs.HostLayout
+
+	ByteOffset uint64
+	HTexRef    uint64
+	Dptr       uint64
+	Bytes      uint64
+}
+
+type CuTexRefSetAddress2D_v3 struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Desc    uint64
+	Dptr    uint64
+	Pitch   uint64
+}
+
+type CuTexRefSetFormat struct {
+	_ structs.HostLayout
+
+	HTexRef             uint64
+	Fmt                 uint32
+	NumPackedComponents uint32
+}
+
+type CuTexRefSetAddressMode struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Dim     uint32
+	Am      uint32
+}
+
+type CuTexRefSetFilterMode struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Fm      uint32
+}
+
+type CuTexRefSetMipmapFilterMode struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Fm      uint32
+}
+
+type CuTexRefSetMipmapLevelBias struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Bias    float32
+}
+
+type CuTexRefSetMipmapLevelClamp struct {
+	_ structs.HostLayout
+
+	HTexRef             uint64
+	MinMipmapLevelClamp float32
+	MaxMipmapLevelClamp float32
+}
+
+type CuTexRefSetMaxAnisotropy struct {
+	_ structs.HostLayout
+
+	HTexRef  uint64
+	MaxAniso uint32
+}
+
+type CuTexRefSetBorderColor struct {
+	_ structs.HostLayout
+
+	HTexRef      uint64
+	PBorderColor uint64
+}
+
+type CuTexRefSetFlags struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Flags   uint32
+}
+
+type CuTexRefGetAddress_v2 struct {
+	_ structs.HostLayout
+
+	Pdptr   uint64
+	HTexRef uint64
+}
+
+type CuTexRefGetArray struct {
+	_ structs.HostLayout
+
+	PhArray uint64
+	HTexRef uint64
+}
+
+type CuTexRefGetMipmappedArray struct {
+	_ structs.HostLayout
+
+	PhMipmappedArray uint64
+	HTexRef          uint64
+}
+
+type CuTexRefGetAddressMode struct {
+	_ structs.HostLayout
+
+	Pam     uint64
+	HTexRef uint64
+	Dim     uint32
+}
+
+type CuTexRefGetFilterMode struct {
+	_ structs.HostLayout
+
+	Pfm     uint64
+	HTexRef uint64
+}
+
+type CuTexRefGetFormat struct {
+	_ structs.HostLayout
+
+	PFormat      uint64
+	PNumChannels uint64
+	HTexRef      uint64
+}
+
+type CuTexRefGetMipmapFilterMode struct {
+	_ structs.HostLayout
+
+	Pfm     uint64
+	HTexRef uint64
+}
+
+type CuTexRefGetMipmapLevelBias struct {
+	_ structs.HostLayout
+
+	Pbias   uint64
+	HTexRef uint64
+}
+
+type CuTexRefGetMipmapLevelClamp struct {
+	_ structs.HostLayout
+
+	PminMipmapLevelClamp uint64
+	PmaxMipmapLevelClamp uint64
+	HTexRef              uint64
+}
+
+type CuTexRefGetMaxAnisotropy struct {
+	_ structs.HostLayout
+
+	PmaxAniso uint64
+	HTexRef   uint64
+}
+
+type CuTexRefGetBorderColor struct {
+	_ structs.HostLayout
+
+	PBorderColor uint64
+	HTexRef      uint64
+}
+
+type CuTexRefGetFlags struct {
+	_ structs.HostLayout
+
+	PFlags  uint64
+	HTexRef uint64
+}
+
+type CuTexRefCreate struct {
+	_ structs.HostLayout
+
+	PTexRef uint64
+}
+
+type CuTexRefDestroy struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+}
+
+type CuSurfRefSetArray struct {
+	_ structs.HostLayout
+
+	HSurfRef uint64
+	HArray   uint64
+	Flags    uint32
+}
+
+type CuSurfRefGetArray struct {
+	_ structs.HostLayout
+
+	PhArray  uint64
+	HSurfRef uint64
+}
+
 type CuTexObjectCreate struct {
 	_ structs.HostLayout
 
@@ -3717,6 +3955,40 @@ type CuTensorMapReplaceAddress struct {
 
 	TensorMap     uint64
 	GlobalAddress uint64
+}
+
+type CuTexRefSetAddress2D_v2 struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Desc    uint64
+	Dptr    uint64
+	Pitch   uint64
+}
+
+type CuTexRefSetAddress struct {
+	_ structs.HostLayout
+
+	ByteOffset uint64
+	HTexRef    uint64
+	Dptr       uint32
+	Bytes      uint32
+}
+
+type CuTexRefSetAddress2D struct {
+	_ structs.HostLayout
+
+	HTexRef uint64
+	Desc    uint64
+	Dptr    uint32
+	Pitch   uint32
+}
+
+type CuTexRefGetAddress struct {
+	_ structs.HostLayout
+
+	Pdptr   uint64
+	HTexRef uint64
 }
 
 type CuGraphicsUnregisterResource struct {

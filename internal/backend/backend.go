@@ -160,6 +160,7 @@ type VarDecl struct {
 	Extern  bool
 	Visible bool
 	Managed bool
+	Opaque  uint8 // TextureObject … for .texref, .surfref and .samplerref: it holds a handle
 	Size    uint64
 	Align   uint64
 	Init    []byte // nil: zeros

@@ -1045,6 +1045,38 @@ func bind_cuLinkDestroy(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuModuleGetTexRef(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuModuleGetTexRef)(args)
+	if a.PTexRef == 0 {
+		return refuse(thread)
+	}
+	if a.Name == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ModuleGetTexRef(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexRef), uint64(r0))
+	return 0
+}
+
+func bind_cuModuleGetSurfRef(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuModuleGetSurfRef)(args)
+	if a.PSurfRef == 0 {
+		return refuse(thread)
+	}
+	if a.Name == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ModuleGetSurfRef(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PSurfRef), uint64(r0))
+	return 0
+}
+
 func bind_cuLinkCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLinkCreate)(args)
 	if a.StateOut == 0 {
@@ -3790,6 +3822,15 @@ func bind_cuLaunchGridAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuParamSetTexRef(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuParamSetTexRef)(args)
+	err := (*driver.Thread)(thread).ParamSetTexRef(cu.CUfunction(a.Hfunc), int32(a.Texunit), cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuFuncSetSharedMemConfig)(args)
 	err := (*driver.Thread)(thread).FuncSetSharedMemConfig(cu.CUfunction(a.Hfunc), cu.CUsharedconfig(a.Config))
@@ -5160,6 +5201,327 @@ func bind_cuGraphInstantiate_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuTexRefSetArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetArray)(args)
+	err := (*driver.Thread)(thread).TexRefSetArray(cu.CUtexref(a.HTexRef), cu.CUarray(a.HArray), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetMipmappedArray)(args)
+	err := (*driver.Thread)(thread).TexRefSetMipmappedArray(cu.CUtexref(a.HTexRef), cu.CUmipmappedArray(a.HMipmappedArray), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetAddress_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetAddress_v2)(args)
+	err := (*driver.Thread)(thread).TexRefSetAddress(hostmem.Ptr(a.ByteOffset), cu.CUtexref(a.HTexRef), driver.DevPtr(a.Dptr), uint64(a.Bytes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetAddress2D_v3(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetAddress2D_v3)(args)
+	err := (*driver.Thread)(thread).TexRefSetAddress2D(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), driver.DevPtr(a.Dptr), uint64(a.Pitch))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetFormat(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetFormat)(args)
+	err := (*driver.Thread)(thread).TexRefSetFormat(cu.CUtexref(a.HTexRef), cu.CUarray_format(a.Fmt), int32(a.NumPackedComponents))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetAddressMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetAddressMode)(args)
+	err := (*driver.Thread)(thread).TexRefSetAddressMode(cu.CUtexref(a.HTexRef), int32(a.Dim), cu.CUaddress_mode(a.Am))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetFilterMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetFilterMode)(args)
+	err := (*driver.Thread)(thread).TexRefSetFilterMode(cu.CUtexref(a.HTexRef), cu.CUfilter_mode(a.Fm))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetMipmapFilterMode)(args)
+	err := (*driver.Thread)(thread).TexRefSetMipmapFilterMode(cu.CUtexref(a.HTexRef), cu.CUfilter_mode(a.Fm))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetMipmapLevelBias)(args)
+	err := (*driver.Thread)(thread).TexRefSetMipmapLevelBias(cu.CUtexref(a.HTexRef), float32(a.Bias))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetMipmapLevelClamp)(args)
+	err := (*driver.Thread)(thread).TexRefSetMipmapLevelClamp(cu.CUtexref(a.HTexRef), float32(a.MinMipmapLevelClamp), float32(a.MaxMipmapLevelClamp))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetMaxAnisotropy)(args)
+	err := (*driver.Thread)(thread).TexRefSetMaxAnisotropy(cu.CUtexref(a.HTexRef), uint32(a.MaxAniso))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetBorderColor(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetBorderColor)(args)
+	err := (*driver.Thread)(thread).TexRefSetBorderColor(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.PBorderColor))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetFlags)(args)
+	err := (*driver.Thread)(thread).TexRefSetFlags(cu.CUtexref(a.HTexRef), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefGetAddress_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetAddress_v2)(args)
+	if a.Pdptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetAddress(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
+	return 0
+}
+
+func bind_cuTexRefGetArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetArray)(args)
+	if a.PhArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetArray(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhArray), uint64(r0))
+	return 0
+}
+
+func bind_cuTexRefGetMipmappedArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetMipmappedArray)(args)
+	if a.PhMipmappedArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetMipmappedArray(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhMipmappedArray), uint64(r0))
+	return 0
+}
+
+func bind_cuTexRefGetAddressMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetAddressMode)(args)
+	if a.Pam == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetAddressMode(cu.CUtexref(a.HTexRef), int32(a.Dim))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pam), uint32(r0))
+	return 0
+}
+
+func bind_cuTexRefGetFilterMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetFilterMode)(args)
+	if a.Pfm == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetFilterMode(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pfm), uint32(r0))
+	return 0
+}
+
+func bind_cuTexRefGetFormat(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetFormat)(args)
+	if a.PFormat == 0 {
+		return refuse(thread)
+	}
+	if a.PNumChannels == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).TexRefGetFormat(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PFormat), uint32(r0))
+	hostmem.Store(hostmem.Ptr(a.PNumChannels), uint32(r1))
+	return 0
+}
+
+func bind_cuTexRefGetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetMipmapFilterMode)(args)
+	if a.Pfm == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetMipmapFilterMode(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pfm), uint32(r0))
+	return 0
+}
+
+func bind_cuTexRefGetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetMipmapLevelBias)(args)
+	if a.Pbias == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetMipmapLevelBias(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pbias), float32(r0))
+	return 0
+}
+
+func bind_cuTexRefGetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetMipmapLevelClamp)(args)
+	if a.PminMipmapLevelClamp == 0 {
+		return refuse(thread)
+	}
+	if a.PmaxMipmapLevelClamp == 0 {
+		return refuse(thread)
+	}
+	r0, r1, err := (*driver.Thread)(thread).TexRefGetMipmapLevelClamp(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PminMipmapLevelClamp), float32(r0))
+	hostmem.Store(hostmem.Ptr(a.PmaxMipmapLevelClamp), float32(r1))
+	return 0
+}
+
+func bind_cuTexRefGetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetMaxAnisotropy)(args)
+	if a.PmaxAniso == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetMaxAnisotropy(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PmaxAniso), uint32(r0))
+	return 0
+}
+
+func bind_cuTexRefGetBorderColor(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetBorderColor)(args)
+	err := (*driver.Thread)(thread).TexRefGetBorderColor(hostmem.Ptr(a.PBorderColor), cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefGetFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetFlags)(args)
+	if a.PFlags == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetFlags(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PFlags), uint32(r0))
+	return 0
+}
+
+func bind_cuTexRefCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefCreate)(args)
+	if a.PTexRef == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefCreate()
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexRef), uint64(r0))
+	return 0
+}
+
+func bind_cuTexRefDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefDestroy)(args)
+	err := (*driver.Thread)(thread).TexRefDestroy(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuSurfRefSetArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuSurfRefSetArray)(args)
+	err := (*driver.Thread)(thread).SurfRefSetArray(cu.CUsurfref(a.HSurfRef), cu.CUarray(a.HArray), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuSurfRefGetArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuSurfRefGetArray)(args)
+	if a.PhArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).SurfRefGetArray(cu.CUsurfref(a.HSurfRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhArray), uint64(r0))
+	return 0
+}
+
 func bind_cuTexObjectCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuTexObjectCreate)(args)
 	if a.PTexObject == 0 {
@@ -5296,6 +5658,46 @@ func bind_cuTensorMapReplaceAddress(thread, args unsafe.Pointer) int32 {
 	if err != nil {
 		return code(err)
 	}
+	return 0
+}
+
+func bind_cuTexRefSetAddress2D_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetAddress2D_v2)(args)
+	err := (*driver.Thread)(thread).TexRefSetAddress2D(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), driver.DevPtr(a.Dptr), uint64(a.Pitch))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetAddress(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetAddress)(args)
+	err := (*driver.Thread)(thread).TexRefSetAddressV1(hostmem.Ptr(a.ByteOffset), cu.CUtexref(a.HTexRef), cu.CUdeviceptr_v1(a.Dptr), uint32(a.Bytes))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefSetAddress2D(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefSetAddress2D)(args)
+	err := (*driver.Thread)(thread).TexRefSetAddress2DV1(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), cu.CUdeviceptr_v1(a.Dptr), uint32(a.Pitch))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuTexRefGetAddress(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuTexRefGetAddress)(args)
+	if a.Pdptr == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).TexRefGetAddressV1(cu.CUtexref(a.HTexRef))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Pdptr), uint32(r0))
 	return 0
 }
 

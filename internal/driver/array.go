@@ -116,6 +116,12 @@ func (s *state) dropArrays(c *Context) {
 		}
 		return true
 	})
+	s.texRefs.All(func(v handle.Value, r *TexRef) bool {
+		if r.ctx == c { // a module's go with it, and then once more does no harm
+			s.texRefs.Delete(v)
+		}
+		return true
+	})
 	s.dropObjects(c)
 }
 

@@ -450,6 +450,13 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	if x.dead {
 		return errInvalidValue
 	}
+	for i := range x.steps {
+		if k, ok := x.steps[i].task.(*kernelTask); ok {
+			if err := t.bindRefs(k.f.mod); err != nil {
+				return err
+			}
+		}
+	}
 	if err := x.ready(st); err != nil {
 		return err
 	}

@@ -38,6 +38,8 @@ const (
 	kindTexture
 	kindSurface
 	kindExternal
+	kindTexRef
+	kindSurfRef
 )
 
 // CallOut calls a C function of the program with up to three arguments. The driver knows no C: the wiring lends it this.
@@ -72,6 +74,8 @@ type state struct {
 	linkers     *handle.Table[Linker]
 	arrays      *handle.Table[Array]
 	mipmaps     *handle.Table[Mipmap]
+	texRefs     *handle.Table[TexRef]
+	surfRefs    *handle.Table[SurfRef]
 	textures    objects[Texture]
 	surfaces    objects[Surface]
 	virtual     virtualSpace
@@ -118,6 +122,8 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		linkers:     handle.NewTable[Linker](kindLink, "linkers"),
 		arrays:      handle.NewTable[Array](kindArray, "arrays"),
 		mipmaps:     handle.NewTable[Mipmap](kindMipmap, "mipmapped arrays"),
+		texRefs:     handle.NewTable[TexRef](kindTexRef, "texture references"),
+		surfRefs:    handle.NewTable[SurfRef](kindSurfRef, "surface references"),
 	}
 	s.externals.table = handle.NewTable[ExternalMemory](kindExternal, "external memory")
 	if len(out) > 0 {

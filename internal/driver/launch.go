@@ -138,6 +138,9 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err := sc.pack(f.decl, params, extra); err != nil {
 		return err
 	}
+	if err := t.bindRefs(f.mod); err != nil {
+		return err
+	}
 	if err := st.launch(f.kernel, &sc.launch); err != nil {
 		return st.ctx.fail(err)
 	}

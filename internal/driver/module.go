@@ -9,6 +9,7 @@ import (
 	"kudzu/internal/logx"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
+	"kudzu/internal/ptx/isa"
 	"kudzu/internal/spec/cu"
 )
 
@@ -26,6 +27,7 @@ type Module struct {
 	managed map[string]bool // variables that are managed
 	consts  uint64          // bytes of constant variables
 	prog    backend.Program
+	refs    refs
 
 	mu    sync.Mutex
 	funcs map[string]*Function // guarded by mu: by name, so that asking twice gives the same handle
@@ -60,6 +62,12 @@ func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error)
 		v := &desc.Vars[i]
 		if v.Const {
 			m.consts = (m.consts+v.Align-1)/max(v.Align, 1)*max(v.Align, 1) + v.Size
+		}
+		if v.Opaque != 0 {
+			if m.refs.kinds == nil {
+				m.refs.kinds = map[string]uint8{}
+			}
+			m.refs.kinds[v.Name] = v.Opaque
 		}
 		if v.Managed {
 			if m.managed == nil {
@@ -219,10 +227,13 @@ func shape(nums []int64) [3]int {
 	return s
 }
 
+// opaqueKinds are the types of variables that stand for objects.
+var opaqueKinds = map[isa.Type]uint8{isa.TexRef: backend.TextureObject, isa.SurfRef: backend.SurfaceObject, isa.SamplerRef: backend.SamplerObject}
+
 func varDecl(v *ptx.Var) backend.VarDecl {
 	d := backend.VarDecl{
 		Name: v.Name, Const: v.Space == ptx.SpaceConst, Size: v.Size, Align: uint64(max(1, v.Align)),
-		Extern: v.Linkage == ptx.Extern, Visible: v.Linkage != ptx.Internal,
+		Extern: v.Linkage == ptx.Extern, Visible: v.Linkage != ptx.Internal, Opaque: opaqueKinds[v.Type],
 	}
 	for _, a := range v.Attrs {
 		d.Managed = d.Managed || a == "managed" || a == ".managed"
@@ -248,6 +259,7 @@ func (m *Module) drop() {
 	for _, a := range s.allocs.takeAll(func(a *alloc) bool { return a.kind == allocVar && a.ctx == m.ctx && m.owns(a) }) {
 		a.release()
 	}
+	m.dropRefs()
 	_ = m.prog.Unload()
 }
 
@@ -388,6 +400,9 @@ func (t *Thread) ModuleGetGlobal(h cu.CUmodule, name string) (DevPtr, uint64, er
 func (m *Module) global(name string) (DevPtr, uint64, error) {
 	if _, kernel := m.decls[name]; name == "" || kernel { // the real driver's code for both
 		return 0, 0, errInvalidValue
+	}
+	if m.refs.kinds[name] != 0 { // an object, not memory
+		return 0, 0, errNotFound
 	}
 	addr, size, err := m.prog.Var(name)
 	if err != nil {

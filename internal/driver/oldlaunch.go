@@ -132,5 +132,8 @@ func (t *Thread) LaunchGridAsync(h cu.CUfunction, width, height int32, stream cu
 	if err := k.f.prepare(k.launch.Block); err != nil {
 		return err
 	}
+	if err := t.bindRefs(k.f.mod); err != nil {
+		return err
+	}
 	return t.submit(st, k)
 }
