@@ -16,9 +16,12 @@ func width(st *state) error {
 	f := st.f
 	st.m.Width = 32
 	f.Rewire()
+	alone, err := returnApart(st)
+	if err != nil {
+		return err
+	}
 	li := ir.Loops(f, ir.Dominators(f))
 	var waits []*ir.Loop
-	alone := false
 	for _, l := range li.Loops {
 		load, lock := waitsOn(l)
 		if load == nil && lock == nil {
@@ -29,7 +32,6 @@ func width(st *state) error {
 			alone = true
 		}
 	}
-	alone = alone || returnApart(st, li)
 	if len(waits) == 0 && !alone {
 		return nil
 	}
@@ -51,32 +53,40 @@ func width(st *state) error {
 // returnApart reports an operation that lanes do together between calls from which they return in different rounds: the
 // first would do it without the others. (Behind the last call they have left the loop that the calls are, and are
 // together again.)
-func returnApart(st *state, li *ir.LoopInfo) bool {
-	var a *analysis
-	for _, l := range li.Loops {
-		meet := false
-		var returns []*ir.Inst
-		for _, b := range l.Blocks {
-			if t := b.Term(); t.Op == ir.Switch && t.Flag {
-				returns = append(returns, t)
+func returnApart(st *state) (bool, error) {
+	candidate := func() (returns []*ir.Inst) {
+		for _, l := range ir.Loops(st.f, ir.Dominators(st.f)).Loops {
+			meet := false
+			var here []*ir.Inst
+			for _, b := range l.Blocks {
+				if t := b.Term(); t.Op == ir.Switch && t.Flag {
+					here = append(here, t)
+				}
+				for _, in := range b.Insts {
+					meet = meet || in.Op == ir.Bar || gathers(in.Op) || isMatrix(in.Op)
+				}
 			}
-			for _, in := range b.Insts {
-				meet = meet || in.Op == ir.Bar || gathers(in.Op) || isMatrix(in.Op)
+			if meet {
+				returns = append(returns, here...)
 			}
 		}
-		if !meet || len(returns) == 0 {
-			continue
-		}
-		if a == nil {
-			a = analyse(st)
-		}
-		for _, t := range returns {
-			if a.fact(t.Args[0]).kind < ir.WarpUniform {
-				return true
-			}
+		return returns
+	}
+	if len(candidate()) == 0 {
+		return false, nil
+	}
+	// Whether lanes return together is seen where each loop has one latch.
+	if err := structure(st); err != nil {
+		return false, err
+	}
+	st.f.Rewire()
+	a := analyse(st)
+	for _, t := range candidate() {
+		if a.fact(t.Args[0]).kind < ir.WarpUniform {
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // matrixOp is an operation that needs the lanes of a warp side by side; others gather them (regions).

@@ -246,6 +246,6 @@ func emitFns(e *emitter, in *ir.Inst) {
 			found = e.op2("or", found, hit)
 			pos = e.sel(up, e.op2("add", pos, k(pos, 1)), e.op2("sub", pos, k(pos, 1)))
 		}
-		return r
+		return e.sel(e.cmp("ult", base, k(base, 32)), r, ones) // a search that begins outside does not come in
 	})
 }
