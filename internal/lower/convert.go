@@ -9,6 +9,10 @@ import (
 func lowerCvt(x *inst) {
 	d, a := x.Type("dtype"), x.Type("atype")
 	switch {
+	case d == isa.S2F6x2:
+		x.toFixed(a)
+	case a == isa.S2F6x2 || x.Has(isa.ModScaledN2Ue8m0):
+		x.scaledPair(a)
 	case narrowFormat(d) != ir.FmtNone:
 		x.toFormat(d, a)
 	case narrowFormat(a) != ir.FmtNone:
@@ -268,6 +272,11 @@ func (x *inst) fromFormat(d, a isa.Type) {
 		parts = x.widenNarrow(x.arg("a"), f, 2)
 	} else {
 		parts = x.b.EmitN(ir.FmtToF, []ir.Type{elem, elem}, ir.Attr{Fmt: narrowFormat(a)}, x.arg("a")).Results
+	}
+	if elem == ir.BF16 && parts[0].Type == ir.F16 {
+		for i, p := range parts {
+			parts[i] = x.narrow(x.b.Emit(ir.FExt, ir.F32, ir.Attr{}, p), ir.BF16, ir.Attr{Rnd: ir.RN})
+		}
 	}
 	v := x.b.Emit(ir.Pack, irTypes[d], ir.Attr{}, parts...)
 	if x.Has(isa.ModRelu) {

@@ -14,7 +14,7 @@ var irTypes = [isa.NumTypes]ir.Type{
 	isa.F16: ir.F16, isa.F16x2: ir.F16x2, isa.BF16: ir.BF16, isa.BF16x2: ir.BF16x2, isa.F32: ir.F32, isa.F64: ir.F64,
 	isa.F32x2: ir.I64, isa.TF32: ir.I32,
 	isa.E4M3: ir.I8, isa.E5M2: ir.I8, isa.E2M3: ir.I8, isa.E3M2: ir.I8, isa.E2M1: ir.I8, isa.UE8M0: ir.I8, isa.UE4M3: ir.I8,
-	isa.E4M3x2: ir.I16, isa.E5M2x2: ir.I16, isa.E2M3x2: ir.I16, isa.E3M2x2: ir.I16, isa.UE8M0x2: ir.I16,
+	isa.E4M3x2: ir.I16, isa.E5M2x2: ir.I16, isa.E2M3x2: ir.I16, isa.E3M2x2: ir.I16, isa.UE8M0x2: ir.I16, isa.S2F6x2: ir.I16,
 	isa.E4M3x4: ir.I32, isa.E5M2x4: ir.I32, isa.E2M3x4: ir.I32, isa.E3M2x4: ir.I32, isa.E2M1x2: ir.I8, isa.E2M1x4: ir.I16,
 	isa.S16x2: ir.I32, isa.U16x2: ir.I32, isa.U8x4: ir.I32, isa.S8x4: ir.I32,
 	isa.Pred: ir.I1, isa.TexRef: ir.I64, isa.SamplerRef: ir.I64, isa.SurfRef: ir.I64,

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -38,6 +39,14 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// capability is the device to load a case for: 90, which the record is of, unless the case says it is for a later one.
+func capability(ptx string) int {
+	if strings.Contains(ptx, ".target sm_100a") {
+		return 100
+	}
+	return 90
+}
+
 func runCases(t *testing.T, b backend.Backend) {
 	devs, err := b.Open()
 	if err != nil {
@@ -57,7 +66,7 @@ func runCases(t *testing.T, b backend.Backend) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			out, err := c.Execute(devs[0], func(ptx string) (*backend.Module, error) { return driver.Describe(name, ptx, 90) })
+			out, err := c.Execute(devs[0], func(ptx string) (*backend.Module, error) { return driver.Describe(name, ptx, capability(ptx)) })
 			if err != nil {
 				t.Fatal(err)
 			}

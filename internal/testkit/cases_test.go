@@ -44,6 +44,9 @@ func TestRecord(t *testing.T) {
 				runAlone(t, name)
 				return
 			}
+			if sm := info.Major*10 + info.Minor; sm < capability(c.PTX) {
+				t.Skipf("the case is for sm_%d, this is sm_%d", capability(c.PTX), sm)
+			}
 			out, err := c.Execute(devs[0], plainModule)
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,9 @@ import (
 // decodeCvt dispatches on the kinds of the two types.
 func decodeCvt(d *decoder) step {
 	dt, at := d.in.Type("dtype"), d.in.Type("atype")
+	if dt == isa.S2F6x2 || at == isa.S2F6x2 || d.has(isa.ModScaledN2Ue8m0) {
+		return d.cvtScaled(dt, at)
+	}
 	if _, n := element(dt); n > 1 {
 		return d.cvtPacked(dt, at)
 	}

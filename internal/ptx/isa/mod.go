@@ -44,6 +44,7 @@ const (
 	ModE2m1x4
 	ModUe8m0
 	ModUe8m0x2
+	ModS2f6x2
 	ModUe4m3
 	ModS4
 	ModU4
@@ -187,6 +188,7 @@ const (
 	ModSatfinite
 	ModRs
 	ModRna
+	ModScaledN2Ue8m0
 	ModFinite
 	ModInfinite
 	ModNumber

@@ -45,6 +45,7 @@ const (
 	UE8M0
 	UE8M0x2
 	UE4M3
+	S2F6x2
 	S4
 	U4
 	S2
@@ -97,7 +98,8 @@ var types = [NumTypes]typeRow{
 	E2M3x4: {"e2m3x4", 32, ClassPacked}, E3M2x4: {"e3m2x4", 32, ClassPacked},
 	E2M1: {"e2m1", 4, ClassFloat}, E2M1x2: {"e2m1x2", 8, ClassPacked}, E2M1x4: {"e2m1x4", 16, ClassPacked},
 	UE8M0: {"ue8m0", 8, ClassFloat}, UE8M0x2: {"ue8m0x2", 16, ClassPacked}, UE4M3: {"ue4m3", 8, ClassFloat},
-	S4: {"s4", 4, ClassSigned}, U4: {"u4", 4, ClassUnsigned}, S2: {"s2", 2, ClassSigned}, U2: {"u2", 2, ClassUnsigned},
+	S2F6x2: {"s2f6x2", 16, ClassPacked},
+	S4:     {"s4", 4, ClassSigned}, U4: {"u4", 4, ClassUnsigned}, S2: {"s2", 2, ClassSigned}, U2: {"u2", 2, ClassUnsigned},
 	B1: {"b1", 1, ClassBits}, B4: {"b4", 4, ClassBits}, B6: {"b6", 6, ClassBits},
 	S16x2: {"s16x2", 32, ClassPacked}, U16x2: {"u16x2", 32, ClassPacked}, U8x4: {"u8x4", 32, ClassPacked}, S8x4: {"s8x4", 32, ClassPacked},
 	Pred:   {"pred", 1, ClassPred},
