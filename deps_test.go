@@ -23,6 +23,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
+	{room: "roster"},
 	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"},
 	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
 	// compiler
@@ -39,14 +40,14 @@ var rules = []rule{
 	{room: "dl", may: "spec", cgo: true},
 	// runtime
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap", why: "softfloat and approx are the arithmetic it defines"},
-	{room: "backend/cpu", may: "backend engine compile image logx"},
+	{room: "backend/cpu", may: "backend engine compile image logx roster"},
 	{room: "backend/cuda", may: "backend compile dl"},
 	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap", why: "modules are checked at load, as the real driver does"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
 	{room: "shim/cublas", may: "shim driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},
 	{room: "shim/cublaslt", may: "driver shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
-	{room: "shim/nvml", may: "driver hostmem spec/cu spec/nv logx"},
+	{room: "shim/nvml", may: "driver hostmem roster spec/cu spec/nv logx"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
 	// border
 	{room: "abi", may: "spec spec/*", cgo: true},

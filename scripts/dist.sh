@@ -60,7 +60,7 @@ front() {
 sed -n 's/^library \([^ ]*\) key \([^ ]*\) .*/\2 \1/p' "$root"/internal/spec/*.api | while read -r key soname; do
 	front "$key" "$soname"
 done
-for plain in libcuda.so:libcuda.so.1 libcudart.so:libcudart.so.13; do
+for plain in libcuda.so:libcuda.so.1 libcudart.so:libcudart.so.13 libnvidia-ml.so:libnvidia-ml.so.1; do
 	[ -e "$lib/${plain%%:*}" ] || ln -s "${plain##*:}" "$lib/${plain%%:*}"
 done
 

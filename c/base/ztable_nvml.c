@@ -2,19 +2,20 @@
 
 #include "base.h"
 
-extern char kz_none_nvml[];
+extern char kz_lazy_nvml[];
 extern char kzb_nvmlErrorString[];
+extern char kz_none_nvml[];
 
 KZ_EXPORT void *kz_table_nvml[] = {
-	kz_none_nvml, // 0 nvmlInit_v2
-	kz_none_nvml, // 1 nvmlInitWithFlags
-	kz_none_nvml, // 2 nvmlShutdown
+	kz_lazy_nvml, // 0 nvmlInit_v2
+	kz_lazy_nvml, // 1 nvmlInitWithFlags
+	kz_lazy_nvml, // 2 nvmlShutdown
 	kzb_nvmlErrorString, // 3 nvmlErrorString
-	kz_none_nvml, // 4 nvmlSystemGetDriverVersion
-	kz_none_nvml, // 5 nvmlSystemGetNVMLVersion
-	kz_none_nvml, // 6 nvmlSystemGetCudaDriverVersion
-	kz_none_nvml, // 7 nvmlSystemGetCudaDriverVersion_v2
-	kz_none_nvml, // 8 nvmlSystemGetProcessName
+	kz_lazy_nvml, // 4 nvmlSystemGetDriverVersion
+	kz_lazy_nvml, // 5 nvmlSystemGetNVMLVersion
+	kz_lazy_nvml, // 6 nvmlSystemGetCudaDriverVersion
+	kz_lazy_nvml, // 7 nvmlSystemGetCudaDriverVersion_v2
+	kz_lazy_nvml, // 8 nvmlSystemGetProcessName
 	kz_none_nvml, // 9 nvmlSystemGetHicVersion
 	kz_none_nvml, // 10 nvmlSystemGetTopologyGpuSet
 	kz_none_nvml, // 11 nvmlSystemGetDriverBranch
@@ -31,17 +32,17 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 22 nvmlSystemEventSetFree
 	kz_none_nvml, // 23 nvmlSystemRegisterEvents
 	kz_none_nvml, // 24 nvmlSystemEventSetWait
-	kz_none_nvml, // 25 nvmlInit
-	kz_none_nvml, // 26 nvmlDeviceGetCount_v2
+	kz_lazy_nvml, // 25 nvmlInit
+	kz_lazy_nvml, // 26 nvmlDeviceGetCount_v2
 	kz_none_nvml, // 27 nvmlDeviceGetAttributes_v2
-	kz_none_nvml, // 28 nvmlDeviceGetHandleByIndex_v2
+	kz_lazy_nvml, // 28 nvmlDeviceGetHandleByIndex_v2
 	kz_none_nvml, // 29 nvmlDeviceGetHandleBySerial
-	kz_none_nvml, // 30 nvmlDeviceGetHandleByUUID
+	kz_lazy_nvml, // 30 nvmlDeviceGetHandleByUUID
 	kz_none_nvml, // 31 nvmlDeviceGetHandleByUUIDV
-	kz_none_nvml, // 32 nvmlDeviceGetHandleByPciBusId_v2
-	kz_none_nvml, // 33 nvmlDeviceGetName
-	kz_none_nvml, // 34 nvmlDeviceGetBrand
-	kz_none_nvml, // 35 nvmlDeviceGetIndex
+	kz_lazy_nvml, // 32 nvmlDeviceGetHandleByPciBusId_v2
+	kz_lazy_nvml, // 33 nvmlDeviceGetName
+	kz_lazy_nvml, // 34 nvmlDeviceGetBrand
+	kz_lazy_nvml, // 35 nvmlDeviceGetIndex
 	kz_none_nvml, // 36 nvmlDeviceGetSerial
 	kz_none_nvml, // 37 nvmlDeviceGetModuleId
 	kz_none_nvml, // 38 nvmlDeviceGetC2cModeInfoV
@@ -51,22 +52,22 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 42 nvmlDeviceSetCpuAffinity
 	kz_none_nvml, // 43 nvmlDeviceClearCpuAffinity
 	kz_none_nvml, // 44 nvmlDeviceGetNumaNodeId
-	kz_none_nvml, // 45 nvmlDeviceGetTopologyCommonAncestor
+	kz_lazy_nvml, // 45 nvmlDeviceGetTopologyCommonAncestor
 	kz_none_nvml, // 46 nvmlDeviceGetTopologyNearestGpus
-	kz_none_nvml, // 47 nvmlDeviceGetP2PStatus
-	kz_none_nvml, // 48 nvmlDeviceGetUUID
-	kz_none_nvml, // 49 nvmlDeviceGetMinorNumber
+	kz_lazy_nvml, // 47 nvmlDeviceGetP2PStatus
+	kz_lazy_nvml, // 48 nvmlDeviceGetUUID
+	kz_lazy_nvml, // 49 nvmlDeviceGetMinorNumber
 	kz_none_nvml, // 50 nvmlDeviceGetBoardPartNumber
 	kz_none_nvml, // 51 nvmlDeviceGetInforomVersion
 	kz_none_nvml, // 52 nvmlDeviceGetInforomImageVersion
 	kz_none_nvml, // 53 nvmlDeviceGetInforomConfigurationChecksum
 	kz_none_nvml, // 54 nvmlDeviceValidateInforom
 	kz_none_nvml, // 55 nvmlDeviceGetLastBBXFlushTime
-	kz_none_nvml, // 56 nvmlDeviceGetDisplayMode
-	kz_none_nvml, // 57 nvmlDeviceGetDisplayActive
-	kz_none_nvml, // 58 nvmlDeviceGetPersistenceMode
+	kz_lazy_nvml, // 56 nvmlDeviceGetDisplayMode
+	kz_lazy_nvml, // 57 nvmlDeviceGetDisplayActive
+	kz_lazy_nvml, // 58 nvmlDeviceGetPersistenceMode
 	kz_none_nvml, // 59 nvmlDeviceGetPciInfoExt
-	kz_none_nvml, // 60 nvmlDeviceGetPciInfo_v3
+	kz_lazy_nvml, // 60 nvmlDeviceGetPciInfo_v3
 	kz_none_nvml, // 61 nvmlDeviceGetMaxPcieLinkGeneration
 	kz_none_nvml, // 62 nvmlDeviceGetGpuMaxPcieLinkGeneration
 	kz_none_nvml, // 63 nvmlDeviceGetMaxPcieLinkWidth
@@ -74,8 +75,8 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 65 nvmlDeviceGetCurrPcieLinkWidth
 	kz_none_nvml, // 66 nvmlDeviceGetPcieThroughput
 	kz_none_nvml, // 67 nvmlDeviceGetPcieReplayCounter
-	kz_none_nvml, // 68 nvmlDeviceGetClockInfo
-	kz_none_nvml, // 69 nvmlDeviceGetMaxClockInfo
+	kz_lazy_nvml, // 68 nvmlDeviceGetClockInfo
+	kz_lazy_nvml, // 69 nvmlDeviceGetMaxClockInfo
 	kz_none_nvml, // 70 nvmlDeviceGetGpcClkVfOffset
 	kz_none_nvml, // 71 nvmlDeviceGetApplicationsClock
 	kz_none_nvml, // 72 nvmlDeviceGetDefaultApplicationsClock
@@ -91,9 +92,9 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 82 nvmlDeviceGetMinMaxFanSpeed
 	kz_none_nvml, // 83 nvmlDeviceGetFanControlPolicy_v2
 	kz_none_nvml, // 84 nvmlDeviceGetNumFans
-	kz_none_nvml, // 85 nvmlDeviceGetTemperature
+	kz_lazy_nvml, // 85 nvmlDeviceGetTemperature
 	kz_none_nvml, // 86 nvmlDeviceGetCoolerInfo
-	kz_none_nvml, // 87 nvmlDeviceGetTemperatureV
+	kz_lazy_nvml, // 87 nvmlDeviceGetTemperatureV
 	kz_none_nvml, // 88 nvmlDeviceGetTemperatureThreshold
 	kz_none_nvml, // 89 nvmlDeviceGetMarginTemperature
 	kz_none_nvml, // 90 nvmlDeviceGetThermalSettings
@@ -121,20 +122,20 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 112 nvmlDeviceGetTotalEnergyConsumption
 	kz_none_nvml, // 113 nvmlDeviceGetEnforcedPowerLimit
 	kz_none_nvml, // 114 nvmlDeviceGetGpuOperationMode
-	kz_none_nvml, // 115 nvmlDeviceGetMemoryInfo
-	kz_none_nvml, // 116 nvmlDeviceGetMemoryInfo_v2
-	kz_none_nvml, // 117 nvmlDeviceGetComputeMode
-	kz_none_nvml, // 118 nvmlDeviceGetCudaComputeCapability
+	kz_lazy_nvml, // 115 nvmlDeviceGetMemoryInfo
+	kz_lazy_nvml, // 116 nvmlDeviceGetMemoryInfo_v2
+	kz_lazy_nvml, // 117 nvmlDeviceGetComputeMode
+	kz_lazy_nvml, // 118 nvmlDeviceGetCudaComputeCapability
 	kz_none_nvml, // 119 nvmlDeviceGetDramEncryptionMode
 	kz_none_nvml, // 120 nvmlDeviceSetDramEncryptionMode
 	kz_none_nvml, // 121 nvmlDeviceGetEccMode
 	kz_none_nvml, // 122 nvmlDeviceGetDefaultEccMode
-	kz_none_nvml, // 123 nvmlDeviceGetBoardId
-	kz_none_nvml, // 124 nvmlDeviceGetMultiGpuBoard
+	kz_lazy_nvml, // 123 nvmlDeviceGetBoardId
+	kz_lazy_nvml, // 124 nvmlDeviceGetMultiGpuBoard
 	kz_none_nvml, // 125 nvmlDeviceGetTotalEccErrors
 	kz_none_nvml, // 126 nvmlDeviceGetDetailedEccErrors
 	kz_none_nvml, // 127 nvmlDeviceGetMemoryErrorCounter
-	kz_none_nvml, // 128 nvmlDeviceGetUtilizationRates
+	kz_lazy_nvml, // 128 nvmlDeviceGetUtilizationRates
 	kz_none_nvml, // 129 nvmlDeviceGetEncoderUtilization
 	kz_none_nvml, // 130 nvmlDeviceGetEncoderCapacity
 	kz_none_nvml, // 131 nvmlDeviceGetEncoderStats
@@ -147,19 +148,19 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 138 nvmlDeviceGetDriverModel_v2
 	kz_none_nvml, // 139 nvmlDeviceGetVbiosVersion
 	kz_none_nvml, // 140 nvmlDeviceGetBridgeChipInfo
-	kz_none_nvml, // 141 nvmlDeviceGetComputeRunningProcesses_v3
-	kz_none_nvml, // 142 nvmlDeviceGetGraphicsRunningProcesses_v3
-	kz_none_nvml, // 143 nvmlDeviceGetMPSComputeRunningProcesses_v3
+	kz_lazy_nvml, // 141 nvmlDeviceGetComputeRunningProcesses_v3
+	kz_lazy_nvml, // 142 nvmlDeviceGetGraphicsRunningProcesses_v3
+	kz_lazy_nvml, // 143 nvmlDeviceGetMPSComputeRunningProcesses_v3
 	kz_none_nvml, // 144 nvmlDeviceGetRunningProcessDetailList
-	kz_none_nvml, // 145 nvmlDeviceOnSameBoard
+	kz_lazy_nvml, // 145 nvmlDeviceOnSameBoard
 	kz_none_nvml, // 146 nvmlDeviceGetAPIRestriction
 	kz_none_nvml, // 147 nvmlDeviceGetSamples
 	kz_none_nvml, // 148 nvmlDeviceGetBAR1MemoryInfo
 	kz_none_nvml, // 149 nvmlDeviceGetViolationStatus
 	kz_none_nvml, // 150 nvmlDeviceGetIrqNum
-	kz_none_nvml, // 151 nvmlDeviceGetNumGpuCores
+	kz_lazy_nvml, // 151 nvmlDeviceGetNumGpuCores
 	kz_none_nvml, // 152 nvmlDeviceGetPowerSource
-	kz_none_nvml, // 153 nvmlDeviceGetMemoryBusWidth
+	kz_lazy_nvml, // 153 nvmlDeviceGetMemoryBusWidth
 	kz_none_nvml, // 154 nvmlDeviceGetPcieLinkMaxSpeed
 	kz_none_nvml, // 155 nvmlDeviceGetPcieSpeed
 	kz_none_nvml, // 156 nvmlDeviceGetAdaptiveClockInfoStatus
@@ -183,7 +184,7 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 174 nvmlDeviceGetRetiredPagesPendingStatus
 	kz_none_nvml, // 175 nvmlDeviceGetRemappedRows
 	kz_none_nvml, // 176 nvmlDeviceGetRowRemapperHistogram
-	kz_none_nvml, // 177 nvmlDeviceGetArchitecture
+	kz_lazy_nvml, // 177 nvmlDeviceGetArchitecture
 	kz_none_nvml, // 178 nvmlDeviceGetClkMonStatus
 	kz_none_nvml, // 179 nvmlDeviceGetProcessUtilization
 	kz_none_nvml, // 180 nvmlDeviceGetProcessesUtilizationInfo
@@ -261,7 +262,7 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 252 nvmlDeviceGetVgpuProcessUtilization
 	kz_none_nvml, // 253 nvmlDeviceGetVgpuProcessesUtilizationInfo
 	kz_none_nvml, // 254 nvmlDeviceSetMigMode
-	kz_none_nvml, // 255 nvmlDeviceGetMigMode
+	kz_lazy_nvml, // 255 nvmlDeviceGetMigMode
 	kz_none_nvml, // 256 nvmlDeviceGetGpuInstanceProfileInfo
 	kz_none_nvml, // 257 nvmlDeviceGetGpuInstanceProfileInfoV
 	kz_none_nvml, // 258 nvmlDeviceGetGpuInstancePossiblePlacements_v2
@@ -286,26 +287,26 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 277 nvmlDevicePowerSmoothingSetState
 	kz_none_nvml, // 278 nvmlDeviceGetAddressingMode
 	kz_none_nvml, // 279 nvmlDeviceGetAttributes
-	kz_none_nvml, // 280 nvmlDeviceGetComputeRunningProcesses
-	kz_none_nvml, // 281 nvmlDeviceGetComputeRunningProcesses_v2
-	kz_none_nvml, // 282 nvmlDeviceGetCount
+	kz_lazy_nvml, // 280 nvmlDeviceGetComputeRunningProcesses
+	kz_lazy_nvml, // 281 nvmlDeviceGetComputeRunningProcesses_v2
+	kz_lazy_nvml, // 282 nvmlDeviceGetCount
 	kz_none_nvml, // 283 nvmlDeviceGetDriverModel
 	kz_none_nvml, // 284 nvmlDeviceGetGpuInstancePossiblePlacements
 	kz_none_nvml, // 285 nvmlDeviceGetGpuInstanceProfileInfoByIdV
-	kz_none_nvml, // 286 nvmlDeviceGetGraphicsRunningProcesses
-	kz_none_nvml, // 287 nvmlDeviceGetGraphicsRunningProcesses_v2
+	kz_lazy_nvml, // 286 nvmlDeviceGetGraphicsRunningProcesses
+	kz_lazy_nvml, // 287 nvmlDeviceGetGraphicsRunningProcesses_v2
 	kz_none_nvml, // 288 nvmlDeviceGetGridLicensableFeatures
 	kz_none_nvml, // 289 nvmlDeviceGetGridLicensableFeatures_v2
 	kz_none_nvml, // 290 nvmlDeviceGetGridLicensableFeatures_v3
-	kz_none_nvml, // 291 nvmlDeviceGetHandleByIndex
-	kz_none_nvml, // 292 nvmlDeviceGetHandleByPciBusId
+	kz_lazy_nvml, // 291 nvmlDeviceGetHandleByIndex
+	kz_lazy_nvml, // 292 nvmlDeviceGetHandleByPciBusId
 	kz_none_nvml, // 293 nvmlDeviceGetHostname_v1
-	kz_none_nvml, // 294 nvmlDeviceGetMPSComputeRunningProcesses
-	kz_none_nvml, // 295 nvmlDeviceGetMPSComputeRunningProcesses_v2
+	kz_lazy_nvml, // 294 nvmlDeviceGetMPSComputeRunningProcesses
+	kz_lazy_nvml, // 295 nvmlDeviceGetMPSComputeRunningProcesses_v2
 	kz_none_nvml, // 296 nvmlDeviceGetNvLinkInfo
 	kz_none_nvml, // 297 nvmlDeviceGetNvLinkRemotePciInfo
-	kz_none_nvml, // 298 nvmlDeviceGetPciInfo
-	kz_none_nvml, // 299 nvmlDeviceGetPciInfo_v2
+	kz_lazy_nvml, // 298 nvmlDeviceGetPciInfo
+	kz_lazy_nvml, // 299 nvmlDeviceGetPciInfo_v2
 	kz_none_nvml, // 300 nvmlDeviceGetPdi
 	kz_none_nvml, // 301 nvmlDeviceGetPowerMizerMode_v1
 	kz_none_nvml, // 302 nvmlDeviceGetRemappedRows_v2
@@ -413,19 +414,19 @@ KZ_EXPORT void *kz_table_nvml[] = {
 };
 
 const uint8_t kz_kind_nvml[] = {
-	0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,1,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,2,2,0,2,0,2,0,2,2,2,2,0,0,0,0,0,0,0,0,0,2,0,2,
+	2,2,0,0,0,0,0,0,2,2,2,0,2,0,0,0,0,0,0,0,2,2,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,2,0,2,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,
+	0,0,0,2,2,0,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,
+	0,2,0,0,0,0,0,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,0,0,0,2,2,
+	0,0,0,2,2,0,2,2,0,0,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -41,6 +41,7 @@ func verbs() []verb {
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [-o DIR]",
 			about: "compile PTX and show any stage of it", run: runCompile},
 		{name: "check", args: "[--quiet] [--fast] [--sm=NN] program|library|file.ptx", about: "show the kernels in a file and what of them cannot be compiled here", run: runCheck},
+		{name: "smi", args: "[-L] [--query-gpu=FIELDS --format=csv[,noheader,nounits]]", about: "show devices, their memory and use, and who uses them", run: runSMI},
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
 		{name: "version", args: "", about: "print the version", run: runVersion},
 		{name: "help", args: "[verb]", about: "this text, or one verb's", run: runHelp},

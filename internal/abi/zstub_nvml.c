@@ -5,5 +5,326 @@
 
 #include "door.h"
 
+static nvmlReturn_t kz_stub_nvml_nvmlInit_v2(void) {
+	return kz_door(1229, 0, 0);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlInitWithFlags(unsigned int flags) {
+	struct { unsigned int flags; } a = {flags};
+	return kz_door(1230, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlShutdown(void) {
+	return kz_door(1231, 0, 0);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlSystemGetDriverVersion(char *version, unsigned int length) {
+	struct { char *version; unsigned int length; } a = {version, length};
+	return kz_door(1232, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlSystemGetNVMLVersion(char *version, unsigned int length) {
+	struct { char *version; unsigned int length; } a = {version, length};
+	return kz_door(1233, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion) {
+	struct { int *cudaDriverVersion; } a = {cudaDriverVersion};
+	return kz_door(1234, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion) {
+	struct { int *cudaDriverVersion; } a = {cudaDriverVersion};
+	return kz_door(1235, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length) {
+	struct { unsigned int pid; char *name; unsigned int length; } a = {pid, name, length};
+	return kz_door(1236, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlInit(void) {
+	return kz_door(1237, 0, 0);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetCount_v2(unsigned int *deviceCount) {
+	struct { unsigned int *deviceCount; } a = {deviceCount};
+	return kz_door(1238, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device) {
+	struct { unsigned int index; nvmlDevice_t *device; } a = {index, device};
+	return kz_door(1239, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
+	struct { const char *uuid; nvmlDevice_t *device; } a = {uuid, device};
+	return kz_door(1240, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId, nvmlDevice_t *device) {
+	struct { const char *pciBusId; nvmlDevice_t *device; } a = {pciBusId, device};
+	return kz_door(1241, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length) {
+	struct { nvmlDevice_t device; char *name; unsigned int length; } a = {device, name, length};
+	return kz_door(1242, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *type) {
+	struct { nvmlDevice_t device; nvmlBrandType_t *type; } a = {device, type};
+	return kz_door(1243, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index) {
+	struct { nvmlDevice_t device; unsigned int *index; } a = {device, index};
+	return kz_door(1244, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2, nvmlGpuTopologyLevel_t *pathInfo) {
+	struct { nvmlDevice_t device1; nvmlDevice_t device2; nvmlGpuTopologyLevel_t *pathInfo; } a = {device1, device2, pathInfo};
+	return kz_door(1245, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2, nvmlGpuP2PCapsIndex_t p2pIndex, nvmlGpuP2PStatus_t *p2pStatus) {
+	struct { nvmlDevice_t device1; nvmlDevice_t device2; nvmlGpuP2PCapsIndex_t p2pIndex; nvmlGpuP2PStatus_t *p2pStatus; } a = {device1, device2, p2pIndex, p2pStatus};
+	return kz_door(1246, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length) {
+	struct { nvmlDevice_t device; char *uuid; unsigned int length; } a = {device, uuid, length};
+	return kz_door(1247, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minorNumber) {
+	struct { nvmlDevice_t device; unsigned int *minorNumber; } a = {device, minorNumber};
+	return kz_door(1248, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetDisplayMode(nvmlDevice_t device, nvmlEnableState_t *display) {
+	struct { nvmlDevice_t device; nvmlEnableState_t *display; } a = {device, display};
+	return kz_door(1249, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetDisplayActive(nvmlDevice_t device, nvmlEnableState_t *isActive) {
+	struct { nvmlDevice_t device; nvmlEnableState_t *isActive; } a = {device, isActive};
+	return kz_door(1250, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t *mode) {
+	struct { nvmlDevice_t device; nvmlEnableState_t *mode; } a = {device, mode};
+	return kz_door(1251, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci) {
+	struct { nvmlDevice_t device; nvmlPciInfo_t *pci; } a = {device, pci};
+	return kz_door(1252, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *clock) {
+	struct { nvmlDevice_t device; nvmlClockType_t type; unsigned int *clock; } a = {device, type, clock};
+	return kz_door(1253, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *clock) {
+	struct { nvmlDevice_t device; nvmlClockType_t type; unsigned int *clock; } a = {device, type, clock};
+	return kz_door(1254, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensorType, unsigned int *temp) {
+	struct { nvmlDevice_t device; nvmlTemperatureSensors_t sensorType; unsigned int *temp; } a = {device, sensorType, temp};
+	return kz_door(1255, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t *temperature) {
+	struct { nvmlDevice_t device; nvmlTemperature_t *temperature; } a = {device, temperature};
+	return kz_door(1256, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
+	struct { nvmlDevice_t device; nvmlMemory_t *memory; } a = {device, memory};
+	return kz_door(1257, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
+	struct { nvmlDevice_t device; nvmlMemory_v2_t *memory; } a = {device, memory};
+	return kz_door(1258, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeMode(nvmlDevice_t device, nvmlComputeMode_t *mode) {
+	struct { nvmlDevice_t device; nvmlComputeMode_t *mode; } a = {device, mode};
+	return kz_door(1259, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor) {
+	struct { nvmlDevice_t device; int *major; int *minor; } a = {device, major, minor};
+	return kz_door(1260, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int *boardId) {
+	struct { nvmlDevice_t device; unsigned int *boardId; } a = {device, boardId};
+	return kz_door(1261, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int *multiGpuBool) {
+	struct { nvmlDevice_t device; unsigned int *multiGpuBool; } a = {device, multiGpuBool};
+	return kz_door(1262, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization) {
+	struct { nvmlDevice_t device; nvmlUtilization_t *utilization; } a = {device, utilization};
+	return kz_door(1263, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1264, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1265, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1266, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceOnSameBoard(nvmlDevice_t device1, nvmlDevice_t device2, int *onSameBoard) {
+	struct { nvmlDevice_t device1; nvmlDevice_t device2; int *onSameBoard; } a = {device1, device2, onSameBoard};
+	return kz_door(1267, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetNumGpuCores(nvmlDevice_t device, unsigned int *numCores) {
+	struct { nvmlDevice_t device; unsigned int *numCores; } a = {device, numCores};
+	return kz_door(1268, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned int *busWidth) {
+	struct { nvmlDevice_t device; unsigned int *busWidth; } a = {device, busWidth};
+	return kz_door(1269, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitecture_t *arch) {
+	struct { nvmlDevice_t device; nvmlDeviceArchitecture_t *arch; } a = {device, arch};
+	return kz_door(1270, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *currentMode, unsigned int *pendingMode) {
+	struct { nvmlDevice_t device; unsigned int *currentMode; unsigned int *pendingMode; } a = {device, currentMode, pendingMode};
+	return kz_door(1271, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v1_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1272, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v2_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1273, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetCount(unsigned int *deviceCount) {
+	struct { unsigned int *deviceCount; } a = {deviceCount};
+	return kz_door(1274, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v1_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1275, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v2_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1276, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t *device) {
+	struct { unsigned int index; nvmlDevice_t *device; } a = {index, device};
+	return kz_door(1277, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByPciBusId(const char *pciBusId, nvmlDevice_t *device) {
+	struct { const char *pciBusId; nvmlDevice_t *device; } a = {pciBusId, device};
+	return kz_door(1278, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v1_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1279, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos) {
+	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v2_t *infos; } a = {device, infoCount, infos};
+	return kz_door(1280, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPciInfo(nvmlDevice_t device, void *pci) {
+	struct { nvmlDevice_t device; void *pci; } a = {device, pci};
+	return kz_door(1281, 0, &a);
+}
+
+static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, void *pci) {
+	struct { nvmlDevice_t device; void *pci; } a = {device, pci};
+	return kz_door(1282, 0, &a);
+}
+
 void *const kz_stubs_nvml[404] = {
+	[0] = kz_stub_nvml_nvmlInit_v2,
+	[1] = kz_stub_nvml_nvmlInitWithFlags,
+	[2] = kz_stub_nvml_nvmlShutdown,
+	[4] = kz_stub_nvml_nvmlSystemGetDriverVersion,
+	[5] = kz_stub_nvml_nvmlSystemGetNVMLVersion,
+	[6] = kz_stub_nvml_nvmlSystemGetCudaDriverVersion,
+	[7] = kz_stub_nvml_nvmlSystemGetCudaDriverVersion_v2,
+	[8] = kz_stub_nvml_nvmlSystemGetProcessName,
+	[25] = kz_stub_nvml_nvmlInit,
+	[26] = kz_stub_nvml_nvmlDeviceGetCount_v2,
+	[28] = kz_stub_nvml_nvmlDeviceGetHandleByIndex_v2,
+	[30] = kz_stub_nvml_nvmlDeviceGetHandleByUUID,
+	[32] = kz_stub_nvml_nvmlDeviceGetHandleByPciBusId_v2,
+	[33] = kz_stub_nvml_nvmlDeviceGetName,
+	[34] = kz_stub_nvml_nvmlDeviceGetBrand,
+	[35] = kz_stub_nvml_nvmlDeviceGetIndex,
+	[45] = kz_stub_nvml_nvmlDeviceGetTopologyCommonAncestor,
+	[47] = kz_stub_nvml_nvmlDeviceGetP2PStatus,
+	[48] = kz_stub_nvml_nvmlDeviceGetUUID,
+	[49] = kz_stub_nvml_nvmlDeviceGetMinorNumber,
+	[56] = kz_stub_nvml_nvmlDeviceGetDisplayMode,
+	[57] = kz_stub_nvml_nvmlDeviceGetDisplayActive,
+	[58] = kz_stub_nvml_nvmlDeviceGetPersistenceMode,
+	[60] = kz_stub_nvml_nvmlDeviceGetPciInfo_v3,
+	[68] = kz_stub_nvml_nvmlDeviceGetClockInfo,
+	[69] = kz_stub_nvml_nvmlDeviceGetMaxClockInfo,
+	[85] = kz_stub_nvml_nvmlDeviceGetTemperature,
+	[87] = kz_stub_nvml_nvmlDeviceGetTemperatureV,
+	[115] = kz_stub_nvml_nvmlDeviceGetMemoryInfo,
+	[116] = kz_stub_nvml_nvmlDeviceGetMemoryInfo_v2,
+	[117] = kz_stub_nvml_nvmlDeviceGetComputeMode,
+	[118] = kz_stub_nvml_nvmlDeviceGetCudaComputeCapability,
+	[123] = kz_stub_nvml_nvmlDeviceGetBoardId,
+	[124] = kz_stub_nvml_nvmlDeviceGetMultiGpuBoard,
+	[128] = kz_stub_nvml_nvmlDeviceGetUtilizationRates,
+	[141] = kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses_v3,
+	[142] = kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses_v3,
+	[143] = kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses_v3,
+	[145] = kz_stub_nvml_nvmlDeviceOnSameBoard,
+	[151] = kz_stub_nvml_nvmlDeviceGetNumGpuCores,
+	[153] = kz_stub_nvml_nvmlDeviceGetMemoryBusWidth,
+	[177] = kz_stub_nvml_nvmlDeviceGetArchitecture,
+	[255] = kz_stub_nvml_nvmlDeviceGetMigMode,
+	[280] = kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses,
+	[281] = kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses_v2,
+	[282] = kz_stub_nvml_nvmlDeviceGetCount,
+	[286] = kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses,
+	[287] = kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses_v2,
+	[291] = kz_stub_nvml_nvmlDeviceGetHandleByIndex,
+	[292] = kz_stub_nvml_nvmlDeviceGetHandleByPciBusId,
+	[294] = kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses,
+	[295] = kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses_v2,
+	[298] = kz_stub_nvml_nvmlDeviceGetPciInfo,
+	[299] = kz_stub_nvml_nvmlDeviceGetPciInfo_v2,
 };

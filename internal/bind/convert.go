@@ -9,6 +9,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
+	"kudzu/internal/shim/nvml"
 )
 
 const (
@@ -62,3 +63,9 @@ func blasCode(err error) int32 { return int32(cublas.StatusOf(err)) }
 
 // refuseBlas answers a null pointer where a result must go: CUBLAS_STATUS_INVALID_VALUE.
 func refuseBlas() int32 { return 7 }
+
+// nvmlCode is code for NVML.
+func nvmlCode(err error) int32 { return int32(nvml.ReturnOf(err)) }
+
+// refuseNvml answers a null pointer where a result must go: NVML_ERROR_INVALID_ARGUMENT.
+func refuseNvml() int32 { return 2 }

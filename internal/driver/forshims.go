@@ -39,5 +39,15 @@ func (t *Thread) TakeMemory(n uint64) (DevPtr, error) {
 	return DevPtr(addr), c.newAlloc(&alloc{base: uint64(addr), size: n, kind: allocDevice})
 }
 
+// DeviceUsage is the memory of a device that this process has not taken, and all there is. It needs no context.
+func (t *Thread) DeviceUsage(dev cu.CUdevice) (free, total uint64, err error) {
+	d, err := t.device(dev)
+	if err != nil {
+		return 0, 0, err
+	}
+	free, total = d.dev.Memory().Usage()
+	return free, total, nil
+}
+
 // GiveMemory frees what TakeMemory gave, once the work of its context is done.
 func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }

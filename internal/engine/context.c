@@ -133,9 +133,11 @@ static inline void fp_leave(fpmode old) { __asm__ volatile("msr fpcr, %0" : : "r
 
 // --- running ---
 
-static _Atomic(_Atomic uint64_t *) kernel_ns;
+static _Atomic(_Atomic uint64_t *) kernel_ns, kernel_ns_listed;
 
 void kz_count_kernels(uint64_t counter) { atomic_store(&kernel_ns, (_Atomic uint64_t *)counter); }
+
+void kz_list_kernels(uint64_t counter) { atomic_store(&kernel_ns_listed, (_Atomic uint64_t *)counter); }
 
 static int classify(struct kz_ctx *c, const struct kz_op *op) {
 	if (c->sig_addr - (uint64_t)c->stack < KZ_GUARD && c->sig == SIGSEGV && c->sig_code > 0) return KZ_FAULT_STACK;
@@ -178,13 +180,16 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	c->w.warp = 0;
 	c->w.stop_line = c->w.stop_lanes = 0;
 	_Atomic uint64_t *spent = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns, memory_order_relaxed) : NULL;
-	int64_t t0 = spent ? kz_nanos() : 0;
+	_Atomic uint64_t *listed = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns_listed, memory_order_relaxed) : NULL;
+	int64_t t0 = spent || listed ? kz_nanos() : 0, dt = 0;
 	fpmode old = fp_enter(ftz);
 	c->armed = 1;
 	uint64_t r = kz_enter(&c->jump, fn, l, &c->w, first, count, c->stack_top);
 	c->armed = 0;
 	fp_leave(old);
-	if (spent) atomic_fetch_add_explicit(spent, (uint64_t)(kz_nanos() - t0), memory_order_relaxed);
+	if (t0) dt = kz_nanos() - t0;
+	if (spent) atomic_fetch_add_explicit(spent, (uint64_t)dt, memory_order_relaxed);
+	if (listed) atomic_fetch_add_explicit(listed, (uint64_t)dt, memory_order_relaxed);
 	c->op = NULL;
 	if (__builtin_expect(r == 0, 1)) return KZ_FAULT_NONE;
 	if (r == KZ_STOP_YIELD && op->kind == KZ_OP_KERNEL) return KZ_PARKED;

@@ -150,6 +150,9 @@ func (e *Engine) Stats() Stats {
 // valid until the process ends, or until it is called with 0.
 func CountKernels(counter uintptr) { C.kz_count_kernels(C.uint64_t(counter)) }
 
+// ListKernels is CountKernels for a second word: the one that other processes read.
+func ListKernels(counter uintptr) { C.kz_list_kernels(C.uint64_t(counter)) }
+
 // AssertHandlers puts the engine's fault handlers back on top if a library has installed its own since.
 // The engine does so by itself once a millisecond while kernels run.
 func AssertHandlers() { C.kz_fault_assert() }

@@ -124,7 +124,32 @@ func (b *Backend) Open() ([]backend.Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &Device{b: b, e: e, mem: m, heap: heap, info: describe(i, bytes, major, minor, e.Threads()), domains: map[uint64]*domain{}})
+		all = append(all, &Device{b: b, e: e, mem: m, heap: heap, info: describe(i, bytes, major, minor, e.Threads()), index: i, domains: map[uint64]*domain{}})
+	}
+	return all, nil
+}
+
+// Infos describes the devices as Open would, without starting anything.
+func (b *Backend) Infos() ([]backend.Info, error) {
+	threads, err := engine.DefaultThreads()
+	if err != nil {
+		return nil, err
+	}
+	n, err := b.devices()
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := b.memory(n)
+	if err != nil {
+		return nil, err
+	}
+	major, minor, err := capability(b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"))
+	if err != nil {
+		return nil, err
+	}
+	var all []backend.Info
+	for i := range n {
+		all = append(all, describe(i, bytes, major, minor, threads))
 	}
 	return all, nil
 }

@@ -19,6 +19,8 @@ type Device struct {
 	heap *engine.Domain // whose device heap all queues share that name no domain
 	info backend.Info
 
+	index int // among the devices
+
 	mu      sync.Mutex
 	domains map[uint64]*domain // guarded by mu: those that NewQueueIn named
 }
@@ -37,7 +39,7 @@ type domain struct {
 func (d *Device) Info() *backend.Info { return &d.info }
 
 // Memory is the device's memory.
-func (d *Device) Memory() backend.Memory { return memory{d.mem} }
+func (d *Device) Memory() backend.Memory { return memory{d.mem, d} }
 
 // Engine is what runs the device's work.
 func (d *Device) Engine() *engine.Engine { return d.e }
@@ -104,16 +106,23 @@ func (d *Device) SetLimits(id, fifo, heap uint64) error {
 }
 
 // memory is backend.Memory on the engine's.
-type memory struct{ m *engine.Memory }
+type memory struct {
+	m *engine.Memory
+	d *Device
+}
 
 // Alloc gives device memory.
 func (m memory) Alloc(n, align uint64) (backend.Addr, error) {
 	a, err := m.m.Alloc(n, align)
+	m.d.tell()
 	return backend.Addr(a), plain(err)
 }
 
 // Free takes it back.
-func (m memory) Free(a backend.Addr) error { return plain(m.m.Free(uint64(a))) }
+func (m memory) Free(a backend.Addr) error {
+	defer m.d.tell()
+	return plain(m.m.Free(uint64(a)))
+}
 
 // Usage is bytes free and total.
 func (m memory) Usage() (free, total uint64) { return m.m.Usage() }

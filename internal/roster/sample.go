@@ -1,0 +1,72 @@
+package roster
+
+import (
+	"sync"
+	"time"
+)
+
+// Sampler turns the counters of all processes into a share of the time. The threads that run kernels are all devices', so
+// it is the same for each device.
+type Sampler struct {
+	mu    sync.Mutex
+	at    time.Time      // guarded by mu, as the rest
+	spent map[int]uint64 // by process, at that time
+	last  int
+}
+
+const (
+	shortest = 100 * time.Millisecond // between samples; sooner, the last answer holds
+	longest  = 2 * time.Second        // after which a sample says nothing about now
+)
+
+// Percent is how much of the time the threads spent in kernels since the last call, from 0 to 100. Without a recent one it
+// takes a short while.
+func (s *Sampler) Percent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.at) > longest {
+		if !s.take() {
+			s.last = 0 // nobody: no need to wait
+			return 0
+		}
+		time.Sleep(shortest)
+	} else if time.Since(s.at) < shortest {
+		return s.last
+	}
+	before, at := s.spent, s.at
+	s.take()
+	s.last = share(before, s.spent, time.Since(at), threads())
+	return s.last
+}
+
+func share(before, after map[int]uint64, over time.Duration, threads int) int {
+	var ns uint64
+	for pid, n := range after {
+		if b, ok := before[pid]; ok && n > b {
+			ns += n - b
+		}
+	}
+	if over <= 0 || threads <= 0 {
+		return 0
+	}
+	return min(100, int((100*ns+uint64(over)*uint64(threads)/2)/(uint64(over)*uint64(threads))))
+}
+
+func (s *Sampler) take() bool {
+	all, _ := List()
+	s.at, s.spent = time.Now(), map[int]uint64{}
+	for _, p := range all {
+		s.spent[p.Pid] = p.Kernels
+	}
+	return len(all) > 0
+}
+
+// threads is the most that any listed process runs kernels on.
+func threads() int {
+	n := 0
+	all, _ := List()
+	for _, p := range all {
+		n = max(n, p.Threads)
+	}
+	return n
+}

@@ -1,0 +1,362 @@
+package nvml
+
+import (
+	"fmt"
+	"os"
+
+	"kudzu/internal/hostmem"
+	"kudzu/internal/roster"
+	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/nv"
+)
+
+// DeviceGetIndex is the number of a device.
+func (t *Thread) DeviceGetIndex(h nv.NvmlDevice_t) (uint32, error) {
+	dev, err := t.device(h)
+	return uint32(dev), err
+}
+
+// DeviceGetMinorNumber is the same: there is no file in /dev.
+func (t *Thread) DeviceGetMinorNumber(h nv.NvmlDevice_t) (uint32, error) { return t.DeviceGetIndex(h) }
+
+// DeviceGetName is the device's name.
+func (t *Thread) DeviceGetName(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
+	dev, err := t.device(h)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 256)
+	if err := t.driver().DeviceGetName(hostmem.Of(&buf[0]), int32(len(buf)), cu.CUdevice(dev)); err != nil {
+		return err
+	}
+	return answer(p, n, hostmem.String(hostmem.Of(&buf[0])))
+}
+
+// DeviceGetUUID is the device's UUID as text.
+func (t *Thread) DeviceGetUUID(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
+	dev, err := t.device(h)
+	if err != nil {
+		return err
+	}
+	u, err := t.uuid(dev)
+	if err != nil {
+		return err
+	}
+	return answer(p, n, u)
+}
+
+func (t *Thread) pciInfo(h nv.NvmlDevice_t, p hostmem.Ptr, size uint64) error {
+	dev, err := t.device(h)
+	if err != nil {
+		return err
+	}
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	at, err := t.pci(dev)
+	if err != nil {
+		return err
+	}
+	v := nv.NvmlPciInfo_t{Domain: uint32(at[0]), Bus: uint32(at[1]), Device: uint32(at[2])}
+	copy(v.BusIdLegacy[:len(v.BusIdLegacy)-1], fmt.Sprintf("%04X:%02X:%02X.0", at[0], at[1], at[2]))
+	copy(v.BusId[:len(v.BusId)-1], fmt.Sprintf("%08X:%02X:%02X.0", at[0], at[1], at[2]))
+	hostmem.StorePrefix(p, v, size)
+	return nil
+}
+
+// The sizes of nvmlPciInfo_t by version: without and with the number of the subsystem, and with the long text.
+const (
+	pciInfoV1 = 32
+	pciInfoV2 = 36
+	pciInfoV3 = 68
+)
+
+// DeviceGetPciInfo is where the device would be on a bus; it has no numbers of a vendor.
+func (t *Thread) DeviceGetPciInfo(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.pciInfo(h, p, pciInfoV3)
+}
+
+// DeviceGetPciInfoV1 is DeviceGetPciInfo in its first, shorter structure.
+func (t *Thread) DeviceGetPciInfoV1(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.pciInfo(h, p, pciInfoV1)
+}
+
+// DeviceGetPciInfoV2 is DeviceGetPciInfo in its second structure.
+func (t *Thread) DeviceGetPciInfoV2(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.pciInfo(h, p, pciInfoV2)
+}
+
+// memory is total and used: what all processes of the user have.
+func (t *Thread) memory(h nv.NvmlDevice_t) (total, used uint64, err error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	free, total, err := t.driver().DeviceUsage(cu.CUdevice(dev))
+	if err != nil {
+		return 0, 0, err
+	}
+	all, err := t.processes(dev)
+	if err != nil {
+		return 0, 0, err
+	}
+	used = total - free
+	for _, p := range all {
+		if p.Pid != os.Getpid() {
+			used += p.Used[dev]
+		}
+	}
+	return total, min(used, total), nil
+}
+
+// DeviceGetMemoryInfo is total, free and used memory.
+func (t *Thread) DeviceGetMemoryInfo(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	total, used, err := t.memory(h)
+	if err != nil {
+		return err
+	}
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	hostmem.Store(p, nv.NvmlMemory_t{Total: total, Free: total - used, Used: used})
+	return nil
+}
+
+// version is what the first word of a versioned structure must be: its size, and the version in the last byte.
+func version(size, v uint32) uint32 { return size | v<<24 }
+
+// DeviceGetMemoryInfoV2 is the same with a version and reserved memory, of which there is none.
+func (t *Thread) DeviceGetMemoryInfoV2(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	total, used, err := t.memory(h)
+	if err != nil {
+		return err
+	}
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	v := hostmem.Load[uint32](p)
+	if v != version(40, 2) {
+		return wrongVersion
+	}
+	hostmem.Store(p, nv.NvmlMemory_v2_t{Version: v, Total: total, Free: total - used, Used: used})
+	return nil
+}
+
+// DeviceGetUtilizationRates is the share of the time that threads spent in kernels, of all processes of the user. How busy
+// memory is cannot be told apart from that.
+func (t *Thread) DeviceGetUtilizationRates(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if _, err := t.device(h); err != nil {
+		return err
+	}
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	hostmem.Store(p, nv.NvmlUtilization_t{Gpu: uint32(sampler.Percent())})
+	return nil
+}
+
+// DeviceGetTemperature is the processor's, where the system tells.
+func (t *Thread) DeviceGetTemperature(h nv.NvmlDevice_t, sensor nv.NvmlTemperatureSensors_t) (uint32, error) {
+	if _, err := t.device(h); err != nil {
+		return 0, err
+	}
+	if sensor != nv.NVML_TEMPERATURE_GPU {
+		return 0, invalidArgument
+	}
+	degrees, ok := roster.Temperature()
+	if !ok {
+		return 0, notSupported
+	}
+	return uint32(degrees), nil
+}
+
+// DeviceGetTemperatureV is the same with a version.
+func (t *Thread) DeviceGetTemperatureV(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	v := hostmem.Load[nv.NvmlTemperature_v1_t](p)
+	if v.Version != version(12, 1) {
+		return wrongVersion
+	}
+	degrees, err := t.DeviceGetTemperature(h, v.SensorType)
+	if err != nil {
+		return err
+	}
+	v.Temperature = int32(degrees)
+	hostmem.Store(p, v)
+	return nil
+}
+
+// DeviceGetCudaComputeCapability is the compute capability.
+func (t *Thread) DeviceGetCudaComputeCapability(h nv.NvmlDevice_t) (major, minor int32, err error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	return t.driver().DeviceComputeCapability(cu.CUdevice(dev))
+}
+
+// DeviceGetArchitecture is the generation that has the compute capability: NVML_DEVICE_ARCH_*.
+func (t *Thread) DeviceGetArchitecture(h nv.NvmlDevice_t) (uint32, error) {
+	major, minor, err := t.DeviceGetCudaComputeCapability(h)
+	const pascal, volta, turing, ampere, ada, hopper, blackwell, other = 4, 5, 6, 7, 8, 9, 10, 0xffffffff
+	switch {
+	case err != nil:
+		return 0, err
+	case major == 6:
+		return pascal, nil
+	case major == 7 && minor < 5:
+		return volta, nil
+	case major == 7:
+		return turing, nil
+	case major == 8 && minor < 9:
+		return ampere, nil
+	case major == 8:
+		return ada, nil
+	case major == 9:
+		return hopper, nil
+	case major == 10 || major == 12:
+		return blackwell, nil
+	}
+	return other, nil
+}
+
+// DeviceGetBrand is none of the vendor's.
+func (t *Thread) DeviceGetBrand(h nv.NvmlDevice_t) (nv.NvmlBrandType_t, error) {
+	_, err := t.device(h)
+	return nv.NVML_BRAND_UNKNOWN, err
+}
+
+// DeviceGetComputeMode: any number of contexts.
+func (t *Thread) DeviceGetComputeMode(h nv.NvmlDevice_t) (nv.NvmlComputeMode_t, error) {
+	_, err := t.device(h)
+	return nv.NVML_COMPUTEMODE_DEFAULT, err
+}
+
+// DeviceGetPersistenceMode: a processor is always there.
+func (t *Thread) DeviceGetPersistenceMode(h nv.NvmlDevice_t) (nv.NvmlEnableState_t, error) {
+	_, err := t.device(h)
+	return nv.NVML_FEATURE_ENABLED, err
+}
+
+// DeviceGetDisplayMode: no display is connected.
+func (t *Thread) DeviceGetDisplayMode(h nv.NvmlDevice_t) (nv.NvmlEnableState_t, error) {
+	_, err := t.device(h)
+	return nv.NVML_FEATURE_DISABLED, err
+}
+
+// DeviceGetDisplayActive: and none is in use.
+func (t *Thread) DeviceGetDisplayActive(h nv.NvmlDevice_t) (nv.NvmlEnableState_t, error) {
+	return t.DeviceGetDisplayMode(h)
+}
+
+// DeviceGetNumGpuCores is lanes: multiprocessors times the threads of a warp.
+func (t *Thread) DeviceGetNumGpuCores(h nv.NvmlDevice_t) (uint32, error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return 0, err
+	}
+	n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+	if err != nil {
+		return 0, err
+	}
+	w, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_WARP_SIZE)
+	return uint32(n * w), err
+}
+
+// DeviceGetMemoryBusWidth is the width in bits that the device's attribute has.
+func (t *Thread) DeviceGetMemoryBusWidth(h nv.NvmlDevice_t) (uint32, error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return 0, err
+	}
+	n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)
+	return uint32(n), err
+}
+
+// DeviceGetMaxClockInfo is the processor's highest clock.
+func (t *Thread) DeviceGetMaxClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return 0, err
+	}
+	switch kind {
+	case nv.NVML_CLOCK_GRAPHICS, nv.NVML_CLOCK_SM:
+		n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_CLOCK_RATE)
+		return uint32(n / 1000), err
+	case nv.NVML_CLOCK_MEM, nv.NVML_CLOCK_VIDEO:
+		return 0, notSupported
+	}
+	return 0, invalidArgument
+}
+
+// DeviceGetClockInfo is the processor's clock now, where the system tells.
+func (t *Thread) DeviceGetClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
+	if _, err := t.DeviceGetMaxClockInfo(h, kind); err != nil {
+		return 0, err
+	}
+	mhz, ok := roster.ClockMHz()
+	if !ok {
+		return 0, notSupported
+	}
+	return uint32(mhz), nil
+}
+
+// DeviceGetP2PStatus: devices share one memory, so they reach each other's; there is no link between them.
+func (t *Thread) DeviceGetP2PStatus(a, b nv.NvmlDevice_t, what nv.NvmlGpuP2PCapsIndex_t) (nv.NvmlGpuP2PStatus_t, error) {
+	if _, err := t.device(a); err != nil {
+		return 0, err
+	}
+	if _, err := t.device(b); err != nil {
+		return 0, err
+	}
+	switch what {
+	case nv.NVML_P2P_CAPS_INDEX_READ, nv.NVML_P2P_CAPS_INDEX_WRITE, nv.NVML_P2P_CAPS_INDEX_ATOMICS:
+		return nv.NVML_P2P_STATUS_OK, nil
+	case nv.NVML_P2P_CAPS_INDEX_NVLINK, nv.NVML_P2P_CAPS_INDEX_PROP:
+		return nv.NVML_P2P_STATUS_NOT_SUPPORTED, nil
+	}
+	return 0, invalidArgument
+}
+
+// DeviceGetTopologyCommonAncestor: all devices are the same machine.
+func (t *Thread) DeviceGetTopologyCommonAncestor(a, b nv.NvmlDevice_t) (nv.NvmlGpuTopologyLevel_t, error) {
+	if _, err := t.device(a); err != nil {
+		return 0, err
+	}
+	_, err := t.device(b)
+	return nv.NVML_TOPOLOGY_INTERNAL, err
+}
+
+// DeviceOnSameBoard: one machine, one board.
+func (t *Thread) DeviceOnSameBoard(a, b nv.NvmlDevice_t) (int32, error) {
+	_, err := t.DeviceGetTopologyCommonAncestor(a, b)
+	return 1, err
+}
+
+// DeviceGetBoardId is one number for all devices.
+func (t *Thread) DeviceGetBoardId(h nv.NvmlDevice_t) (uint32, error) {
+	_, err := t.device(h)
+	return 0, err
+}
+
+// DeviceGetMultiGpuBoard says whether there are several devices.
+func (t *Thread) DeviceGetMultiGpuBoard(h nv.NvmlDevice_t) (uint32, error) {
+	if _, err := t.device(h); err != nil {
+		return 0, err
+	}
+	n, err := t.DeviceGetCount()
+	if n > 1 {
+		return 1, err
+	}
+	return 0, err
+}
+
+// DeviceGetMigMode: devices are not cut into parts.
+func (t *Thread) DeviceGetMigMode(h nv.NvmlDevice_t) (current, pending uint32, err error) {
+	if _, err := t.device(h); err != nil {
+		return 0, 0, err
+	}
+	return 0, 0, notSupported
+}
