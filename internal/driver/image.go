@@ -50,7 +50,7 @@ func readImage(p hostmem.Ptr, sm int) (string, error) {
 	if !ok {
 		return "", notAnImage("text without an end")
 	}
-	return plausible(string(hostmem.Bytes(p, n)))
+	return plausible(hostmem.Text(p, n))
 }
 
 // textLen is the length of a text that ends with a NUL. It goes page by page, because the bytes after the end may not be

@@ -58,3 +58,18 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
+
+func TestText(t *testing.T) {
+	for _, n := range []int{0, 1, 4097, 9 << 20} {
+		b := make([]byte, n+1)
+		for i := range b {
+			b[i] = byte(i * 7 >> 3)
+		}
+		want := string(b[:n])
+		got := Text(Of(&b[0]), uint64(n))
+		clear(b)
+		if got != want {
+			t.Errorf("a text of %d bytes is not a copy", n)
+		}
+	}
+}

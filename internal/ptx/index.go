@@ -18,6 +18,7 @@ type Index struct {
 	Files       []File
 
 	vars    []*indexVar
+	valued  bool // a variable has an initialiser
 	aliases []Alias
 	m       *Module
 	byName  map[string]int // index into items
@@ -112,7 +113,7 @@ func (x *Index) addVar(v *Var, start, head, end int) {
 	}
 }
 
-// lineStarts are the offsets of the module's lines, found when the first slice asks.
+// lineStarts are the offsets of the module's lines, found when somebody asks for a line: a launch that goes well never does.
 func (x *Index) lineStarts() []uint32 {
 	x.linesOnce.Do(func() { x.lines = lineStarts(x.Text) })
 	return x.lines
@@ -140,8 +141,16 @@ func (x *Index) Kernels() []*IndexFunc {
 // Vars are the module's variables with their initialisers laid out, read when first asked for.
 func (x *Index) Vars() ([]*Var, error) {
 	x.varsOnce.Do(func() {
-		// Initialisers name variables and functions: read all declarations again, bodies still skipped.
+		if !x.valued {
+			x.parsed = x.m.Vars
+			return
+		}
+		// Initialisers name variables and functions: read all declarations again; where bodies end is known.
 		p := newParser(x.Text)
+		p.ends = make(map[int]int, len(x.Funcs))
+		for _, f := range x.Funcs {
+			p.ends[f.Open] = f.End
+		}
 		p.index = &Index{Text: x.Text, byName: map[string]int{}}
 		p.inits = true
 		p.module()
@@ -199,7 +208,9 @@ func (s *Slice) Line(n int) int {
 	if i < 0 {
 		return n
 	}
-	return s.parts[i].from + n - s.parts[i].line
+	start, lines := uint32(s.parts[i].start), s.x.lineStarts()
+	from := sort.Search(len(lines), func(i int) bool { return lines[i] > start })
+	return from + n - s.parts[i].line
 }
 
 func (s *Slice) pos(pos Pos) Pos {
@@ -214,13 +225,13 @@ func (s *Slice) pos(pos Pos) Pos {
 // the kernel stood, so that its hash is a cache key.
 type Slice struct {
 	Text  string
+	x     *Index
 	parts []part
 }
 
-// part is a piece of the slice: from its line and byte on it is the module's text from line and byte on.
+// part is a piece of the slice: from its line and byte (line, at) on it is the module's text from the byte start on.
 type part struct {
-	line, from int
-	at, start  int
+	line, at, start int
 }
 
 // errNoKernel says that a module has no such kernel.

@@ -15,6 +15,9 @@ func (p *parser) initialiser(v *Var) {
 		}
 		return
 	}
+	if p.index != nil {
+		p.index.valued = true
+	}
 	switch {
 	case v.Space != SpaceGlobal && v.Space != SpaceConst:
 		p.fail("Initialization of variable '%s' is not allowed in its state space", v.Name)

@@ -34,8 +34,9 @@ type parser struct {
 	m    *Module
 	skip skipper
 
-	index *Index // set: only index, do not read bodies and initialisers
-	inits bool   // but do read initialisers
+	index *Index      // set: only index, do not read bodies and initialisers
+	inits bool        // but do read initialisers
+	ends  map[int]int // where bodies end, by their opening brace; nil: not known yet
 
 	// Of the body being read.
 	fn     *Func

@@ -100,7 +100,10 @@ func skipString(text string, i int) int {
 
 // skipBody moves past the body at the current brace and returns its end.
 func (p *parser) skipBody() int {
-	end := p.skip.braces(p.start)
+	end, known := p.ends[p.start]
+	if !known {
+		end = p.skip.braces(p.start)
+	}
 	if end < 0 {
 		p.rep.Report(Pos(len(p.text)), "Parsing error near '': syntax error")
 		end = len(p.text)

@@ -57,7 +57,7 @@ func (x *Index) Slice(kernel string) (*Slice, error) {
 			b.piece(it.fn.Start, it.fn.End)
 		}
 	}
-	return &Slice{Text: b.sb.String(), parts: b.parts}, nil
+	return &Slice{Text: b.sb.String(), x: x, parts: b.parts}, nil
 }
 
 // cutter walks what a kernel reaches, depth first in the order of first mention.
@@ -316,9 +316,7 @@ func (b *sliceWriter) piece(start, end int) {
 }
 
 func (b *sliceWriter) note(start int) {
-	lines := b.x.lineStarts()
-	from := sort.Search(len(lines), func(i int) bool { return lines[i] > uint32(start) })
-	b.parts = append(b.parts, part{line: b.line, from: from, at: b.sb.Len(), start: start})
+	b.parts = append(b.parts, part{line: b.line, at: b.sb.Len(), start: start})
 }
 
 // variable copies one variable's declaration. One of several in a statement gets the statement's head, then itself.
