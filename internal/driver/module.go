@@ -116,7 +116,7 @@ func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
 		return nil, jitFatal("SM version specified by .target is higher than default SM version assumed")
 	}
 	if idx.AddressSize == 32 {
-		return nil, jitFatal("32-bit addressing is not supported")
+		return nil, jitFatal("32-Bit compilation is no longer supported")
 	}
 	if len(text) <= eagerCheck || j.errs.wanted() {
 		if err := checkText(text); err != nil {

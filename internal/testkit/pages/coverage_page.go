@@ -22,6 +22,8 @@ Every form of the instruction table, by chapter. Of each form up to %d spellings
 the interpreter and the compiler on them: "all", or how many spellings are not on the list of known differences
 (testdata/isa/rows-open*.txt, with reasons). *Case*: a file below testdata/cases uses the form.
 What is not compiled is interpreted; what is neither fails the launch of that kernel, naming instruction and line.
+Modules with .address_size 32 are parsed and checked, and refused when they are loaded, in the words of the vendor's
+assembler, which takes none since 12.9 at the latest: "32-Bit compilation is no longer supported".
 
 `, spellings, truth.Lanes)
 	summary(p, all)

@@ -12,7 +12,11 @@ import (
 
 var update = flag.Bool("update", false, "write the pages")
 
-// TestCoverage: docs/zcoverage.md says what is true today, and no form is unparsed.
+// notInterpreted are the chapters, and the reasons in other chapters, for which a spelling may not be interpreted.
+var notInterpreted = map[string]bool{"wgmma": true, "tcgen05": true, "arrays of several samples do not exist": true}
+
+// TestCoverage: docs/zcoverage.md says what is true today, no form is unparsed, and every form that a CPU can execute is
+// interpreted.
 func TestCoverage(t *testing.T) {
 	devs, err := interp.New(interp.Config{}).Open()
 	if err != nil {
@@ -29,6 +33,8 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("%s: %s: %d of %d spellings do not parse", c.name, r.form.Syntax, r.tried-r.parsed, r.tried)
 			case r.accepted == 0:
 				t.Errorf("%s: %s: no spelling is accepted", c.name, r.form.Syntax)
+			case r.interp < r.accepted && !notInterpreted[c.name] && !notInterpreted[r.whyInterp]:
+				t.Errorf("%s: %s: %d of %d spellings are not interpreted: %s", c.name, r.form.Syntax, r.accepted-r.interp, r.accepted, r.whyInterp)
 			}
 		}
 	}
