@@ -64,6 +64,15 @@ for plain in libcuda.so:libcuda.so.1 libcudart.so:libcudart.so.13 libnvidia-ml.s
 	[ -e "$lib/${plain%%:*}" ] || ln -s "${plain##*:}" "$lib/${plain%%:*}"
 done
 
+# What LD_AUDIT names: no libc in it, so that the loader does not bring a second one.
+audit=$root/c/audit
+if newer "$lib/libkudzu-audit.so" "$audit" "$audit"/* "$0"; then
+	# shellcheck disable=SC2086
+	$cc $cflags $ldflags -ffreestanding -fno-stack-protector -fno-tree-loop-distribute-patterns -nostdlib \
+		-o "$lib/.audit" "$audit/audit.c" -Wl,-soname,libkudzu-audit.so
+	mv "$lib/.audit" "$lib/libkudzu-audit.so"
+fi
+
 cd "$root"
 CGO_ENABLED=1 go build -buildmode=c-shared -trimpath \
 	-ldflags="-s -w -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \

@@ -27,6 +27,7 @@ var outputs = []struct {
 	{"methods", scanMethods},
 	{"fronts", writeFronts},
 	{"tables", writeTables},
+	{"audit", writeAudit},
 	{"stubs", writeStubs},
 	{"bindings", writeBind},
 	{"coverage", writeCoverage},

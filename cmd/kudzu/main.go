@@ -36,7 +36,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 // verbs is a function because help lists itself.
 func verbs() []verb {
 	return []verb{
-		{name: "run", args: "[--backend cpu|interp] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
+		{name: "run", args: "[--backend cpu|interp] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
 		{name: "info", args: "", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [-o DIR]",
 			about: "compile PTX and show any stage of it", run: runCompile},

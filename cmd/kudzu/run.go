@@ -31,10 +31,10 @@ func libraryDir() (string, error) {
 // backends that can be asked for by name.
 var backendNames = []string{"cpu", "interp", "cuda"}
 
-// runRun replaces this process by the program, with our libraries first in its search path.
+// runRun replaces this process by the program, with our libraries in the place of the vendor's.
 func runRun(args []string, _ io.Writer) error {
 	env := os.Environ()
-	stats, statsFile := false, ""
+	stats, statsFile, way := false, "", ""
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		a := args[0]
 		args = args[1:]
@@ -49,14 +49,21 @@ func runRun(args []string, _ io.Writer) error {
 			stats, statsFile = true, val
 			continue
 		}
-		if name != "--backend" {
+		if name != "--backend" && name != "--load" {
 			return errUsage{"unknown option " + a}
 		}
 		if !inline {
 			if len(args) == 0 {
-				return errUsage{"--backend needs a name"}
+				return errUsage{name + " needs a name"}
 			}
 			val, args = args[0], args[1:]
+		}
+		if name == "--load" {
+			if val == "" {
+				return errUsage{"--load needs a name"}
+			}
+			way = val
+			continue
 		}
 		ok := false
 		for _, b := range backendNames {
@@ -78,11 +85,13 @@ func runRun(args []string, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	search := dir
-	if old := os.Getenv("LD_LIBRARY_PATH"); old != "" {
-		search += ":" + old
+	env, notes, err := loadEnv(env, way, dir, path)
+	if err != nil {
+		return err
 	}
-	env = setEnv(env, "LD_LIBRARY_PATH", search)
+	for _, n := range notes {
+		fmt.Fprintf(os.Stderr, "kudzu: %s\n", n)
+	}
 	if stats {
 		return runCounted(path, args, env, statsFile)
 	}

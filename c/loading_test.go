@@ -1,0 +1,123 @@
+package c
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// preloads are the libraries the lighter way LD_PRELOAD names, as kudzu run does.
+func preloads(t *testing.T, libs string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(libs, "lib*.so.*"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%v %v", files, err)
+	}
+	return strings.Join(files, ":")
+}
+
+// TestLoadingWays is the table of docs/loading.md: each way a program can ask for a library, and who answers under each way
+// of putting ours in its place.
+func TestLoadingWays(t *testing.T) {
+	libs := dist(t)
+	dir := t.TempDir()
+	apps := filepath.Join(root(t), "testdata/apps")
+	fake := filepath.Join(dir, "libcuda.so.1")
+	cc(t, "-shared", "-fPIC", filepath.Join(apps, "load_fake.c"), "-Wl,-soname,libcuda.so.1", "-o", fake)
+	cc(t, "-shared", "-fPIC", "-Down=own_one", filepath.Join(apps, "load_fake.c"), "-Wl,-soname,libown.so.12", "-o", filepath.Join(dir, "libown.so.12"))
+	// What a driver's package and a toolkit leave behind: the file named by its version, and the plain name.
+	for name, to := range map[string]string{
+		"libcuda.so.550.54.15": "libcuda.so.1", "libcudart.so.12.4.127": "libcuda.so.1", "libcudart.so.12": "libcudart.so.12.4.127",
+		"libcudart.so": "libcudart.so.12", "libcudartx.so.12": "libcuda.so.1", "mylibcuda.so.1": "libcuda.so.1", "libcudart.so.99": "libcuda.so.1",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	linked := func(name, kind string) string {
+		exe := filepath.Join(dir, name)
+		cc(t, filepath.Join(apps, "load_linked.c"), "-o", exe, "-L"+dir, "-l:libcuda.so.1", "-l:libown.so.12", "-Wl,"+kind+",-rpath,"+dir)
+		return exe
+	}
+	rpath, runpath, open := linked("rpath", "--disable-new-dtags"), linked("runpath", "--enable-new-dtags"), compile(t, "load_open", "-ldl")
+	at := func(names ...string) []string {
+		for i, n := range names {
+			names[i] = filepath.Join(dir, n)
+		}
+		return names
+	}
+	ways := []struct{ name, env string }{
+		{"audit", "LD_AUDIT=" + filepath.Join(libs, "libkudzu-audit.so")},
+		{"preload", "LD_PRELOAD=" + preloads(t, libs)},
+		{"path", "LD_LIBRARY_PATH=" + libs},
+	}
+	rows := []struct {
+		what                 string
+		argv                 []string
+		audit, preload, path string
+	}{
+		{"RPATH", []string{rpath}, "ours 7", "ours 7", "fake 7"},
+		{"RUNPATH", []string{runpath}, "ours 7", "ours 7", "ours 7"},
+		{"name", []string{open, "libcuda.so.1", "libcudart.so.12"}, "libcuda.so.1 libcudart.so.12", "libcuda.so.1 libcudart.so.12", "libcuda.so.1 libcudart.so.12"},
+		{"absolute path", append([]string{open}, at("libcuda.so.1")...), "libcuda.so.1", "fake", "fake"},
+		{"version in the name", append([]string{open}, at("libcuda.so.550.54.15")...), "libcuda.so.1", "fake", "fake"},
+		{"a toolkit's names", append([]string{open}, at("libcudart.so.12", "libcudart.so.12.4.127", "libcudart.so")...), "libcudart.so.12 libcudart.so.12 libcudart.so.12", "other other other", "other other other"},
+		{"the same by name and path", []string{open, "libcuda.so.1", fake, "libcuda.so"}, "libcuda.so.1 libcuda.so.1 libcuda.so.1", "", ""},
+		{"a child", append([]string{open, "then"}, at("libcuda.so.1")...), "libcuda.so.1", "fake", "fake"},
+		{"names of others", append([]string{open}, at("mylibcuda.so.1", "libcudartx.so.12", "libcudart.so.99")...), "fake other other", "fake other other", "fake other other"},
+	}
+	for _, w := range ways {
+		for _, r := range rows {
+			want := map[string]string{"audit": r.audit, "preload": r.preload, "path": r.path}[w.name]
+			if want == "" {
+				continue // depends on what the machine has
+			}
+			t.Run(w.name+"/"+r.what, func(t *testing.T) {
+				cmd := exec.Command(r.argv[0], r.argv[1:]...)
+				cmd.Env = append(cleanEnv(), w.env)
+				out, err := cmd.CombinedOutput()
+				if err != nil || string(out) != want+"\n" {
+					t.Errorf("%v, %q, want %q", err, out, want)
+				}
+			})
+		}
+	}
+}
+
+func cleanEnv() []string {
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "LD_") {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// TestAudit: the auditor needs no library, tells our files from copies of them, and stays quiet when it does not know where it is.
+func TestAudit(t *testing.T) {
+	libs := dist(t)
+	audit := filepath.Join(libs, "libkudzu-audit.so")
+	out, err := exec.Command("readelf", "-d", audit).Output()
+	if err != nil {
+		t.Skip("no readelf")
+	}
+	if strings.Contains(string(out), "NEEDED") {
+		t.Errorf("it needs a library, so every program would load a second libc:\n%s", out)
+	}
+	open := compile(t, "load_open", "-ldl")
+	long := "/" + strings.Repeat("x/", 3000)
+	for _, list := range []string{audit + ":", ":" + audit, "/nowhere/libother.so:" + audit, long + "libkudzu-audit.so:" + audit} {
+		cmd := exec.Command(open, "libcuda.so.1")
+		cmd.Env = append(cleanEnv(), "LD_AUDIT="+list)
+		if out, err := cmd.Output(); err != nil || string(out) != "libcuda.so.1\n" {
+			t.Errorf("LD_AUDIT=%.60s…: %v, %q", list, err, out)
+		}
+	}
+	// A program with a folder of its own that holds a whole vendor tree still loads its other libraries.
+	if out, err := exec.Command("env", "LD_AUDIT="+audit, "sh", "-c", "echo fine").CombinedOutput(); err != nil || string(out) != "fine\n" {
+		t.Errorf("%v %q", err, out)
+	}
+}

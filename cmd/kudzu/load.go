@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The ways to put our libraries under a program; docs/loading.md says what each reaches.
+const (
+	loadAudit   = "audit"   // the loader asks libkudzu-audit.so before it looks for a library
+	loadPreload = "preload" // ours are there before the program asks
+	loadPath    = "path"    // ours are found first where no RPATH or path says otherwise
+)
+
+// auditName is the library LD_AUDIT names.
+const auditName = "libkudzu-audit.so"
+
+// loadEnv adds to env what makes the loader of a program take our libraries from dir. An empty way chooses the best one that
+// the program's loader knows. notes are for the user: what will not be reached.
+func loadEnv(env []string, way, dir, program string) (out, notes []string, err error) {
+	l := loaderOf(program)
+	if l.note != "" {
+		notes = append(notes, l.note)
+	}
+	audit := filepath.Join(dir, auditName)
+	if way == "" {
+		way = loadPath
+		if _, err := os.Stat(audit); err == nil && l.audit {
+			way = loadAudit
+		}
+	}
+	switch way {
+	case loadAudit:
+		if _, err := os.Stat(audit); err != nil {
+			return nil, nil, fmt.Errorf("no %s in %s: build it with make dist, or choose --load=path", auditName, dir)
+		}
+		env = frontOf(env, "LD_AUDIT", audit)
+	case loadPreload:
+		for _, f := range fronts(dir) {
+			env = frontOf(env, "LD_PRELOAD", f)
+		}
+	case loadPath:
+	default:
+		return nil, nil, errUsage{fmt.Sprintf("no way of loading %q; there are %s, %s, %s", way, loadAudit, loadPreload, loadPath)}
+	}
+	// In every way: programs that are linked statically, and those that look through the variable themselves, know only this.
+	return frontOf(env, "LD_LIBRARY_PATH", dir), notes, nil
+}
+
+// fronts are our libraries with the vendor's sonames.
+func fronts(dir string) []string {
+	files, err := filepath.Glob(filepath.Join(dir, "lib*.so.*"))
+	if err != nil {
+		return nil
+	}
+	return files
+}
+
+// frontOf puts a value before what a list in the environment has, once.
+func frontOf(env []string, name, val string) []string {
+	list := val
+	for _, e := range env {
+		if old, ok := strings.CutPrefix(e, name+"="); ok {
+			for _, v := range strings.Split(old, ":") {
+				if v != "" && v != val {
+					list += ":" + v
+				}
+			}
+		}
+	}
+	return setEnv(env, name, list)
+}
+
+// loader is what a program's dynamic loader can do for us.
+type loader struct {
+	audit bool   // LD_AUDIT works and costs nothing after the start
+	note  string // why the program itself will not find us
+}
+
+// loaderOf looks at a program, or at the interpreter of a script.
+func loaderOf(program string) loader {
+	for range 4 { // a script of a script of …: the kernel follows four
+		st, err := os.Stat(program)
+		if err != nil {
+			return loader{}
+		}
+		if st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+			return loader{note: fmt.Sprintf("%s is setuid or setgid: the loader ignores LD_ variables for it, so it will not find Kudzu. Run a copy without that bit", program)}
+		}
+		next, ok := scriptOf(program)
+		if !ok {
+			break
+		}
+		program = next
+	}
+	f, err := elf.Open(program)
+	if err != nil {
+		return loader{} // not ours to judge: exec will say
+	}
+	defer f.Close()
+	interp := ""
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP && p.Filesz < 4096 {
+			b, err := io.ReadAll(p.Open())
+			if err != nil {
+				return loader{}
+			}
+			interp = strings.TrimRight(string(b), "\x00")
+		}
+	}
+	if interp == "" {
+		return loader{note: fmt.Sprintf("%s is statically linked: no loader takes part, so only what it opens itself through LD_LIBRARY_PATH and the programs it starts find Kudzu", program)}
+	}
+	return loader{audit: auditsWell(interp)}
+}
+
+// auditsWell tells a glibc of 2.35 or newer by a function its loader offers since then. Before that every call between
+// libraries went a slow way while an auditor was there; musl knows no auditors.
+func auditsWell(interp string) bool {
+	f, err := elf.Open(interp)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	syms, err := f.DynamicSymbols()
+	if err != nil {
+		return false
+	}
+	for _, s := range syms {
+		if s.Name == "_dl_find_object" {
+			return true
+		}
+	}
+	return false
+}
+
+// scriptOf is the interpreter that a script names.
+func scriptOf(path string) (string, bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "#!") {
+		return "", false
+	}
+	words := strings.Fields(line[2:])
+	if len(words) == 0 {
+		return "", false
+	}
+	return words[0], true
+}

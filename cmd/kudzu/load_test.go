@@ -1,0 +1,88 @@
+package main
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLoadEnv: what each way puts into the environment, before what was there and only once.
+func TestLoadEnv(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"libcuda.so.1", "libcudart.so.13", "libkudzu.so"} {
+		put(t, filepath.Join(dir, n), "")
+	}
+	audit, sh := filepath.Join(dir, auditName), "/bin/sh"
+	if _, _, err := loadEnv(nil, loadAudit, dir, sh); err == nil || !strings.Contains(err.Error(), auditName) {
+		t.Errorf("audit without its library: %v", err)
+	}
+	if env, _, err := loadEnv([]string{"LD_LIBRARY_PATH=/a::/b:" + dir}, "", dir, sh); err != nil || strings.Join(env, " ") != "LD_LIBRARY_PATH="+dir+":/a:/b" {
+		t.Errorf("without the auditor: %v %v", env, err)
+	}
+	put(t, audit, "")
+	rows := []struct{ way, want string }{
+		{loadAudit, "LD_AUDIT=" + audit + ":/x.so LD_LIBRARY_PATH=" + dir},
+		{loadPreload, "LD_AUDIT=/x.so LD_PRELOAD=" + filepath.Join(dir, "libcudart.so.13") + ":" + filepath.Join(dir, "libcuda.so.1") + " LD_LIBRARY_PATH=" + dir},
+		{loadPath, "LD_AUDIT=/x.so LD_LIBRARY_PATH=" + dir},
+	}
+	for _, r := range rows {
+		if env, notes, err := loadEnv([]string{"LD_AUDIT=/x.so"}, r.way, dir, sh); err != nil || len(notes) != 0 || strings.Join(env, " ") != r.want {
+			t.Errorf("%s: %v, %v, %v\nwant %s", r.way, env, notes, err, r.want)
+		}
+	}
+	var usage errUsage
+	if _, _, err := loadEnv(nil, "magic", dir, sh); !errors.As(err, &usage) {
+		t.Errorf("magic: %v", err)
+	}
+}
+
+// TestLoaderOf: programs that no variable reaches are told apart, also behind a script.
+func TestLoaderOf(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := elf.Open(self); err != nil || len(f.Progs) == 0 {
+		t.Skip("not an ELF program")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	put(t, at("plain"), string(b))
+	if l := loaderOf(at("plain")); l.note != "" {
+		t.Errorf("plain: %q", l.note)
+	}
+	if err := os.Chmod(at("plain"), 0o755|os.ModeSetuid); err != nil {
+		t.Fatal(err)
+	}
+	if l := loaderOf(at("plain")); !strings.Contains(l.note, "setuid") {
+		t.Errorf("setuid: %q", l.note)
+	}
+	// The same program without its PT_INTERP is one that no loader touches.
+	phoff, size, n := binary.LittleEndian.Uint64(b[32:]), uint64(binary.LittleEndian.Uint16(b[54:])), uint64(binary.LittleEndian.Uint16(b[56:]))
+	for i := range n {
+		if h := b[phoff+i*size:]; elf.ProgType(binary.LittleEndian.Uint32(h)) == elf.PT_INTERP {
+			binary.LittleEndian.PutUint32(h, uint32(elf.PT_NULL))
+		}
+	}
+	put(t, at("static"), string(b))
+	put(t, at("script"), "#!"+at("static")+" -x\n")
+	put(t, at("loop"), "#!"+at("loop")+"\n")
+	for _, name := range []string{"static", "script"} {
+		if l := loaderOf(at(name)); !strings.Contains(l.note, "statically linked") || l.audit {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+	for _, name := range []string{"loop", "nowhere"} {
+		if l := loaderOf(at(name)); l != (loader{}) {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
