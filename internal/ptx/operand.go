@@ -112,7 +112,26 @@ func (p *parser) named(o *Operand, depth int) {
 		if o.Kind == OpVar || o.Kind == OpFunc {
 			p.offset(o)
 		}
+	case '[':
+		if o.Kind == OpVar && o.Var != nil {
+			p.element(o)
+		}
 	}
+}
+
+// element reads [3] after an array: so many of its scalars further, whatever its vectors and inner dimensions; ptxas counts so.
+func (p *parser) element(o *Operand) {
+	v := o.Var
+	if len(v.Dims) == 0 {
+		p.fail("Array indexing on non-array")
+	}
+	p.next()
+	at := p.constant()
+	if at.isFloat() || p.tok != ']' {
+		p.failNear()
+	}
+	p.next()
+	o.Imm = at.bits * uint64(v.Type.Bytes())
 }
 
 // resolve finds what a name stands for.

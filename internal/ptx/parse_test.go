@@ -35,6 +35,8 @@ func TestParseSmall(t *testing.T) {
 	call (pr), f, (pa, pb);
 	mov.u64 %rd2, sh;
 	mov.u64 %rd3, tab+8;
+	mov.u64 %rd2, tab[2+2];
+	mov.u64 %rd2, sh[-3];
 	bar.sync 0;
 	shfl.sync.bfly.b32 %r4|%p2, %r1, 1, 31, -1;
 	mov.b64 {%r5, _}, %rd2;
@@ -55,6 +57,17 @@ $L:
 	}
 	if twice := m2.String(); twice != once {
 		t.Errorf("print changed:\n%s\n%s", once, twice)
+	}
+	// An element's address counts scalars, as ptxas does: 4 bytes each, not rows of 12.
+	for _, want := range []string{"mov.u64 %rd3, tab+8", "mov.u64 %rd2, tab+16", "mov.u64 %rd2, sh+-3"} {
+		if !strings.Contains(once, want) {
+			t.Errorf("no %q in\n%s", want, once)
+		}
+	}
+	for _, bad := range []string{"x[0]", "n[0]", "tab[1][2]", "tab[1.5]", "tab[", "tab[]", "tab[1]+4", "%r1[0]"} {
+		if _, err := ParseModule(strings.Replace(text, "mov.u64 %rd3, tab+8", "mov.u64 %rd3, "+bad, 1)); err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
 	}
 	if !strings.Contains(once, "mov.f32 %r1$1, 0f3F800000") {
 		t.Errorf("shadowing lost:\n%s", once)
