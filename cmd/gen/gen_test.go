@@ -144,3 +144,26 @@ func TestMissingPackage(t *testing.T) {
 		t.Errorf("%v, %v", m, err)
 	}
 }
+
+// TestRefusers: what only refuses is told from what does something.
+func TestRefusers(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "internal/d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := "package d\n" +
+		"func (t *T) A() error { return errNotSupported }\n" +
+		"func (t *T) B() (int, error) { return 0, t.noDisplay() }\n" +
+		"func (t *T) C() error { return nil }\n" +
+		"func (t *T) D() error { return t.node() }\n" +
+		"func (t *T) E() error { t.n++; return errNotSupported }\n" +
+		"func F() error { return errNotSupported }\n"
+	if err := os.WriteFile(filepath.Join(dir, "internal/d/d.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{root: dir}
+	got, err := w.refusers("d")
+	if err != nil || len(got) != 2 || !got["A"] || !got["B"] {
+		t.Errorf("%v %v", got, err)
+	}
+}
