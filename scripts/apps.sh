@@ -31,3 +31,6 @@ done
 programs=${TMPDIR:-/tmp}/kudzu-programs
 scripts/apps-cuda.sh build "$programs"
 scripts/apps-cuda.sh run "$programs"
+# The vendor's runtime 11.8 on our driver, and Python programs from the registries.
+scripts/apps-runtime11.sh "$programs"
+scripts/apps-python.sh
