@@ -97,7 +97,8 @@ type analysis struct {
 	warpPhis    map[*ir.Block]bool // joins of branches that warps take differently
 	divergent   map[*ir.Loop]bool  // lanes leave at different times
 	seen        map[*ir.Block]uint8
-	local       int64 // bytes of local memory per thread
+	left        map[*ir.Loop]uint8 // loops whose exits were followed, with the level
+	local       int64              // bytes of local memory per thread
 }
 
 // analyse computes the facts to a fixed point, with the control flow as it is, and writes the shapes.
@@ -106,7 +107,7 @@ func analyse(st *state) *analysis {
 	f.Rewire()
 	a := &analysis{st: st, f: f, width: st.m.Width, facts: map[*ir.Value]*fact{}, dom: ir.Dominators(f),
 		num: map[*ir.Block]int{}, varyingPhis: map[*ir.Block]bool{}, warpPhis: map[*ir.Block]bool{}, divergent: map[*ir.Loop]bool{},
-		seen: map[*ir.Block]uint8{}, local: int64(f.LocalBytes+15) &^ 15}
+		seen: map[*ir.Block]uint8{}, left: map[*ir.Loop]uint8{}, local: int64(f.LocalBytes+15) &^ 15}
 	if a.width == 0 {
 		a.width = 32
 	}
@@ -314,26 +315,26 @@ func (a *analysis) control() bool {
 
 // spread follows the ways from a branch that lanes (level 2) or warps (level 1) take differently. Each block is labelled
 // with the last place where ways to it met; where two labels meet is a join, whose phis vary. A loop that lanes leave
-// while others stay is divergent: its exit phis vary too.
+// while others stay is divergent: its exit phis vary too, and lanes that left it on different ways, in whatever rounds, are
+// followed from there.
 func (a *analysis) spread(b *ir.Block, level uint8) {
+	a.spreadFrom(b.Succs(), a.num[b], a.li.Innermost(b), level)
+}
+
+// spreadFrom does so for blocks that some go to and others do not, from block number from in loop in.
+func (a *analysis) spreadFrom(starts []*ir.Block, from int, in *ir.Loop, level uint8) {
 	label := map[*ir.Block]*ir.Block{}
-	mark := func(x *ir.Block) {
-		if level == 2 {
-			a.varyingPhis[x] = true
-		}
-		a.warpPhis[x] = true
-	}
 	put := func(x, l *ir.Block) {
 		if old := label[x]; old == nil {
 			label[x] = l
 		} else if old != l && old != x {
 			label[x] = x
-			mark(x)
+			a.mark(x, level)
 		}
 	}
 	headers := map[*ir.Block]*ir.Block{} // label that comes back to a loop's header
-	step := func(from, to, l *ir.Block) {
-		if a.num[to] <= a.num[from] { // a back edge: lanes meet again at the header, in step
+	step := func(from int, to, l *ir.Block) {
+		if a.num[to] <= from { // a back edge: lanes meet again at the header, in step
 			if old := headers[to]; old != nil && old != l {
 				l = to
 			}
@@ -342,37 +343,20 @@ func (a *analysis) spread(b *ir.Block, level uint8) {
 		}
 		put(to, l)
 	}
-	for _, s := range b.Succs() {
-		step(b, s, s)
+	for _, s := range starts {
+		step(from, s, s)
 	}
-	for i := a.num[b] + 1; i < len(a.rpo); i++ {
+	for i := from + 1; i < len(a.rpo); i++ {
 		x := a.rpo[i]
 		if l := label[x]; l != nil {
 			for _, s := range x.Succs() {
-				step(x, s, l)
+				step(i, s, l)
 			}
 		}
 	}
-	for l := a.li.Innermost(b); l != nil; l = l.Parent {
-		back := headers[l.Header]
-		var out *ir.Block
-		n := 0
-		for _, y := range l.Exits {
-			if lab := label[y]; lab != nil {
-				n++
-				if out != nil && out != lab {
-					out = y
-					n = 100
-				} else {
-					out = lab
-				}
-			}
-		}
-		if n == 0 || back == nil && n < 100 {
+	for l := in; l != nil; l = l.Parent {
+		if !leavesApart(l, headers[l.Header], label) {
 			continue
-		}
-		if back != nil && n < 100 && back == out {
-			continue // they met again before the exit
 		}
 		if level == 2 {
 			a.divergent[l] = true
@@ -380,7 +364,40 @@ func (a *analysis) spread(b *ir.Block, level uint8) {
 		// Warps leave at different times: what counts the rounds is one number for a warp, not for the block.
 		a.warpPhis[l.Header] = true
 		for _, y := range l.Exits {
-			mark(y)
+			a.mark(y, level)
+		}
+		if a.left[l] < level && len(l.Exits) > 1 {
+			a.left[l] = level
+			a.spreadFrom(l.Exits, a.num[l.Header], l.Parent, level)
 		}
 	}
+}
+
+func (a *analysis) mark(x *ir.Block, level uint8) {
+	if level == 2 {
+		a.varyingPhis[x] = true
+	}
+	a.warpPhis[x] = true
+}
+
+// leavesApart reports that of those who went different ways some come to an exit of the loop while others come back to its
+// header, or to another exit.
+func leavesApart(l *ir.Loop, back *ir.Block, label map[*ir.Block]*ir.Block) bool {
+	var out *ir.Block
+	n := 0
+	for _, y := range l.Exits {
+		if lab := label[y]; lab != nil {
+			n++
+			if out != nil && out != lab {
+				out = y
+				n = 100
+			} else {
+				out = lab
+			}
+		}
+	}
+	if n == 0 || back == nil && n < 100 {
+		return false
+	}
+	return n >= 100 || back != out // equal: they met again before the exit
 }
