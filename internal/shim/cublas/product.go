@@ -58,6 +58,8 @@ const (
 	maxPack  = 256 << 20
 	fewDots  = 4 // columns up to which rows are multiplied with columns directly
 	packStep = 4096
+
+	groupBytes = 512 << 10 // panels of A that are used with all of B before the next: half of a core's second cache
 )
 
 // Check answers what cuBLAS answers for arguments that make no sense.
@@ -155,9 +157,10 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 	size := int64(p.Sum.Size())
 	panelsA, panelsB := (p.M+tileRows-1)/tileRows, (p.N+wide-1)/wide
 	perA, perB := panelsA*tileRows*p.K, panelsB*wide*p.K
-	if panelsB > maxGrid { // so wide that its panels do not fit a grid: in parts
-		return p.byColumns(d, stream, space, maxGrid*wide)
+	if panelsB > maxGrid || panelsA*panelsB >= maxSide { // so many tiles that they do not fit a grid: in parts
+		return p.byColumns(d, stream, space, max(1, min(maxGrid, (maxSide-1)/panelsA))*wide)
 	}
+	group := min(panelsA, max(1, groupBytes/(tileRows*p.K*size)))
 	sharedA, sharedB := !p.A.List && p.A.Stride == 0, !p.B.List && p.B.Stride == 0
 	chunk := min(p.Batch, maxGrid, max(1, maxPack/((perA+perB)*size)))
 	room := func(per int64, shared bool) int64 {
@@ -197,8 +200,8 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 		p.C.Put(&q)
 		p.Alpha.Put(&q)
 		p.Beta.Put(&q)
-		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside())
-		grid := [3]uint32{uint32(panelsA), uint32(panelsB), uint32(n)}
+		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), uint32(group))
+		grid := [3]uint32{uint32(panelsA * panelsB), 1, uint32(n)}
 		if err := gemmKernels.Launch(d, stream, fmt.Sprintf("tile_%s_%s", p.Sum, p.TC), grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
 		}

@@ -5,10 +5,10 @@
 // The tile of 32 × N sums stays in registers. Small ones and rows times columns have kernels of their own.
 #include "device.h"
 
-enum { ROWS = 32 };
+enum { ROWS = 32, TURN = 33 };
 
 // pack writes panels of `width` rows of op(X), k long: panel p holds for every l the rows p·width …, zero past the end.
-template <class T, class W> __device__ void pack(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first) {
+template <class T, class W> __device__ void pack(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first, W *turn) {
     u32 batch = BLOCK_Z;
     const T *src = matrix<const T>(x, first + batch);
     W *dst = (W *)out + outStride * (s64)batch + (s64)BLOCK_X * width * k;
@@ -41,21 +41,39 @@ template <class T, class W> __device__ void pack(View x, u64 out, s64 outStride,
             }
         return;
     }
-    for (u32 l = BLOCK_Y * 32 + LANE; l < k; l += 32 * __nvvm_read_ptx_sreg_nctaid_y()) // k lies together: lanes take k
+    // k lies together: 32 of it from every row are read forward, turned in shared memory, and written forward.
+    for (u32 l0 = BLOCK_Y * 32; l0 < k; l0 += 32 * __nvvm_read_ptx_sreg_nctaid_y()) {
+        u32 l = l0 + LANE;
         for (u32 r = 0; r < width; r++) {
             W v = {};
-            if (r0 + r < rows) {
+            if (r0 + r < rows && l < k) {
                 v = load(src + (s64)(r0 + r) * x.ld + l);
                 if (x.op == 2)
                     v = conj(v);
             }
-            dst[(s64)l * width + r] = v;
+            turn[r * TURN + LANE] = v;
         }
+        __nvvm_bar_warp_sync(~0u);
+        u32 count = (k - l0 < 32 ? k - l0 : 32) * width;
+        W *out = dst + (s64)l0 * width;
+        u32 column = LANE / width, row = LANE % width, columns = 32 / width, over = 32 % width;
+        for (u32 o = LANE; o < count; o += 32) {
+            out[o] = turn[row * TURN + column];
+            column += columns;
+            row += over;
+            if (row >= width) {
+                row -= width;
+                column++;
+            }
+        }
+        __nvvm_bar_warp_sync(~0u);
+    }
 }
 
 #define PACK(name, T, W)                                                                                                       \
     KERNEL pack_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first) {                                \
-        pack<T, W>(x, out, outStride, rows, k, width, first);                                                                  \
+        __shared__ W turn[32 * TURN];                                                                                          \
+        pack<T, W>(x, out, outStride, rows, k, width, first, turn);                                                                  \
     }
 PACK(f32, float, float)
 PACK(f64, double, double)
@@ -72,14 +90,26 @@ template <class W, class C> __device__ inline void put(C *p, W v, u32 part, u32 
     store(p, part >= 4 && row == col ? real(v) : v);
 }
 
-// tile is one warp: 32 rows, N columns.
+// tile is one warp: 32 rows, N columns. Blocks go through all columns with a group of panels of A before the next group, so
+// that the group stays in the cache of the core.
 template <class W, class C, int N>
-__device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k, u32 first, u32 part) {
+__device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k, u32 first, u32 part, u32 group) {
     u32 batch = BLOCK_Z;
-    if (((part & 3) == 1 && BLOCK_X * ROWS + ROWS <= BLOCK_Y * N) || ((part & 3) == 2 && BLOCK_X * ROWS >= BLOCK_Y * N + N))
+    u32 wide = (n + N - 1) / N, panels = (m + ROWS - 1) / ROWS, whole = panels / group * group;
+    u32 id = BLOCK_X, from = 0, size = group;
+    if (id >= whole * wide) { // the last group is smaller
+        id -= whole * wide;
+        from = whole;
+        size = panels - whole;
+    } else {
+        from = id / (group * wide) * group;
+        id %= group * wide;
+    }
+    u32 i0 = (from + id % size) * ROWS, j0 = id / size * N;
+    if (((part & 3) == 1 && i0 + ROWS <= j0) || ((part & 3) == 2 && i0 >= j0 + N))
         return;
-    const W *a = (const W *)pa + strideA * (s64)batch + (s64)BLOCK_X * ROWS * k + LANE;
-    const W *b = (const W *)pb + strideB * (s64)batch + (s64)BLOCK_Y * N * k;
+    const W *a = (const W *)pa + strideA * (s64)batch + (s64)i0 * k + LANE;
+    const W *b = (const W *)pb + strideB * (s64)batch + (s64)j0 * k;
     W sum[N] = {};
 #pragma unroll 1
     for (u32 l = 0; l < k; l++) {
@@ -90,12 +120,11 @@ __device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar sa
         a += ROWS;
         b += N;
     }
-    u32 row = BLOCK_X * ROWS + LANE;
+    u32 row = i0 + LANE;
     if (row >= m)
         return;
     W alpha = value<W>(salpha), beta = value<W>(sbeta);
     C *out = matrix<C>(c, first + batch) + row;
-    u32 j0 = BLOCK_Y * N;
 #pragma unroll
     for (int j = 0; j < N; j++) {
         if (j0 + j >= n)
@@ -111,8 +140,8 @@ __device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar sa
 }
 
 #define TILE(name, W, C, N)                                                                                                    \
-    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k, u32 first, u32 part) { \
-        tile<W, C, N>(pa, strideA, pb, strideB, c, alpha, beta, m, n, k, first, part);                                               \
+    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k, u32 first, u32 part, u32 group) { \
+        tile<W, C, N>(pa, strideA, pb, strideB, c, alpha, beta, m, n, k, first, part, group);                                               \
     }
 TILE(f32_f32, float, float, 12)
 TILE(f32_f16, float, f16, 12)
