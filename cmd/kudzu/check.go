@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,14 +24,22 @@ import (
 	"kudzu/internal/ptx/check"
 )
 
-// exitNoCode is the exit code for a file without PTX.
-const exitNoCode exitCode = 3
+// The exit codes of check, besides 1 for PTX that is not valid.
+const (
+	exitNoCode  exitCode = 3 // a file without PTX
+	exitMissing exitCode = 4 // it is linked with functions that are not implemented
+)
 
 // checkReport is what a file's PTX comes to.
 type checkReport struct {
 	out         io.Writer
 	quiet, fast bool
+	json        bool
 	sm          int // only entries for this target; 0: all
+
+	needs    *needs // of a program or library
+	machine  map[string]int
+	verdicts []kernelVerdict
 
 	modules, kernels, bytes, compiled int
 	binaries                          int // pieces of machine code
@@ -40,15 +49,24 @@ type checkReport struct {
 	targets                           map[string]int
 }
 
+// kernelVerdict is what becomes of a kernel.
+type kernelVerdict struct {
+	Kernel string `json:"kernel"`
+	State  string `json:"state"` // compiled or interpreted
+	Why    string `json:"why,omitempty"`
+}
+
 // runCheck looks into a program, library, fat binary or PTX file: its kernels, and what of them does not work here.
 func runCheck(args []string, out io.Writer) error {
-	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}, out: out}
+	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}, machine: map[string]int{}, out: out}
 	file := ""
 	for _, a := range args {
 		sm, isSM := strings.CutPrefix(a, "--sm=")
 		switch {
 		case a == "--quiet":
 			r.quiet = true
+		case a == "--json":
+			r.json, r.quiet = true, true
 		case a == "--fast":
 			r.fast = true
 		case isSM:
@@ -77,19 +95,57 @@ func runCheck(args []string, out io.Writer) error {
 	} else {
 		r.containers(data)
 	}
+	if dir, err := libraryDir(); err == nil {
+		r.needs = needsOf(data, dir)
+	} else {
+		r.needs = needsOf(data, "")
+	}
+	if r.json {
+		if err := r.writeJSON(file); err != nil {
+			return err
+		}
+		return r.verdict()
+	}
+	if r.needs != nil {
+		r.needs.print(out)
+	}
 	if r.modules == 0 {
 		fmt.Fprintf(out, "%s: no PTX", file)
 		if r.binaries > 0 {
 			fmt.Fprintf(out, ", only machine code for NVIDIA's processors (%d pieces): it cannot run here", r.binaries)
 		}
 		fmt.Fprintln(out)
-		return exitNoCode
+		return r.verdict()
 	}
 	r.print(file)
-	if len(r.errors) > 0 {
+	return r.verdict()
+}
+
+// verdict is the exit code as an error.
+func (r *checkReport) verdict() error {
+	switch {
+	case len(r.errors) > 0:
 		return fmt.Errorf("%d modules are not valid PTX", len(r.errors))
+	case r.modules == 0:
+		return exitNoCode
+	case r.needs != nil && len(r.needs.missing(true)) > 0:
+		return exitMissing
 	}
 	return nil
+}
+
+// writeJSON is the report for other programs; names are kept from version to version.
+func (r *checkReport) writeJSON(file string) error {
+	e := json.NewEncoder(r.out)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		File    string          `json:"file"`
+		Needs   *needs          `json:"needs,omitempty"`
+		PTX     map[string]int  `json:"ptx"`
+		Machine map[string]int  `json:"machine_code"`
+		Errors  []string        `json:"errors,omitempty"`
+		Kernels []kernelVerdict `json:"kernels"`
+	}{file, r.needs, r.targets, r.machine, r.errors, r.verdicts})
 }
 
 // containers walks the fat binaries of a file: of the sections that hold them in a program, else the file itself.
@@ -136,6 +192,7 @@ func (r *checkReport) entry(e *fatbin.Entry) {
 	}
 	if e.Kind != fatbin.PTX {
 		r.binaries++
+		r.machine[fmt.Sprintf("sm_%d", e.SM)]++
 		return
 	}
 	text, err := e.Text()
@@ -170,9 +227,10 @@ func (r *checkReport) module(text string) {
 		start := time.Now()
 		err := r.compile(m, k.Name)
 		r.compiling += time.Since(start)
-		verdict := "compiled"
+		verdict, row := "compiled", kernelVerdict{Kernel: k.Name, State: "compiled"}
 		if err != nil {
 			verdict = "interpreted: " + err.Error()
+			row.State, row.Why = "interpreted", err.Error()
 			var u *ir.Unsupported
 			if errors.As(err, &u) {
 				err = errors.New(u.What)
@@ -180,6 +238,9 @@ func (r *checkReport) module(text string) {
 			r.cannot[err.Error()] = append(r.cannot[err.Error()], k.Name)
 		} else {
 			r.compiled++
+		}
+		if r.json {
+			r.verdicts = append(r.verdicts, row)
 		}
 		if !r.quiet {
 			fmt.Fprintf(r.out, "%s\t%s\n", k.Name, verdict)
@@ -218,6 +279,9 @@ func (r *checkReport) print(file string) {
 	}
 	sort.Strings(targets)
 	fmt.Fprintf(out, "%s: %d modules (%s), %d kernels, %.1f MB of PTX\n", file, r.modules, strings.Join(targets, ", "), r.kernels, mb)
+	if r.binaries > 0 {
+		fmt.Fprintf(out, "  and machine code for NVIDIA's processors, not used here: %d pieces\n", r.binaries)
+	}
 	fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, %s %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), stage, rate(mb, r.compiling))
 	fmt.Fprintf(out, "  %d modules with errors, %d kernels compile, %d are interpreted\n", len(r.errors), r.compiled, r.kernels-r.compiled)
 	for _, e := range r.errors[:min(len(r.errors), 20)] {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +13,11 @@ import (
 
 // runInfo shows what a program would find here, and for what is missing one line that says what to do.
 func runInfo(args []string, out io.Writer) error {
+	if len(args) == 1 && args[0] == "--json" {
+		return infoJSON(out)
+	}
 	if len(args) > 0 {
-		return errUsage{"info takes no arguments"}
+		return errUsage{"info takes no arguments but --json"}
 	}
 	fmt.Fprintf(out, "kudzu %s, CUDA driver API 13.0, %s/%s\n\n", Version, runtime.GOOS, runtime.GOARCH)
 	chosen := os.Getenv("KUDZU_BACKEND")
@@ -54,4 +58,57 @@ func runInfo(args []string, out io.Writer) error {
 		fmt.Fprintf(out, "libraries  %s\n", dir)
 	}
 	return nil
+}
+
+// infoDevice is a device as other programs read it.
+type infoDevice struct {
+	Backend    string `json:"backend"`
+	Name       string `json:"name"`
+	Major      int    `json:"major"`
+	Minor      int    `json:"minor"`
+	Memory     uint64 `json:"memory"`
+	Processors int    `json:"multiprocessors"`
+}
+
+// infoJSON says the same for other programs; what is not there is empty, and why is in problems.
+func infoJSON(out io.Writer) error {
+	var r struct {
+		Version   string       `json:"version"`
+		CUDA      string       `json:"cuda"`
+		Devices   []infoDevice `json:"devices"`
+		LLVM      string       `json:"llvm"`
+		CPU       string       `json:"cpu"`
+		Cache     string       `json:"cache"`
+		Libraries string       `json:"libraries"`
+		Problems  []string     `json:"problems"`
+	}
+	r.Version, r.CUDA, r.Devices, r.Problems = Version, "13.0", []infoDevice{}, []string{}
+	for _, b := range devices.All(devices.Config{}) {
+		devs, err := b.Open()
+		if err != nil {
+			r.Problems = append(r.Problems, b.Name()+": "+err.Error())
+			continue
+		}
+		for _, d := range devs {
+			in := d.Info()
+			r.Devices = append(r.Devices, infoDevice{b.Name(), in.Name, int(in.Major), int(in.Minor), uint64(in.Memory), int(in.Processors)})
+		}
+	}
+	if lib, err := llvm.Open(""); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	} else {
+		r.LLVM = fmt.Sprint(lib.Version())
+		_, r.CPU, _ = lib.Host()
+	}
+	if c := openCache(); c.On() {
+		r.Cache = c.Dir()
+	}
+	dir, err := libraryDir()
+	if err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	}
+	r.Libraries = dir
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(&r)
 }

@@ -114,7 +114,7 @@ func TestCommands(t *testing.T) {
 		{"frobnicate", 1, []string{`no verb "frobnicate"`, "kudzu help"}},
 		{"help frobnicate", 1, []string{`no verb "frobnicate"`}},
 		{"version now", 1, []string{"takes no arguments", "usage: kudzu version\n"}},
-		{"info now", 1, []string{"takes no arguments", "usage: kudzu info\n"}},
+		{"info now", 1, []string{"takes no arguments", "usage: kudzu info [--json]\n"}},
 		{"run", 1, []string{"which program?", "usage: kudzu run"}},
 		{"run --", 1, []string{"which program?"}},
 		{"run /nonexistent/app", 127, []string{"kudzu: program /nonexistent/app: ", "no such file"}},

@@ -37,10 +37,11 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 func verbs() []verb {
 	return []verb{
 		{name: "run", args: "[--backend cpu|interp] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
-		{name: "info", args: "", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
+		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [-o DIR]",
 			about: "compile PTX and show any stage of it", run: runCompile},
-		{name: "check", args: "[--quiet] [--fast] [--sm=NN] program|library|file.ptx", about: "show the kernels in a file and what of them cannot be compiled here", run: runCheck},
+		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",
+			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
 		{name: "smi", args: "[-L] [--query-gpu=FIELDS --format=csv[,noheader,nounits]]", about: "show devices, their memory and use, and who uses them", run: runSMI},
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
 		{name: "version", args: "", about: "print the version", run: runVersion},
