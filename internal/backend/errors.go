@@ -34,7 +34,7 @@ const (
 	FaultInstruction                      // CUDA_ERROR_ILLEGAL_INSTRUCTION
 	FaultTrap                             // trap: CUDA_ERROR_LAUNCH_FAILED
 	FaultAssert                           // CUDA_ERROR_ASSERT
-	FaultStack                            // stack overflow: CUDA_ERROR_LAUNCH_FAILED
+	FaultStack                            // stack overflow: CUDA_ERROR_ILLEGAL_ADDRESS, as on the card
 	FaultDeadlock                         // no thread of the grid can go on; real hardware would hang
 	FaultTimeout                          // CUDA_ERROR_LAUNCH_TIMEOUT
 )

@@ -62,7 +62,7 @@ var faultCodes = [...]Result{
 	backend.FaultInstruction: errIllegalInst,
 	backend.FaultTrap:        errLaunchFailed,
 	backend.FaultAssert:      errAssert,
-	backend.FaultStack:       errLaunchFailed,
+	backend.FaultStack:       errIllegalAddress, // as an H200 answers
 	backend.FaultDeadlock:    errLaunchFailed, // the hardware would hang; saying so helps more
 	backend.FaultTimeout:     errLaunchTimeout,
 }

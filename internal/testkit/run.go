@@ -87,7 +87,7 @@ func (r *Run) execute(d backend.Device, m *backend.Module) (out *Outcome, err er
 
 var faultWord = map[backend.FaultKind]string{
 	backend.FaultAddress: "address", backend.FaultMisaligned: "misaligned", backend.FaultInstruction: "instruction", backend.FaultTrap: "trap",
-	backend.FaultAssert: "assert", backend.FaultStack: "stack", backend.FaultDeadlock: "deadlock", backend.FaultTimeout: "timeout",
+	backend.FaultAssert: "assert", backend.FaultStack: "address", backend.FaultDeadlock: "deadlock", backend.FaultTimeout: "timeout",
 }
 
 // place allocates and fills the buffers and lays the parameters out, each at its natural alignment.

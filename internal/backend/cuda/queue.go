@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -34,6 +35,37 @@ func (d *device) NewQueue(priority int) (backend.Queue, error) {
 
 func (q *queue) call(name string, args ...uintptr) error {
 	return q.fault(q.dev.do(func() error { return q.dev.api.call(name, args...) }))
+}
+
+// launchEx is a launch with attributes: a CUlaunchConfig of 56 bytes, and 72 for each attribute behind it.
+func (q *queue) launchEx(fn uintptr, l *backend.Launch, extra uintptr) error {
+	const config, each = 56, 72
+	const clusterDimension, cooperative = 4, 2
+	buf := dl.Alloc(config + 2*each)
+	defer buf.Free()
+	b := buf.Bytes()
+	for i, v := range []uint32{l.Grid[0], l.Grid[1], l.Grid[2], l.Block[0], l.Block[1], l.Block[2], l.DynamicShared} {
+		binary.LittleEndian.PutUint32(b[4*i:], v)
+	}
+	put(b, 32, uint64(q.stream))
+	put(b, 40, uint64(buf.Addr()+config))
+	n := 0
+	attribute := func(id uint32, values ...uint32) {
+		at := b[config+n*each:]
+		binary.LittleEndian.PutUint32(at, id)
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(at[8+4*i:], v)
+		}
+		n++
+	}
+	if l.Cooperative {
+		attribute(cooperative, 1)
+	}
+	if l.Cluster != [3]uint32{} {
+		attribute(clusterDimension, max(1, l.Cluster[0]), max(1, l.Cluster[1]), max(1, l.Cluster[2]))
+	}
+	binary.LittleEndian.PutUint32(b[48:], uint32(n))
+	return q.call("cuLaunchKernelEx", buf.Addr(), fn, 0, extra)
 }
 
 // fault turns a sticky code into what backends report.
@@ -76,8 +108,8 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if n == 0 {
 		extra = 0
 	}
-	if l.Cooperative {
-		return errors.New("cooperative launch with a parameter block: the driver takes kernelParams only")
+	if l.Cooperative || l.Cluster != [3]uint32{} {
+		return q.launchEx(kn.fn, l, extra)
 	}
 	return q.call("cuLaunchKernel", kn.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
 		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.DynamicShared), q.stream, 0, extra)

@@ -83,6 +83,10 @@ func (c *checker) varSpace(in *ptx.Inst, a *ptx.Operand, space ptx.Space) bool {
 		c.errorf(a.Pos, "State space mismatch between instruction and address in instruction '%v'", in.Op())
 		return false
 	}
+	if in.Pred >= 0 && v.Space == ptx.SpaceParam && v.Role == ptx.CallParam { // what a call takes and gives is there always
+		c.errorf(in.Pos, "Illegal to predicate instruction '%v.param' with operand '%s'", in.Op(), v.Name)
+		return false
+	}
 	if in.Op() == isa.Ld && v.Role == ptx.FuncResult {
 		c.errorf(a.Pos, "Illegal to read function return parameter '%s'", v.Name)
 		return false

@@ -61,3 +61,34 @@ func TestKernel(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A call may stand under a guard; what it takes and gives may not, as the vendor's assembler has it. Parameters of the
+// function itself may.
+func TestGuardedParameters(t *testing.T) {
+	text := func(store, call, load, own string) string {
+		return `.version 8.0
+.target sm_90
+.address_size 64
+.func (.param .b32 r) f(.param .b32 x) { .reg .b32 a; .reg .pred p; setp.ne.u32 p, 1, 0;
+	` + own + ` ld.param.b32 a, [x]; ` + own + ` st.param.b32 [r], a; ret; }
+.entry k() { .reg .pred p; .reg .b32 a; setp.ne.u32 p, 1, 0;
+	{ .param .b32 in; .param .b32 out;
+	` + store + ` st.param.b32 [in], a;
+	` + call + ` call (out), f, (in);
+	` + load + ` ld.param.b32 a, [out];
+	} ret; }
+`
+	}
+	rows := []struct{ store, call, load, own, want string }{
+		{"", "", "", "", ""},
+		{"", "@p", "", "@p", ""},
+		{"@p", "", "", "", "Illegal to predicate instruction 'st.param' with operand 'in'"},
+		{"", "", "@!p", "", "Illegal to predicate instruction 'ld.param' with operand 'out'"},
+	}
+	for _, r := range rows {
+		_, err := Text(text(r.store, r.call, r.load, r.own))
+		if (err == nil) != (r.want == "") || err != nil && !strings.Contains(err.Error(), r.want) {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
