@@ -394,6 +394,9 @@ func (a *analysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact 
 	j := bits.TrailingZeros64(uint64(s))
 	// All lanes in one aligned stretch, so that bits above it are the same in all of them.
 	stretch := uint64(s) * uint64(a.width)
+	if uint64(x.align) >= stretch && a.width&(a.width-1) == 0 && (w >= 64 || stretch <= 1<<w) {
+		return maskedLanes(s, int(mask>>j)&(a.width-1), a.width)
+	}
 	if low := mask + 1; mask != 0 && low&mask == 0 { // mask is 2^k - 1
 		if uint64(x.align) >= stretch && low >= stretch {
 			return pattern{s: s}, true, true
@@ -423,6 +426,22 @@ func (a *analysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact 
 			return pattern{seg: seg, ss: int64(low)}, true, true
 		}
 		return pattern{}, true, true
+	}
+	return
+}
+
+// maskedLanes is s × (lane and m): what a mask of any bits above and below leaves of lanes that have bits of their own.
+// Compilers write (tid / 32) × 1024 as (tid × 32) and 0x7c00.
+func maskedLanes(s int64, m, width int) (p pattern, ok, exact bool) {
+	switch low, high := m+1, width-m; {
+	case m == 0:
+		return pattern{}, true, true
+	case m == width-1:
+		return pattern{s: s}, true, true
+	case low&m == 0: // the low bits
+		return pattern{s: s, seg: low}, true, true
+	case high&(high-1) == 0: // the high bits
+		return pattern{seg: high, ss: s * int64(high)}, true, true
 	}
 	return
 }
