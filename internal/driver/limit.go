@@ -21,6 +21,8 @@ type limitRow struct {
 
 // limitRows is indexed by CUlimit.
 var limitRows = [numLimits]limitRow{
+	// Kept and told as the real driver does. What is there does not depend on it: 512 KB a thread in the interpreter; in compiled
+	// code what the kernel declares, and a fixed part for calls that the compiler cannot bound (docs/numerics.md, Limits).
 	cu.CU_LIMIT_STACK_SIZE:                       {start: 1024, low: 16, high: 512 << 10, step: 16},
 	cu.CU_LIMIT_PRINTF_FIFO_SIZE:                 {start: 8650752, low: 512 << 10},
 	cu.CU_LIMIT_MALLOC_HEAP_SIZE:                 {start: 8 << 20, low: 4 << 20, step: 64 << 10},

@@ -371,3 +371,22 @@ func TestManyThreadsManyQueues(t *testing.T) {
 		t.Errorf("%d blocks ran, want %d", tv[0], want)
 	}
 }
+
+// TestClosedQueueIsFreedOnce: calls on a closed queue, as a graph makes that was last launched there, must not free it again.
+func TestClosedQueueIsFreedOnce(t *testing.T) {
+	r := newRig(t, 2)
+	q, err := r.d.NewQueue(0)
+	r.ok(err)
+	r.ok(q.Close())
+	for range 3 {
+		if _, err := q.Done(); !errors.Is(err, ErrClosed) {
+			t.Errorf("Done: %v", err)
+		}
+		if _, err := q.Mark(); !errors.Is(err, ErrClosed) {
+			t.Errorf("Mark: %v", err)
+		}
+		if n := q.uses.Load(); n != closed {
+			t.Errorf("%d uses, want %d: the next to leave would be the last once more", n, int64(closed))
+		}
+	}
+}

@@ -98,8 +98,12 @@ type Queue struct {
 	uses atomic.Int64 // calls under way; closing is added once the queue is closed
 }
 
-// closing makes uses negative for good; the call that brings it back to exactly closing is the last.
-const closing = math.MinInt64 / 2
+// closing makes uses negative for good; the call that brings it back to exactly closing is the last, and makes it closed, so
+// that a call which comes later, finds the queue closed and leaves does not take itself for the last again.
+const (
+	closing = math.MinInt64 / 2
+	closed  = closing + closing/2
+)
 
 // enter says whether the queue is open, and keeps it until leave.
 func (q *Queue) enter() bool {
@@ -111,7 +115,7 @@ func (q *Queue) enter() bool {
 }
 
 func (q *Queue) leave() {
-	if q.uses.Add(-1) == closing {
+	if q.uses.Add(-1) == closing && q.uses.CompareAndSwap(closing, closed) {
 		C.kz_queue_unref(q.c)
 	}
 }

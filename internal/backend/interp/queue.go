@@ -100,8 +100,12 @@ func (f fence) Done() (bool, error) {
 func (f fence) Sync() error  { return fault(f.f.Sync()) }
 func (f fence) Nanos() int64 { return f.f.Nanos() }
 
-// fault turns the engine's faults of copies and fills into the backend's; a kernel's is one already.
+// fault turns the engine's faults of copies and fills, and what it says of a closed queue, into the backend's; a kernel's is
+// one already.
 func fault(err error) error {
+	if errors.Is(err, engine.ErrClosed) {
+		return backend.ErrClosed
+	}
 	var f *engine.Fault
 	if !errors.As(err, &f) {
 		return err

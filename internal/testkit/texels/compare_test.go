@@ -60,8 +60,8 @@ func TestInterp(t *testing.T) {
 	compareAll(t, interp.New(interp.Config{Out: io.Discard, Err: io.Discard}), func(*Job) bool { return true })
 }
 
-// TestCPU compares compiled code with the recording. The samplers of both are compared in internal/backend/interp on many more
-// operands; here it is the way from PTX to the sampler, and one instruction of twelve serves.
+// TestCPU compares compiled code with the recording. It runs the jobs of one instruction of twelve, because compiling takes
+// longest; -whole runs them all. Nothing else compares the engine's sampler with the recording.
 func TestCPU(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
