@@ -55,6 +55,7 @@ var asyncForms = []Form{
 	{Op: MultimemCpReduceAsyncBulk, Syntax: "multimem.cp.reduce.async.bulk.dst.src.completion.op.noftz.type  [d], [a], size", Sets: with(toGlobal, bulkGroup, op(".add"), typ([]string{".f16", ".bf16"})), Types: "size=u32", PTX: v(9, 1), SM: 90},
 
 	{Op: StAsync, Syntax: "st.async{.sem}{.scope}{.space}{.completion}{.vec}.type  [a], b, [mbar]", Sets: with(sem(".weak"), scope(".cluster"), space(".shared::cluster"), tx, vec24, typ([]string{".b32", ".b64", ".u32", ".u64", ".s32", ".s64", ".f32", ".f64"})), Types: "b=typev", PTX: v(8, 1), SM: 90},
+	{Op: StAsync, Syntax: "st.async{.sem}{.scope}{.space}{.completion}.type  [a], b, [mbar]", Sets: with(sem(".weak"), scope(".cluster"), space(".shared::cluster"), tx, typ([]string{".b128"})), PTX: v(9, 2), SM: 90},
 	{Op: StAsync, Syntax: "st.async.sem.scope{.space}.type  [a], b", Sets: with(sem(".release"), scope(".gpu", ".sys"), space(".global"), typ([]string{".b8", ".b16", ".b32", ".b64", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".f32", ".f64"})), Types: "b=type", PTX: v(8, 7), SM: 100},
 	{Op: StAsync, Syntax: "st.async.mmio.sem.scope{.space}.type  [a], b", Sets: with(sem(".release"), scope(".sys"), space(".global"), typ([]string{".b8", ".b16", ".b32", ".b64", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".f32", ".f64"})), Types: "b=type", PTX: v(8, 7), SM: 100},
 	{Op: StBulk, Syntax: "st.bulk{.weak}{.space}  [a], size, init", Sets: space(".shared::cta"), Types: "size=b64 init=#u32:0..0", PTX: v(8, 6), SM: 100},
