@@ -34,3 +34,8 @@ scripts/apps-cuda.sh run "$programs"
 # The vendor's runtime 11.8 on our driver, and Python programs from the registries.
 scripts/apps-runtime11.sh "$programs"
 scripts/apps-python.sh
+# llama.cpp itself, on request: its kernels take minutes to compile the first time.
+if [ -n "${KUDZU_LLAMA:-}" ]; then
+    scripts/apps/llama.sh text
+    scripts/apps/llama.sh check F16 Q8_0
+fi

@@ -1,0 +1,95 @@
+#!/bin/sh
+# Opt-in: llama.cpp's CUDA builds, as npm has them, on Kudzu. Everything is fetched and made outside the repository, in
+# $KUDZU_APPS/llama (~/.cache/kudzu-apps/llama if not set).
+#   scripts/apps/llama.sh text             a few tokens with each build
+#   scripts/apps/llama.sh check [TYPE...]  logits against the package's CPU backend; all types if none is named
+#   scripts/apps/llama.sh page             writes docs/apps/zllama.md from what check left
+#   scripts/apps/llama.sh speed TYPE...    tokens a second, Kudzu beside the CPU backend     (SHAPE=1.1B for the large model)
+set -eu
+cd "$(dirname "$0")/../.."
+root=$PWD
+dist=${KUDZU_DIST:-$root/dist}
+apps=${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}/llama
+shape=${SHAPE:-15M}
+types="F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S IQ1_S IQ1_M IQ4_NL IQ4_XS Q4_K_M"
+what=${1:-text}
+[ $# -eq 0 ] || shift
+for tool in node npm go; do
+    command -v $tool >/dev/null 2>&1 || { echo "llama: $tool is missing" >&2; exit 1; }
+done
+[ -x "$dist/bin/kudzu" ] || { echo "llama: $dist/bin/kudzu is missing: run make dist, or name the folder in KUDZU_DIST" >&2; exit 1; }
+
+# The package. other is the same with only the AVX2 build of its CPU backend: how far two CPUs are apart.
+package() {
+    mkdir -p "$apps/app" "$apps/models" "$apps/out"
+    if [ ! -d "$apps/app/node_modules/node-llama-cpp" ]; then
+        (cd "$apps/app" && npm init -y >/dev/null && npm install --silent --ignore-scripts node-llama-cpp@3.22.1)
+    fi
+    if [ ! -d "$apps/other" ]; then
+        mkdir "$apps/other.part"
+        cp -al "$apps/app/node_modules" "$apps/other.part/"
+        find "$apps/other.part/node_modules/@node-llama-cpp/linux-x64/bins" -name 'libggml-cpu-*.so' ! -name '*haswell*' -exec rm -f {} +
+        mv "$apps/other.part" "$apps/other"
+    fi
+}
+
+model() { # TYPE: prints its file
+    f=$apps/models/$shape-$1.gguf
+    [ -e "$f" ] || { go run ./internal/testkit/gguf/make -shape "$shape" -quant "$1" -o "$f.part" && mv "$f.part" "$f"; }
+    echo "$f"
+}
+
+# kudzu BUILD ARG...: node on Kudzu. The package takes its build for CUDA 12 where the libraries of 13 are missing, so for
+# it Kudzu is installed without them.
+kudzu() {
+    build=$1
+    shift
+    home=$dist
+    if [ "$build" = 12 ]; then
+        home=$apps/kudzu12
+        rm -rf "$home"
+        mkdir -p "$home"
+        cp -a "$dist/bin" "$dist/lib" "$home/"
+        rm -f "$home"/lib/*.so.13 "$home/lib/libcudart.so"
+    fi
+    (cd "$apps/app" && "$home/bin/kudzu" run -- node "$root/scripts/apps/llama.mjs" "$@")
+}
+
+check() {
+    for q; do
+        f=$(model "$q")
+        (cd "$apps/app" && node "$root/scripts/apps/llama.mjs" logits cpu "$apps/out/cpu" "$f")
+        (cd "$apps/other" && node "$root/scripts/apps/llama.mjs" logits cpu "$apps/out/other" "$f")
+        rm -f "$apps/out/cuda13/$shape-$q-fa"* "$apps/out/cuda12/$shape-$q-fa"* # what an older Kudzu computed
+        kudzu 13 logits cuda "$apps/out/cuda13" "$f"
+        kudzu 12 logits cuda "$apps/out/cuda12" "$f"
+    done
+}
+
+table() { ORDER="$types" ONLY="$*" node scripts/apps/llama.mjs page "$apps/out/cpu" "$apps/out/other" "CUDA 13=$apps/out/cuda13" "CUDA 12=$apps/out/cuda12"; }
+
+package
+case $what in
+text)
+    f=$(model Q4_0)
+    kudzu 13 text cuda "$f"
+    kudzu 12 text cuda "$f"
+    ;;
+check)
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $types
+    check "$@"
+    table "$@"
+    ;;
+page)
+    table >docs/apps/zllama.md || echo "llama: some rows are beyond their bound" >&2
+    ;;
+speed)
+    for q; do
+        f=$(model "$q")
+        (cd "$apps/app" && node "$root/scripts/apps/llama.mjs" speed cpu "$f")
+        kudzu 13 speed cuda "$f"
+    done
+    ;;
+*) sed -n '2,8p' "$0" >&2; exit 2 ;;
+esac
