@@ -63,7 +63,7 @@ var faultCodes = [...]Result{
 	backend.FaultTrap:        errLaunchFailed,
 	backend.FaultAssert:      errAssert,
 	backend.FaultStack:       errIllegalAddress, // as an H200 answers
-	backend.FaultDeadlock:    errLaunchFailed, // the hardware would hang; saying so helps more
+	backend.FaultDeadlock:    errLaunchFailed,   // the hardware would hang; saying so helps more
 	backend.FaultTimeout:     errLaunchTimeout,
 }
 
