@@ -81,6 +81,9 @@ func (t *Thread) MemPoolImportFromShareableHandle(h hostmem.Ptr, kind rt.CudaMem
 	if err != nil {
 		return 0, err
 	}
+	if h == hostmem.Nil {
+		return 0, driver.Result(cu.CUDA_ERROR_INVALID_VALUE)
+	}
 	p, err := d.MemPoolImportFromShareableHandle(h, cu.CUmemAllocationHandleType(kind), uint64(flags))
 	return rt.CudaMemPool_t(p), err
 }

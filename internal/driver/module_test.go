@@ -60,7 +60,7 @@ func TestLoadCodesAndLogs(t *testing.T) {
 		{"version 99", ".version 99.0\n.target sm_80\n.address_size 64\n", nil, 222, "Unsupported .version 99.0"},
 		{"sm_100", ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k() {ret;}", nil, 218, "higher"},
 		{"sm_90a", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {ret;}", nil, 0, ""},
-		{"32 bits", ".version 7.8\n.target sm_80\n.address_size 32\n.visible .entry k() {ret;}", nil, 218, "32-bit"},
+		{"32 bits", ".version 7.8\n.target sm_80\n.address_size 32\n.visible .entry k() {ret;}", nil, 218, "32-Bit compilation is no longer supported"},
 		{"cut off", ptxHead + ".visible .entry k() {\n ret;\n", nil, 218, "ptxas application ptx input, line"},
 		{"open comment", ptxHead + "/* open", nil, 218, "line 4"},
 		{"unresolved function", ptxHead + ".extern .func foo();\n.visible .entry k() { call foo; ret; }", nil, 218, "ptxas fatal   : Unresolved extern function 'foo'"},

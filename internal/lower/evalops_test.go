@@ -505,7 +505,7 @@ func fns(mask uint32, base, offset int) uint64 {
 	n, step, pos := 0, 1, base
 	switch {
 	case offset == 0:
-		if mask>>base&1 != 0 {
+		if base >= 0 && base < 32 && mask>>base&1 != 0 {
 			return uint64(base)
 		}
 		return 0xffffffff

@@ -55,11 +55,14 @@ func TestEveryForm(t *testing.T) {
 		}
 	}
 	for op := isa.NoOp + 1; op < isa.NumOps; op++ {
-		if table[op].fn != nil && op != isa.Call && !done[op] {
+		if table[op].fn != nil && op != isa.Call && !done[op] && !spelledElsewhere[op] {
 			t.Errorf("%v was never lowered", op)
 		}
 	}
 }
+
+// spelledElsewhere are ops whose address operands formKernel does not write; internal/testkit/texels lowers every form of them.
+var spelledElsewhere = map[isa.Op]bool{isa.Tex: true, isa.Tld4: true, isa.Suld: true, isa.Sust: true, isa.Sured: true}
 
 func lowerForm(t *testing.T, m *ptx.Module, text string, refused map[string]bool) (ok bool) {
 	t.Helper()

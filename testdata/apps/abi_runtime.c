@@ -62,9 +62,9 @@ int main(void) {
 	EXPECT(cudaGetDriverEntryPointByVersion("cuNothing", &fn, 12000, cudaEnableDefault, &found), 0);
 	EXPECT(found == cudaDriverEntryPointSymbolNotFound && !fn, 1);
 
-	// GL interop is nobody's work here: it says so, without starting anything.
-	EXPECT(cudaGLSetGLDevice(0), cudaErrorNotSupported);
-	EXPECT(cudaGLSetGLDevice(0), cudaErrorNotSupported);
+	// What nobody implements says so, without starting anything.
+	EXPECT(cudaMemcpyArrayToArray(0, 0, 0, 0, 0, 0, 0, cudaMemcpyDeviceToDevice), cudaErrorNotSupported);
+	EXPECT(cudaMemcpyArrayToArray(0, 0, 0, 0, 0, 0, 0, cudaMemcpyDeviceToDevice), cudaErrorNotSupported);
 	EXPECT(cudaGetLastError(), cudaErrorNotSupported);
 	EXPECT(loaded(), 0);
 	__cudaUnregisterFatBinary(fatbin);

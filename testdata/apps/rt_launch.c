@@ -128,13 +128,15 @@ static void functions(void) {
 }
 
 static void mistakes(void) {
+	// Runtime 13 launches through its own handle of a kernel and passes the driver's code on; recorded on an H200.
+	const int shape = CUDART_VERSION >= 13000 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
 	int *p;
 	OK(cudaMalloc((void **)&p, 4096));
-	EXPECT(LAUNCH(1, 2048, 0, 0, spin(p, 1)), cudaErrorInvalidConfiguration);
-	EXPECT(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
-	EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
+	EXPECT(LAUNCH(1, 2048, 0, 0, spin(p, 1)), shape);
+	EXPECT(cudaPeekAtLastError(), shape);
+	EXPECT(cudaGetLastError(), shape);
 	OK(cudaGetLastError());
-	EXPECT(LAUNCH(0, 1, 0, 0, spin(p, 1)), cudaErrorInvalidConfiguration);
+	EXPECT(LAUNCH(0, 1, 0, 0, spin(p, 1)), shape);
 	EXPECT(LAUNCH(1, 1, 1 << 20, 0, spin(p, 1)), cudaErrorInvalidValue);
 	EXPECT(LAUNCH(1, 1, 0, (cudaStream_t)0x1234560, spin(p, 1)), cudaErrorInvalidResourceHandle);
 	// What is no stub is taken for a handle, as NVIDIA's runtimes 12.9 and 13.4 do.
