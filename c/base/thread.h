@@ -4,10 +4,12 @@
 
 #include <stdint.h>
 
-#define KZ_CONTEXT_STACK 126
+#define KZ_CONTEXT_STACK 126 // of deeper stacks the driver keeps the lower part
 #define KZ_THREAD_PER_THREAD 1u // flags: inside a call for the per-thread default stream
 #define KZ_THREAD_KEPT 2u       // flags: the driver keeps something until the thread ends
 #define KZ_THREAD_CALLBACK 4u   // flags: in a function of the program that a stream called
+#define KZ_THREAD_QUIET 8u      // flags: in a function of the program that may not call us
+#define KZ_THREAD_SPILLED 16u   // flags: the driver keeps the lower part of the stack
 
 struct kz_thread {
 	uint64_t id; // unique in the process, never reused

@@ -29,7 +29,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 14 cuDeviceGetTexture1DLinearMaxWidth
 	kz_lazy_cuda, // 15 cuDeviceGetAttribute
 	kz_lazy_cuda, // 16 cuDeviceGetHostAtomicCapabilities
-	kz_none_cuda, // 17 cuDeviceGetNvSciSyncAttributes
+	kz_lazy_cuda, // 17 cuDeviceGetNvSciSyncAttributes
 	kz_lazy_cuda, // 18 cuDeviceSetMemPool
 	kz_lazy_cuda, // 19 cuDeviceGetMemPool
 	kz_lazy_cuda, // 20 cuDeviceGetDefaultMemPool
@@ -45,9 +45,9 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 30 cuDeviceUnregisterAsyncNotification
 	kz_lazy_cuda, // 31 cuDeviceGetByPCIBusId
 	kz_lazy_cuda, // 32 cuDeviceGetPCIBusId
-	kz_none_cuda, // 33 cuDeviceGetFabricClusterUuid
-	kz_none_cuda, // 34 cuDeviceGetCliqueCount
-	kz_none_cuda, // 35 cuDeviceGetCliqueInfo
+	kz_lazy_cuda, // 33 cuDeviceGetFabricClusterUuid
+	kz_lazy_cuda, // 34 cuDeviceGetCliqueCount
+	kz_lazy_cuda, // 35 cuDeviceGetCliqueInfo
 	kz_lazy_cuda, // 36 cuDeviceGraphMemTrim
 	kz_lazy_cuda, // 37 cuDeviceGetGraphMemAttribute
 	kz_lazy_cuda, // 38 cuDeviceSetGraphMemAttribute
@@ -89,7 +89,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 74 cuCtxSetSharedMemConfig
 	kz_lazy_cuda, // 75 cuCtxEnablePeerAccess
 	kz_lazy_cuda, // 76 cuCtxDisablePeerAccess
-	kz_none_cuda, // 77 cuCtxFromGreenCtx
+	kz_lazy_cuda, // 77 cuCtxFromGreenCtx
 	kz_lazy_cuda, // 78 cuCtxGetDevResource
 	kz_lazy_cuda, // 79 cuCtxCreate
 	kz_lazy_cuda, // 80 cuCtxCreate_v2
@@ -97,16 +97,16 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 82 cuCtxDestroy
 	kz_lazy_cuda, // 83 cuCtxPopCurrent
 	kz_lazy_cuda, // 84 cuCtxPushCurrent
-	kz_none_cuda, // 85 cuGreenCtxCreate
-	kz_none_cuda, // 86 cuGreenCtxDestroy
-	kz_none_cuda, // 87 cuGreenCtxGetDevResource
+	kz_lazy_cuda, // 85 cuGreenCtxCreate
+	kz_lazy_cuda, // 86 cuGreenCtxDestroy
+	kz_lazy_cuda, // 87 cuGreenCtxGetDevResource
 	kz_lazy_cuda, // 88 cuDevSmResourceSplitByCount
-	kz_none_cuda, // 89 cuDevSmResourceSplit
-	kz_none_cuda, // 90 cuDevResourceGenerateDesc
-	kz_none_cuda, // 91 cuGreenCtxRecordEvent
-	kz_none_cuda, // 92 cuGreenCtxWaitEvent
-	kz_none_cuda, // 93 cuGreenCtxStreamCreate
-	kz_none_cuda, // 94 cuGreenCtxGetId
+	kz_lazy_cuda, // 89 cuDevSmResourceSplit
+	kz_lazy_cuda, // 90 cuDevResourceGenerateDesc
+	kz_lazy_cuda, // 91 cuGreenCtxRecordEvent
+	kz_lazy_cuda, // 92 cuGreenCtxWaitEvent
+	kz_lazy_cuda, // 93 cuGreenCtxStreamCreate
+	kz_lazy_cuda, // 94 cuGreenCtxGetId
 	kz_lazy_cuda, // 95 cuModuleLoad
 	kz_lazy_cuda, // 96 cuModuleLoadData
 	kz_lazy_cuda, // 97 cuModuleLoadDataEx
@@ -165,9 +165,9 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 150 cuMemHostRegister_v2
 	kz_lazy_cuda, // 151 cuMemHostUnregister
 	kz_lazy_cuda, // 152 cuArrayGetDescriptor_v2
-	kz_none_cuda, // 153 cuArrayGetSparseProperties
-	kz_none_cuda, // 154 cuArrayGetMemoryRequirements
-	kz_none_cuda, // 155 cuArrayGetPlane
+	kz_lazy_cuda, // 153 cuArrayGetSparseProperties
+	kz_lazy_cuda, // 154 cuArrayGetMemoryRequirements
+	kz_lazy_cuda, // 155 cuArrayGetPlane
 	kz_lazy_cuda, // 156 cuMemGetHandleForAddressRange
 	kz_lazy_cuda, // 157 cuMemAddressReserve
 	kz_lazy_cuda, // 158 cuMemAddressFree
@@ -196,14 +196,14 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 181 cuMemPoolImportFromShareableHandle
 	kz_lazy_cuda, // 182 cuMemPoolExportPointer
 	kz_lazy_cuda, // 183 cuMemPoolImportPointer
-	kz_none_cuda, // 184 cuMulticastCreate
-	kz_none_cuda, // 185 cuMulticastAddDevice
-	kz_none_cuda, // 186 cuMulticastBindMem
-	kz_none_cuda, // 187 cuMulticastBindMem_v2
-	kz_none_cuda, // 188 cuMulticastBindAddr
-	kz_none_cuda, // 189 cuMulticastBindAddr_v2
-	kz_none_cuda, // 190 cuMulticastUnbind
-	kz_none_cuda, // 191 cuMulticastGetGranularity
+	kz_lazy_cuda, // 184 cuMulticastCreate
+	kz_lazy_cuda, // 185 cuMulticastAddDevice
+	kz_lazy_cuda, // 186 cuMulticastBindMem
+	kz_lazy_cuda, // 187 cuMulticastBindMem_v2
+	kz_lazy_cuda, // 188 cuMulticastBindAddr
+	kz_lazy_cuda, // 189 cuMulticastBindAddr_v2
+	kz_lazy_cuda, // 190 cuMulticastUnbind
+	kz_lazy_cuda, // 191 cuMulticastGetGranularity
 	kz_lazy_cuda, // 192 cuPointerGetAttribute
 	kz_lazy_cuda, // 193 cuMemAdvise_v2
 	kz_none_cuda, // 194 cuMemGetLocationInfo
@@ -340,21 +340,21 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 325 cuMemDiscardAndPrefetchBatchAsync
 	kz_lazy_cuda, // 326 cuMemDiscardAndPrefetchBatchAsync_ptsz
 	kz_lazy_cuda, // 327 cuIpcOpenMemHandle
-	kz_none_cuda, // 328 cuMemMapArrayAsync
-	kz_none_cuda, // 329 cuMemMapArrayAsync_ptsz
+	kz_lazy_cuda, // 328 cuMemMapArrayAsync
+	kz_lazy_cuda, // 329 cuMemMapArrayAsync_ptsz
 	kz_lazy_cuda, // 330 cuMemFreeAsync
 	kz_lazy_cuda, // 331 cuMemFreeAsync_ptsz
 	kz_lazy_cuda, // 332 cuMemAllocAsync
 	kz_lazy_cuda, // 333 cuMemAllocAsync_ptsz
 	kz_lazy_cuda, // 334 cuMemAllocFromPoolAsync
 	kz_lazy_cuda, // 335 cuMemAllocFromPoolAsync_ptsz
-	kz_none_cuda, // 336 cuMemBatchDecompressAsync
-	kz_none_cuda, // 337 cuMemBatchDecompressAsync_ptsz
+	kz_lazy_cuda, // 336 cuMemBatchDecompressAsync
+	kz_lazy_cuda, // 337 cuMemBatchDecompressAsync_ptsz
 	kz_none_cuda, // 338 cuMemGetAttribute
 	kz_none_cuda, // 339 cuMemGetAttribute_v2
 	kz_lazy_cuda, // 340 cuArrayCreate_v2
-	kz_none_cuda, // 341 cuMipmappedArrayGetSparseProperties
-	kz_none_cuda, // 342 cuMipmappedArrayGetMemoryRequirements
+	kz_lazy_cuda, // 341 cuMipmappedArrayGetSparseProperties
+	kz_lazy_cuda, // 342 cuMipmappedArrayGetMemoryRequirements
 	kz_lazy_cuda, // 343 cuArrayDestroy
 	kz_lazy_cuda, // 344 cuArray3DCreate_v2
 	kz_lazy_cuda, // 345 cuArray3DGetDescriptor_v2
@@ -442,10 +442,10 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 427 cuStreamUpdateCaptureDependencies_ptsz
 	kz_lazy_cuda, // 428 cuStreamUpdateCaptureDependencies_v2
 	kz_lazy_cuda, // 429 cuStreamUpdateCaptureDependencies_v2_ptsz
-	kz_none_cuda, // 430 cuStreamBeginCaptureToCig
-	kz_none_cuda, // 431 cuStreamBeginCaptureToCig_ptsz
-	kz_none_cuda, // 432 cuStreamEndCaptureToCig
-	kz_none_cuda, // 433 cuStreamEndCaptureToCig_ptsz
+	kz_lazy_cuda, // 430 cuStreamBeginCaptureToCig
+	kz_lazy_cuda, // 431 cuStreamBeginCaptureToCig_ptsz
+	kz_lazy_cuda, // 432 cuStreamEndCaptureToCig
+	kz_lazy_cuda, // 433 cuStreamEndCaptureToCig_ptsz
 	kz_lazy_cuda, // 434 cuEventCreate
 	kz_lazy_cuda, // 435 cuEventQuery
 	kz_lazy_cuda, // 436 cuEventSynchronize
@@ -486,7 +486,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 471 cuLaunch
 	kz_lazy_cuda, // 472 cuLaunchGrid
 	kz_lazy_cuda, // 473 cuLaunchGridAsync
-	kz_none_cuda, // 474 cuLaunchCooperativeKernelMultiDevice
+	kz_lazy_cuda, // 474 cuLaunchCooperativeKernelMultiDevice
 	kz_lazy_cuda, // 475 cuParamSetTexRef
 	kz_lazy_cuda, // 476 cuFuncSetSharedMemConfig
 	kz_lazy_cuda, // 477 cuOccupancyMaxActiveBlocksPerMultiprocessor
@@ -704,12 +704,12 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 689 cuCoredumpGetAttributeGlobal
 	kz_lazy_cuda, // 690 cuCoredumpSetAttribute
 	kz_lazy_cuda, // 691 cuCoredumpSetAttributeGlobal
-	kz_none_cuda, // 692 cuCoredumpRegisterStartCallback
-	kz_none_cuda, // 693 cuCoredumpRegisterCompleteCallback
-	kz_none_cuda, // 694 cuCoredumpDeregisterStartCallback
-	kz_none_cuda, // 695 cuCoredumpDeregisterCompleteCallback
-	kz_none_cuda, // 696 cuLogsRegisterCallback
-	kz_none_cuda, // 697 cuLogsUnregisterCallback
+	kz_lazy_cuda, // 692 cuCoredumpRegisterStartCallback
+	kz_lazy_cuda, // 693 cuCoredumpRegisterCompleteCallback
+	kz_lazy_cuda, // 694 cuCoredumpDeregisterStartCallback
+	kz_lazy_cuda, // 695 cuCoredumpDeregisterCompleteCallback
+	kz_lazy_cuda, // 696 cuLogsRegisterCallback
+	kz_lazy_cuda, // 697 cuLogsUnregisterCallback
 	kz_lazy_cuda, // 698 cuLogsCurrent
 	kz_lazy_cuda, // 699 cuLogsDumpToFile
 	kz_lazy_cuda, // 700 cuLogsDumpToMemory
@@ -718,23 +718,23 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 703 cuCheckpointProcessLock
 	kz_lazy_cuda, // 704 cuCheckpointProcessCheckpoint
 	kz_lazy_cuda, // 705 cuCheckpointProcessRestore
-	kz_none_cuda, // 706 cuCheckpointOperationComplete
+	kz_lazy_cuda, // 706 cuCheckpointOperationComplete
 	kz_lazy_cuda, // 707 cuCheckpointProcessUnlock
-	kz_none_cuda, // 708 cuProfilerInitialize
+	kz_lazy_cuda, // 708 cuProfilerInitialize
 	kz_lazy_cuda, // 709 cuProfilerStart
 	kz_lazy_cuda, // 710 cuProfilerStop
-	kz_none_cuda, // 711 cuLogicalEndpointIdReserve
-	kz_none_cuda, // 712 cuLogicalEndpointIdRelease
-	kz_none_cuda, // 713 cuLogicalEndpointCreate
-	kz_none_cuda, // 714 cuLogicalEndpointAddDevice
-	kz_none_cuda, // 715 cuLogicalEndpointDestroy
-	kz_none_cuda, // 716 cuLogicalEndpointBindAddr
-	kz_none_cuda, // 717 cuLogicalEndpointBindMem
-	kz_none_cuda, // 718 cuLogicalEndpointUnbind
-	kz_none_cuda, // 719 cuLogicalEndpointExport
-	kz_none_cuda, // 720 cuLogicalEndpointImport
-	kz_none_cuda, // 721 cuLogicalEndpointGetLimits
-	kz_none_cuda, // 722 cuLogicalEndpointQuery
+	kz_lazy_cuda, // 711 cuLogicalEndpointIdReserve
+	kz_lazy_cuda, // 712 cuLogicalEndpointIdRelease
+	kz_lazy_cuda, // 713 cuLogicalEndpointCreate
+	kz_lazy_cuda, // 714 cuLogicalEndpointAddDevice
+	kz_lazy_cuda, // 715 cuLogicalEndpointDestroy
+	kz_lazy_cuda, // 716 cuLogicalEndpointBindAddr
+	kz_lazy_cuda, // 717 cuLogicalEndpointBindMem
+	kz_lazy_cuda, // 718 cuLogicalEndpointUnbind
+	kz_lazy_cuda, // 719 cuLogicalEndpointExport
+	kz_lazy_cuda, // 720 cuLogicalEndpointImport
+	kz_lazy_cuda, // 721 cuLogicalEndpointGetLimits
+	kz_lazy_cuda, // 722 cuLogicalEndpointQuery
 	kz_none_cuda, // 723 cudbgApiAttach
 	kz_none_cuda, // 724 cudbgApiDetach
 	kz_none_cuda, // 725 cudbgApiInit
@@ -746,26 +746,26 @@ KZ_EXPORT void *kz_table_cuda[] = {
 };
 
 const uint8_t kz_kind_cuda[] = {
-	1,1,2,1,2,1,1,1,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,0,2,2,2,2,2,2,2,0,0,0,2,0,0,0,0,0,0,2,
+	1,1,2,1,2,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
-	0,0,0,0,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
@@ -774,9 +774,9 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,0,2,0,2,2,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,};
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,0,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cuda[] = {
 	0,17,32,39,58,85,105,122,139,151,168,184,203,219,239,274,295,329,360,379,398,424,455,477,

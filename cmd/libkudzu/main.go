@@ -28,7 +28,7 @@ func start() error {
 	debug.SetGCPercent(100)
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
-	driver.Start(devices.All(devices.Config{}), abi.CallOut, abi.CallBack)
+	driver.Start(devices.All(devices.Config{}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

@@ -12,12 +12,6 @@ extern void *const *const kz_stubs[KZ_LIBRARIES];
 
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
-	if (t->flags & KZ_THREAD_CALLBACK) { // the stream waits for it: a call that waits for the stream would never end
-		enum { NOT_PERMITTED = 800 };
-		if (flag & KZ_DOOR_RUNTIME)
-			t->last_error = NOT_PERMITTED;
-		return NOT_PERMITTED;
-	}
 	int saved = errno; // the program may still want to look at that of a call before ours
 	uint32_t outer = t->flags; // a callback may call us again inside a call
 	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);
@@ -53,14 +47,23 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 uint64_t *kz_host_noted(void) { return host->noted; }
 uint64_t kz_host_take(void *out, uint64_t room) { return host->take(out, room); }
 
-uint64_t kz_call_back(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
+static uint64_t call_with(uint32_t flag, uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
 	struct kz_thread *t = host->thread();
-	t->flags |= KZ_THREAD_CALLBACK;
-	uint64_t r = kz_call_out(fn, a, b, c);
-	t->flags &= ~KZ_THREAD_CALLBACK;
+	uint32_t outer = t->flags & flag; // one such function may be inside another
+	t->flags |= flag;
+	uint64_t r = kz_call_out(fn, a, b, c, d);
+	t->flags = (t->flags & ~flag) | outer;
 	return r;
 }
 
-uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c) {
-	return ((uint64_t(*)(uint64_t, uint64_t, uint64_t))fn)(a, b, c);
+uint64_t kz_call_back(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+	return call_with(KZ_THREAD_CALLBACK, fn, a, b, c, d);
+}
+
+uint64_t kz_call_quiet(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+	return call_with(KZ_THREAD_QUIET, fn, a, b, c, d);
+}
+
+uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+	return ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))fn)(a, b, c, d);
 }

@@ -7,6 +7,7 @@ package abi
 #cgo LDFLAGS: -Wl,--wrap=sigaction
 #cgo noescape kz_call_out
 #cgo noescape kz_call_back
+#cgo noescape kz_call_quiet
 #cgo noescape kz_host_take
 #cgo nocallback kz_host_take
 #cgo nocallback kz_host_noted
@@ -32,6 +33,7 @@ const (
 	invalidValue    = 1
 	unknown         = 999
 	notSupported    = 801
+	notPermitted    = 800
 	initializeError = 3
 )
 
@@ -74,6 +76,10 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 	if int(id) >= len(house.Handlers) {
 		return notSupported
 	}
+	if flags := (*C.struct_kz_thread)(thread).flags; flags&(C.KZ_THREAD_CALLBACK|C.KZ_THREAD_QUIET) != 0 &&
+		(flags&C.KZ_THREAD_QUIET != 0 || !inCallback[house.Handlers[id].Name]) {
+		return notPermitted
+	}
 	return C.int32_t(house.Handlers[id].Call(thread, args))
 }
 
@@ -114,12 +120,25 @@ func TakeNotes(out unsafe.Pointer, room int) int {
 	return int(C.kz_host_take(out, C.uint64_t(room)))
 }
 
-// CallBack is CallOut for functions that streams call. Calls of ours that they make are not permitted.
-func CallBack(fn, a, b, c uint64) uint64 {
-	return uint64(C.kz_call_back(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c)))
+// inCallback is what a function that a stream calls may call, as the real driver has it: the stream waits for the function,
+// so questions that do not wait and work put into a stream are safe, and all else is not permitted.
+var inCallback = map[string]bool{
+	"cuStreamQuery": true, "cuEventQuery": true,
+	"cuMemsetD8Async": true, "cuMemsetD16Async": true, "cuMemsetD32Async": true,
+	"cuMemsetD2D8Async": true, "cuMemsetD2D16Async": true, "cuMemsetD2D32Async": true,
 }
 
-// CallOut calls a C function of the program with up to three arguments.
-func CallOut(fn, a, b, c uint64) uint64 {
-	return uint64(C.kz_call_out(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c)))
+// CallBack is CallOut for functions that streams call. Of ours they may call what inCallback lists.
+func CallBack(fn, a, b, c, d uint64) uint64 {
+	return uint64(C.kz_call_back(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c), C.uint64_t(d)))
+}
+
+// CallQuiet is CallOut for functions that may call nothing of ours: locks may be held.
+func CallQuiet(fn, a, b, c, d uint64) uint64 {
+	return uint64(C.kz_call_quiet(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c), C.uint64_t(d)))
+}
+
+// CallOut calls a C function of the program with up to four arguments.
+func CallOut(fn, a, b, c, d uint64) uint64 {
+	return uint64(C.kz_call_out(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c), C.uint64_t(d)))
 }

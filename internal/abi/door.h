@@ -23,9 +23,12 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
 uint64_t *kz_host_noted(void);
 uint64_t kz_host_take(void *out, uint64_t room);
 
-uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
+uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
-// kz_call_back is kz_call_out for functions that streams call: they may not use CUDA.
-uint64_t kz_call_back(uint64_t fn, uint64_t a, uint64_t b, uint64_t c);
+// kz_call_back is kz_call_out for functions that streams call: of CUDA they may use little.
+uint64_t kz_call_back(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+
+// kz_call_quiet is kz_call_out for functions that may use no CUDA: the driver may be in the middle of something.
+uint64_t kz_call_quiet(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 #endif

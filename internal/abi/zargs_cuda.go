@@ -92,6 +92,14 @@ type CuDeviceGetHostAtomicCapabilities struct {
 	Dev          uint32
 }
 
+type CuDeviceGetNvSciSyncAttributes struct {
+	_ structs.HostLayout
+
+	NvSciSyncAttrList uint64
+	Dev               uint32
+	Flags             uint32
+}
+
 type CuDeviceSetMemPool struct {
 	_ structs.HostLayout
 
@@ -199,6 +207,28 @@ type CuDeviceGetPCIBusId struct {
 	PciBusId uint64
 	Len      uint32
 	Dev      uint32
+}
+
+type CuDeviceGetFabricClusterUuid struct {
+	_ structs.HostLayout
+
+	Uuid uint64
+	Dev  uint32
+}
+
+type CuDeviceGetCliqueCount struct {
+	_ structs.HostLayout
+
+	Count uint64
+	Dev   uint32
+}
+
+type CuDeviceGetCliqueInfo struct {
+	_ structs.HostLayout
+
+	CliqueInfo uint64
+	Count      uint64
+	Dev        uint32
 }
 
 type CuDeviceGraphMemTrim struct {
@@ -475,6 +505,13 @@ type CuCtxDisablePeerAccess struct {
 	PeerContext uint64
 }
 
+type CuCtxFromGreenCtx struct {
+	_ structs.HostLayout
+
+	PContext uint64
+	HCtx     uint64
+}
+
 type CuCtxGetDevResource struct {
 	_ structs.HostLayout
 
@@ -527,6 +564,29 @@ type CuCtxPushCurrent struct {
 	Ctx uint64
 }
 
+type CuGreenCtxCreate struct {
+	_ structs.HostLayout
+
+	PhCtx uint64
+	Desc  uint64
+	Dev   uint32
+	Flags uint32
+}
+
+type CuGreenCtxDestroy struct {
+	_ structs.HostLayout
+
+	HCtx uint64
+}
+
+type CuGreenCtxGetDevResource struct {
+	_ structs.HostLayout
+
+	HCtx     uint64
+	Resource uint64
+	Type     uint32
+}
+
 type CuDevSmResourceSplitByCount struct {
 	_ structs.HostLayout
 
@@ -536,6 +596,55 @@ type CuDevSmResourceSplitByCount struct {
 	Remainder uint64
 	Flags     uint32
 	MinCount  uint32
+}
+
+type CuDevSmResourceSplit struct {
+	_ structs.HostLayout
+
+	Result      uint64
+	NbGroups    uint32
+	Input       uint64
+	Remainder   uint64
+	Flags       uint32
+	GroupParams uint64
+}
+
+type CuDevResourceGenerateDesc struct {
+	_ structs.HostLayout
+
+	PhDesc      uint64
+	Resources   uint64
+	NbResources uint32
+}
+
+type CuGreenCtxRecordEvent struct {
+	_ structs.HostLayout
+
+	HCtx   uint64
+	HEvent uint64
+}
+
+type CuGreenCtxWaitEvent struct {
+	_ structs.HostLayout
+
+	HCtx   uint64
+	HEvent uint64
+}
+
+type CuGreenCtxStreamCreate struct {
+	_ structs.HostLayout
+
+	PhStream uint64
+	GreenCtx uint64
+	Flags    uint32
+	Priority uint32
+}
+
+type CuGreenCtxGetId struct {
+	_ structs.HostLayout
+
+	GreenCtx   uint64
+	GreenCtxId uint64
 }
 
 type CuModuleLoad struct {
@@ -1007,6 +1116,29 @@ type CuArrayGetDescriptor_v2 struct {
 	HArray           uint64
 }
 
+type CuArrayGetSparseProperties struct {
+	_ structs.HostLayout
+
+	SparseProperties uint64
+	Array            uint64
+}
+
+type CuArrayGetMemoryRequirements struct {
+	_ structs.HostLayout
+
+	MemoryRequirements uint64
+	Array              uint64
+	Device             uint32
+}
+
+type CuArrayGetPlane struct {
+	_ structs.HostLayout
+
+	PPlaneArray uint64
+	HArray      uint64
+	PlaneIdx    uint32
+}
+
 type CuMemGetHandleForAddressRange struct {
 	_ structs.HostLayout
 
@@ -1229,6 +1361,81 @@ type CuMemPoolImportPointer struct {
 	Ptr_out   uint64
 	Pool      uint64
 	ShareData uint64
+}
+
+type CuMulticastCreate struct {
+	_ structs.HostLayout
+
+	McHandle uint64
+	Prop     uint64
+}
+
+type CuMulticastAddDevice struct {
+	_ structs.HostLayout
+
+	McHandle uint64
+	Dev      uint32
+}
+
+type CuMulticastBindMem struct {
+	_ structs.HostLayout
+
+	McHandle  uint64
+	McOffset  uint64
+	MemHandle uint64
+	MemOffset uint64
+	Size      uint64
+	Flags     uint64
+}
+
+type CuMulticastBindMem_v2 struct {
+	_ structs.HostLayout
+
+	McHandle  uint64
+	Dev       uint32
+	McOffset  uint64
+	MemHandle uint64
+	MemOffset uint64
+	Size      uint64
+	Flags     uint64
+}
+
+type CuMulticastBindAddr struct {
+	_ structs.HostLayout
+
+	McHandle uint64
+	McOffset uint64
+	Memptr   uint64
+	Size     uint64
+	Flags    uint64
+}
+
+type CuMulticastBindAddr_v2 struct {
+	_ structs.HostLayout
+
+	McHandle uint64
+	Dev      uint32
+	McOffset uint64
+	Memptr   uint64
+	Size     uint64
+	Flags    uint64
+}
+
+type CuMulticastUnbind struct {
+	_ structs.HostLayout
+
+	McHandle uint64
+	Dev      uint32
+	McOffset uint64
+	Size     uint64
+}
+
+type CuMulticastGetGranularity struct {
+	_ structs.HostLayout
+
+	Granularity uint64
+	Prop        uint64
+	Option      uint32
 }
 
 type CuPointerGetAttribute struct {
@@ -2007,6 +2214,14 @@ type CuIpcOpenMemHandle struct {
 	Flags  uint32
 }
 
+type CuMemMapArrayAsync struct {
+	_ structs.HostLayout
+
+	MapInfoList uint64
+	Count       uint32
+	HStream     uint64
+}
+
 type CuMemFreeAsync struct {
 	_ structs.HostLayout
 
@@ -2031,11 +2246,36 @@ type CuMemAllocFromPoolAsync struct {
 	HStream  uint64
 }
 
+type CuMemBatchDecompressAsync struct {
+	_ structs.HostLayout
+
+	ParamsArray uint64
+	Count       uint64
+	Flags       uint32
+	ErrorIndex  uint64
+	Stream      uint64
+}
+
 type CuArrayCreate_v2 struct {
 	_ structs.HostLayout
 
 	PHandle        uint64
 	PAllocateArray uint64
+}
+
+type CuMipmappedArrayGetSparseProperties struct {
+	_ structs.HostLayout
+
+	SparseProperties uint64
+	Mipmap           uint64
+}
+
+type CuMipmappedArrayGetMemoryRequirements struct {
+	_ structs.HostLayout
+
+	MemoryRequirements uint64
+	Mipmap             uint64
+	Device             uint32
 }
 
 type CuArrayDestroy struct {
@@ -2431,6 +2671,19 @@ type CuStreamUpdateCaptureDependencies_v2 struct {
 	Flags           uint32
 }
 
+type CuStreamBeginCaptureToCig struct {
+	_ structs.HostLayout
+
+	HStream                uint64
+	StreamCigCaptureParams uint64
+}
+
+type CuStreamEndCaptureToCig struct {
+	_ structs.HostLayout
+
+	HStream uint64
+}
+
 type CuEventCreate struct {
 	_ structs.HostLayout
 
@@ -2688,6 +2941,14 @@ type CuLaunchGridAsync struct {
 	Grid_width  uint32
 	Grid_height uint32
 	HStream     uint64
+}
+
+type CuLaunchCooperativeKernelMultiDevice struct {
+	_ structs.HostLayout
+
+	LaunchParamsList uint64
+	NumDevices       uint32
+	Flags            uint32
 }
 
 type CuParamSetTexRef struct {
@@ -4212,6 +4473,48 @@ type CuCoredumpSetAttributeGlobal struct {
 	Size   uint64
 }
 
+type CuCoredumpRegisterStartCallback struct {
+	_ structs.HostLayout
+
+	Callback    uint64
+	UserData    uint64
+	CallbackOut uint64
+}
+
+type CuCoredumpRegisterCompleteCallback struct {
+	_ structs.HostLayout
+
+	Callback    uint64
+	UserData    uint64
+	CallbackOut uint64
+}
+
+type CuCoredumpDeregisterStartCallback struct {
+	_ structs.HostLayout
+
+	Callback uint64
+}
+
+type CuCoredumpDeregisterCompleteCallback struct {
+	_ structs.HostLayout
+
+	Callback uint64
+}
+
+type CuLogsRegisterCallback struct {
+	_ structs.HostLayout
+
+	CallbackFunc uint64
+	UserData     uint64
+	Callback_out uint64
+}
+
+type CuLogsUnregisterCallback struct {
+	_ structs.HostLayout
+
+	Callback uint64
+}
+
 type CuLogsCurrent struct {
 	_ structs.HostLayout
 
@@ -4271,11 +4574,25 @@ type CuCheckpointProcessRestore struct {
 	Args uint64
 }
 
+type CuCheckpointOperationComplete struct {
+	_ structs.HostLayout
+
+	Handle uint64
+}
+
 type CuCheckpointProcessUnlock struct {
 	_ structs.HostLayout
 
 	Pid  uint32
 	Args uint64
+}
+
+type CuProfilerInitialize struct {
+	_ structs.HostLayout
+
+	ConfigFile uint64
+	OutputFile uint64
+	OutputMode uint32
 }
 
 type CuProfilerStart struct {
@@ -4284,4 +4601,102 @@ type CuProfilerStart struct {
 
 type CuProfilerStop struct {
 	_ structs.HostLayout
+}
+
+type CuLogicalEndpointIdReserve struct {
+	_ structs.HostLayout
+
+	BaseLeId uint64
+	Count    uint32
+}
+
+type CuLogicalEndpointIdRelease struct {
+	_ structs.HostLayout
+
+	BaseLeId uint32
+	Count    uint32
+}
+
+type CuLogicalEndpointCreate struct {
+	_ structs.HostLayout
+
+	LeId uint32
+	Prop uint64
+}
+
+type CuLogicalEndpointAddDevice struct {
+	_ structs.HostLayout
+
+	LeId uint32
+	Dev  uint32
+}
+
+type CuLogicalEndpointDestroy struct {
+	_ structs.HostLayout
+
+	LeId uint32
+}
+
+type CuLogicalEndpointBindAddr struct {
+	_ structs.HostLayout
+
+	LeId   uint32
+	Dev    uint32
+	Offset uint64
+	Ptr    uint64
+	Size   uint64
+	Flags  uint64
+}
+
+type CuLogicalEndpointBindMem struct {
+	_ structs.HostLayout
+
+	LeId      uint32
+	Dev       uint32
+	Offset    uint64
+	MemHandle uint64
+	MemOffset uint64
+	Size      uint64
+	Flags     uint64
+}
+
+type CuLogicalEndpointUnbind struct {
+	_ structs.HostLayout
+
+	LeId   uint32
+	Dev    uint32
+	Offset uint64
+	Size   uint64
+}
+
+type CuLogicalEndpointExport struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	LeId       uint32
+	HandleType uint32
+}
+
+type CuLogicalEndpointImport struct {
+	_ structs.HostLayout
+
+	LeId       uint32
+	Handle     uint64
+	HandleType uint32
+}
+
+type CuLogicalEndpointGetLimits struct {
+	_ structs.HostLayout
+
+	BindAlignment uint64
+	MaxSize       uint64
+	Prop          uint64
+}
+
+type CuLogicalEndpointQuery struct {
+	_ structs.HostLayout
+
+	LeId        uint32
+	Count       uint32
+	QueryStatus uint64
 }

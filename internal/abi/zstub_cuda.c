@@ -60,1962 +60,2121 @@ static CUresult kz_stub_cuda_cuDeviceGetHostAtomicCapabilities(unsigned int *cap
 	return kz_door(10, 0, &a);
 }
 
+static CUresult kz_stub_cuda_cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, int flags) {
+	struct { void *nvSciSyncAttrList; CUdevice dev; int flags; } a = {nvSciSyncAttrList, dev, flags};
+	return kz_door(11, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
 	struct { CUdevice dev; CUmemoryPool pool; } a = {dev, pool};
-	return kz_door(11, 0, &a);
+	return kz_door(12, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) {
 	struct { CUmemoryPool *pool; CUdevice dev; } a = {pool, dev};
-	return kz_door(12, 0, &a);
+	return kz_door(13, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
 	struct { CUmemoryPool *pool_out; CUdevice dev; } a = {pool_out, dev};
-	return kz_door(13, 0, &a);
+	return kz_door(14, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev) {
 	struct { int *pi; CUexecAffinityType type; CUdevice dev; } a = {pi, type, dev};
-	return kz_door(14, 0, &a);
+	return kz_door(15, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
 	struct { CUdevprop *prop; CUdevice dev; } a = {prop, dev};
-	return kz_door(15, 0, &a);
+	return kz_door(16, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev) {
 	struct { int *major; int *minor; CUdevice dev; } a = {major, minor, dev};
-	return kz_door(16, 0, &a);
+	return kz_door(17, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
 	struct { CUcontext *pctx; CUdevice dev; } a = {pctx, dev};
-	return kz_door(17, 0, &a);
+	return kz_door(18, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(18, 0, &a);
+	return kz_door_ends(19, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
 	struct { CUdevice dev; unsigned int flags; } a = {dev, flags};
-	return kz_door(19, 0, &a);
+	return kz_door(20, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active) {
 	struct { CUdevice dev; unsigned int *flags; int *active; } a = {dev, flags, active};
-	return kz_door(20, 0, &a);
+	return kz_door(21, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxReset_v2(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(21, 0, &a);
+	return kz_door_ends(22, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callbackFunc, void *userData, CUasyncCallbackHandle *callback) {
 	struct { CUdevice device; CUasyncCallback callbackFunc; void *userData; CUasyncCallbackHandle *callback; } a = {device, callbackFunc, userData, callback};
-	return kz_door(22, 0, &a);
+	return kz_door(23, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyncCallbackHandle callback) {
 	struct { CUdevice device; CUasyncCallbackHandle callback; } a = {device, callback};
-	return kz_door(23, 0, &a);
+	return kz_door(24, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
 	struct { CUdevice *dev; const char *pciBusId; } a = {dev, pciBusId};
-	return kz_door(24, 0, &a);
+	return kz_door(25, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev) {
 	struct { char *pciBusId; int len; CUdevice dev; } a = {pciBusId, len, dev};
-	return kz_door(25, 0, &a);
+	return kz_door(26, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDeviceGetFabricClusterUuid(CUuuid *uuid, CUdevice dev) {
+	struct { CUuuid *uuid; CUdevice dev; } a = {uuid, dev};
+	return kz_door(27, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDeviceGetCliqueCount(size_t *count, CUdevice dev) {
+	struct { size_t *count; CUdevice dev; } a = {count, dev};
+	return kz_door(28, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDeviceGetCliqueInfo(CUcliqueInfo *cliqueInfo, size_t *count, CUdevice dev) {
+	struct { CUcliqueInfo *cliqueInfo; size_t *count; CUdevice dev; } a = {cliqueInfo, count, dev};
+	return kz_door(29, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGraphMemTrim(CUdevice device) {
 	struct { CUdevice device; } a = {device};
-	return kz_door(26, 0, &a);
+	return kz_door(30, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value) {
 	struct { CUdevice device; CUgraphMem_attribute attr; void *value; } a = {device, attr, value};
-	return kz_door(27, 0, &a);
+	return kz_door(31, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value) {
 	struct { CUdevice device; CUgraphMem_attribute attr; void *value; } a = {device, attr, value};
-	return kz_door(28, 0, &a);
+	return kz_door(32, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev) {
 	struct { int *canAccessPeer; CUdevice dev; CUdevice peerDev; } a = {canAccessPeer, dev, peerDev};
-	return kz_door(29, 0, &a);
+	return kz_door(33, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice) {
 	struct { int *value; CUdevice_P2PAttribute attrib; CUdevice srcDevice; CUdevice dstDevice; } a = {value, attrib, srcDevice, dstDevice};
-	return kz_door(30, 0, &a);
+	return kz_door(34, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice, CUdevice dstDevice) {
 	struct { unsigned int *capabilities; const CUatomicOperation *operations; unsigned int count; CUdevice srcDevice; CUdevice dstDevice; } a = {capabilities, operations, count, srcDevice, dstDevice};
-	return kz_door(31, 0, &a);
+	return kz_door(35, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type) {
 	struct { CUdevice device; CUdevResource *resource; CUdevResourceType type; } a = {device, resource, type};
-	return kz_door(32, 0, &a);
+	return kz_door(36, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceTotalMem(unsigned int *bytes, CUdevice dev) {
 	struct { unsigned int *bytes; CUdevice dev; } a = {bytes, dev};
-	return kz_door(33, 0, &a);
+	return kz_door(37, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxRelease(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(34, 0, &a);
+	return kz_door_ends(38, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxReset(CUdevice dev) {
 	struct { CUdevice dev; } a = {dev};
-	return kz_door_ends(35, 0, &a);
+	return kz_door_ends(39, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
 	struct { CUdevice dev; unsigned int flags; } a = {dev, flags};
-	return kz_door(36, 0, &a);
+	return kz_door(40, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
 	struct { CUuuid *uuid; CUdevice dev; } a = {uuid, dev};
-	return kz_door(37, 0, &a);
+	return kz_door(41, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; CUctxCreateParams *ctxCreateParams; unsigned int flags; CUdevice dev; } a = {pctx, ctxCreateParams, flags, dev};
-	return kz_door(38, 0, &a);
+	return kz_door(42, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDestroy_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door_ends(39, 0, &a);
+	return kz_door_ends(43, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPushCurrent_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(40, 0, &a);
+	return kz_door(44, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPopCurrent_v2(CUcontext *pctx) {
 	struct { CUcontext *pctx; } a = {pctx};
-	return kz_door(41, 0, &a);
+	return kz_door(45, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetCurrent(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(42, 0, &a);
+	return kz_door(46, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetCurrent(CUcontext *pctx) {
 	struct { CUcontext *pctx; } a = {pctx};
-	return kz_door(43, 0, &a);
+	return kz_door(47, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetDevice(CUdevice *device) {
 	struct { CUdevice *device; } a = {device};
-	return kz_door(44, 0, &a);
+	return kz_door(48, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx) {
 	struct { CUdevice *device; CUcontext ctx; } a = {device, ctx};
-	return kz_door(45, 0, &a);
+	return kz_door(49, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetFlags(unsigned int *flags) {
 	struct { unsigned int *flags; } a = {flags};
-	return kz_door(46, 0, &a);
+	return kz_door(50, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetFlags(unsigned int flags) {
 	struct { unsigned int flags; } a = {flags};
-	return kz_door(47, 0, &a);
+	return kz_door(51, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId) {
 	struct { CUcontext ctx; unsigned long long *ctxId; } a = {ctx, ctxId};
-	return kz_door(48, 0, &a);
+	return kz_door(52, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSynchronize(void) {
-	return kz_door(49, 0, 0);
+	return kz_door(53, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuCtxSynchronize_v2(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(50, 0, &a);
+	return kz_door(54, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetLimit(CUlimit limit, size_t value) {
 	struct { CUlimit limit; size_t value; } a = {limit, value};
-	return kz_door(51, 0, &a);
+	return kz_door(55, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
 	struct { size_t *pvalue; CUlimit limit; } a = {pvalue, limit};
-	return kz_door(52, 0, &a);
+	return kz_door(56, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetCacheConfig(CUfunc_cache *pconfig) {
 	struct { CUfunc_cache *pconfig; } a = {pconfig};
-	return kz_door(53, 0, &a);
+	return kz_door(57, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetCacheConfig(CUfunc_cache config) {
 	struct { CUfunc_cache config; } a = {config};
-	return kz_door(54, 0, &a);
+	return kz_door(58, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version) {
 	struct { CUcontext ctx; unsigned int *version; } a = {ctx, version};
-	return kz_door(55, 0, &a);
+	return kz_door(59, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority) {
 	struct { int *leastPriority; int *greatestPriority; } a = {leastPriority, greatestPriority};
-	return kz_door(56, 0, &a);
+	return kz_door(60, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxResetPersistingL2Cache(void) {
-	return kz_door(57, 0, 0);
+	return kz_door(61, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type) {
 	struct { CUexecAffinityParam *pExecAffinity; CUexecAffinityType type; } a = {pExecAffinity, type};
-	return kz_door(58, 0, &a);
+	return kz_door(62, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
 	struct { CUcontext hCtx; CUevent hEvent; } a = {hCtx, hEvent};
-	return kz_door(59, 0, &a);
+	return kz_door(63, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
 	struct { CUcontext hCtx; CUevent hEvent; } a = {hCtx, hEvent};
-	return kz_door(60, 0, &a);
+	return kz_door(64, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxAttach(CUcontext *pctx, unsigned int flags) {
 	struct { CUcontext *pctx; unsigned int flags; } a = {pctx, flags};
-	return kz_door(61, 0, &a);
+	return kz_door(65, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDetach(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(62, 0, &a);
+	return kz_door(66, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig) {
 	struct { CUsharedconfig *pConfig; } a = {pConfig};
-	return kz_door(63, 0, &a);
+	return kz_door(67, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxSetSharedMemConfig(CUsharedconfig config) {
 	struct { CUsharedconfig config; } a = {config};
-	return kz_door(64, 0, &a);
+	return kz_door(68, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
 	struct { CUcontext peerContext; unsigned int Flags; } a = {peerContext, Flags};
-	return kz_door(65, 0, &a);
+	return kz_door(69, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDisablePeerAccess(CUcontext peerContext) {
 	struct { CUcontext peerContext; } a = {peerContext};
-	return kz_door(66, 0, &a);
+	return kz_door(70, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
+	struct { CUcontext *pContext; CUgreenCtx hCtx; } a = {pContext, hCtx};
+	return kz_door(71, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type) {
 	struct { CUcontext hCtx; CUdevResource *resource; CUdevResourceType type; } a = {hCtx, resource, type};
-	return kz_door(67, 0, &a);
+	return kz_door(72, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; unsigned int flags; CUdevice dev; } a = {pctx, flags, dev};
-	return kz_door(68, 0, &a);
+	return kz_door(73, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; unsigned int flags; CUdevice dev; } a = {pctx, flags, dev};
-	return kz_door(69, 0, &a);
+	return kz_door(74, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev) {
 	struct { CUcontext *pctx; CUexecAffinityParam *paramsArray; int numParams; unsigned int flags; CUdevice dev; } a = {pctx, paramsArray, numParams, flags, dev};
-	return kz_door(70, 0, &a);
+	return kz_door(75, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxDestroy(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door_ends(71, 0, &a);
+	return kz_door_ends(76, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPopCurrent(CUcontext *pctx) {
 	struct { CUcontext *pctx; } a = {pctx};
-	return kz_door(72, 0, &a);
+	return kz_door(77, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCtxPushCurrent(CUcontext ctx) {
 	struct { CUcontext ctx; } a = {ctx};
-	return kz_door(73, 0, &a);
+	return kz_door(78, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
+	struct { CUgreenCtx *phCtx; CUdevResourceDesc desc; CUdevice dev; unsigned int flags; } a = {phCtx, desc, dev, flags};
+	return kz_door(79, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxDestroy(CUgreenCtx hCtx) {
+	struct { CUgreenCtx hCtx; } a = {hCtx};
+	return kz_door(80, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *resource, CUdevResourceType type) {
+	struct { CUgreenCtx hCtx; CUdevResource *resource; CUdevResourceType type; } a = {hCtx, resource, type};
+	return kz_door(81, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, unsigned int minCount) {
 	struct { CUdevResource *result; unsigned int *nbGroups; const CUdevResource *input; CUdevResource *remainder; unsigned int flags; unsigned int minCount; } a = {result, nbGroups, input, remainder, flags, minCount};
-	return kz_door(74, 0, &a);
+	return kz_door(82, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams) {
+	struct { CUdevResource *result; unsigned int nbGroups; const CUdevResource *input; CUdevResource *remainder; unsigned int flags; CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams; } a = {result, nbGroups, input, remainder, flags, groupParams};
+	return kz_door(83, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources, unsigned int nbResources) {
+	struct { CUdevResourceDesc *phDesc; CUdevResource *resources; unsigned int nbResources; } a = {phDesc, resources, nbResources};
+	return kz_door(84, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
+	struct { CUgreenCtx hCtx; CUevent hEvent; } a = {hCtx, hEvent};
+	return kz_door(85, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
+	struct { CUgreenCtx hCtx; CUevent hEvent; } a = {hCtx, hEvent};
+	return kz_door(86, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx, unsigned int flags, int priority) {
+	struct { CUstream *phStream; CUgreenCtx greenCtx; unsigned int flags; int priority; } a = {phStream, greenCtx, flags, priority};
+	return kz_door(87, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId) {
+	struct { CUgreenCtx greenCtx; unsigned long long *greenCtxId; } a = {greenCtx, greenCtxId};
+	return kz_door(88, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoad(CUmodule *module, const char *fname) {
 	struct { CUmodule *module; const char *fname; } a = {module, fname};
-	return kz_door(75, 0, &a);
+	return kz_door(89, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoadData(CUmodule *module, const void *image) {
 	struct { CUmodule *module; const void *image; } a = {module, image};
-	return kz_door(76, 0, &a);
+	return kz_door(90, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues) {
 	struct { CUmodule *module; const void *image; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {module, image, numOptions, options, optionValues};
-	return kz_door(77, 0, &a);
+	return kz_door(91, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
 	struct { CUmodule *module; const void *fatCubin; } a = {module, fatCubin};
-	return kz_door(78, 0, &a);
+	return kz_door(92, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleUnload(CUmodule hmod) {
 	struct { CUmodule hmod; } a = {hmod};
-	return kz_door(79, 0, &a);
+	return kz_door(93, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
 	struct { CUmoduleLoadingMode *mode; } a = {mode};
-	return kz_door(80, 0, &a);
+	return kz_door(94, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name) {
 	struct { CUfunction *hfunc; CUmodule hmod; const char *name; } a = {hfunc, hmod, name};
-	return kz_door(81, 0, &a);
+	return kz_door(95, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod) {
 	struct { unsigned int *count; CUmodule mod; } a = {count, mod};
-	return kz_door(82, 0, &a);
+	return kz_door(96, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod) {
 	struct { CUfunction *functions; unsigned int numFunctions; CUmodule mod; } a = {functions, numFunctions, mod};
-	return kz_door(83, 0, &a);
+	return kz_door(97, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name) {
 	struct { CUdeviceptr *dptr; size_t *bytes; CUmodule hmod; const char *name; } a = {dptr, bytes, hmod, name};
-	return kz_door(84, 0, &a);
+	return kz_door(98, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut) {
 	struct { unsigned int numOptions; CUjit_option *options; void **optionValues; CUlinkState *stateOut; } a = {numOptions, options, optionValues, stateOut};
-	return kz_door(85, 0, &a);
+	return kz_door(99, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues) {
 	struct { CUlinkState state; CUjitInputType type; void *data; size_t size; const char *name; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {state, type, data, size, name, numOptions, options, optionValues};
-	return kz_door(86, 0, &a);
+	return kz_door(100, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options, void **optionValues) {
 	struct { CUlinkState state; CUjitInputType type; const char *path; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {state, type, path, numOptions, options, optionValues};
-	return kz_door(87, 0, &a);
+	return kz_door(101, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
 	struct { CUlinkState state; void **cubinOut; size_t *sizeOut; } a = {state, cubinOut, sizeOut};
-	return kz_door(88, 0, &a);
+	return kz_door(102, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkDestroy(CUlinkState state) {
 	struct { CUlinkState state; } a = {state};
-	return kz_door(89, 0, &a);
+	return kz_door(103, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name) {
 	struct { CUtexref *pTexRef; CUmodule hmod; const char *name; } a = {pTexRef, hmod, name};
-	return kz_door(90, 0, &a);
+	return kz_door(104, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name) {
 	struct { CUsurfref *pSurfRef; CUmodule hmod; const char *name; } a = {pSurfRef, hmod, name};
-	return kz_door(91, 0, &a);
+	return kz_door(105, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut) {
 	struct { unsigned int numOptions; CUjit_option *options; void **optionValues; CUlinkState *stateOut; } a = {numOptions, options, optionValues, stateOut};
-	return kz_door(92, 0, &a);
+	return kz_door(106, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues) {
 	struct { CUlinkState state; CUjitInputType type; void *data; size_t size; const char *name; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {state, type, data, size, name, numOptions, options, optionValues};
-	return kz_door(93, 0, &a);
+	return kz_door(107, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options, void **optionValues) {
 	struct { CUlinkState state; CUjitInputType type; const char *path; unsigned int numOptions; CUjit_option *options; void **optionValues; } a = {state, type, path, numOptions, options, optionValues};
-	return kz_door(94, 0, &a);
+	return kz_door(108, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod, const char *name) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int *bytes; CUmodule hmod; const char *name; } a = {dptr, bytes, hmod, name};
-	return kz_door(95, 0, &a);
+	return kz_door(109, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
 	struct { CUlibrary *library; const void *code; CUjit_option *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; CUlibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
-	return kz_door(96, 0, &a);
+	return kz_door(110, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
 	struct { CUlibrary *library; const char *fileName; CUjit_option *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; CUlibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, fileName, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
-	return kz_door(97, 0, &a);
+	return kz_door(111, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryUnload(CUlibrary library) {
 	struct { CUlibrary library; } a = {library};
-	return kz_door(98, 0, &a);
+	return kz_door(112, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name) {
 	struct { CUkernel *pKernel; CUlibrary library; const char *name; } a = {pKernel, library, name};
-	return kz_door(99, 0, &a);
+	return kz_door(113, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib) {
 	struct { unsigned int *count; CUlibrary lib; } a = {count, lib};
-	return kz_door(100, 0, &a);
+	return kz_door(114, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib) {
 	struct { CUkernel *kernels; unsigned int numKernels; CUlibrary lib; } a = {kernels, numKernels, lib};
-	return kz_door(101, 0, &a);
+	return kz_door(115, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetModule(CUmodule *pMod, CUlibrary library) {
 	struct { CUmodule *pMod; CUlibrary library; } a = {pMod, library};
-	return kz_door(102, 0, &a);
+	return kz_door(116, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel) {
 	struct { CUfunction *pFunc; CUkernel kernel; } a = {pFunc, kernel};
-	return kz_door(103, 0, &a);
+	return kz_door(117, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel) {
 	struct { CUlibrary *pLib; CUkernel kernel; } a = {pLib, kernel};
-	return kz_door(104, 0, &a);
+	return kz_door(118, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) {
 	struct { CUdeviceptr *dptr; size_t *bytes; CUlibrary library; const char *name; } a = {dptr, bytes, library, name};
-	return kz_door(105, 0, &a);
+	return kz_door(119, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) {
 	struct { CUdeviceptr *dptr; size_t *bytes; CUlibrary library; const char *name; } a = {dptr, bytes, library, name};
-	return kz_door(106, 0, &a);
+	return kz_door(120, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol) {
 	struct { void **fptr; CUlibrary library; const char *symbol; } a = {fptr, library, symbol};
-	return kz_door(107, 0, &a);
+	return kz_door(121, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
 	struct { int *pi; CUfunction_attribute attrib; CUkernel kernel; CUdevice dev; } a = {pi, attrib, kernel, dev};
-	return kz_door(108, 0, &a);
+	return kz_door(122, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
 	struct { CUfunction_attribute attrib; int val; CUkernel kernel; CUdevice dev; } a = {attrib, val, kernel, dev};
-	return kz_door(109, 0, &a);
+	return kz_door(123, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
 	struct { CUkernel kernel; CUfunc_cache config; CUdevice dev; } a = {kernel, config, dev};
-	return kz_door(110, 0, &a);
+	return kz_door(124, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetName(const char **name, CUkernel hfunc) {
 	struct { const char **name; CUkernel hfunc; } a = {name, hfunc};
-	return kz_door(111, 0, &a);
+	return kz_door(125, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUkernel kernel; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {kernel, paramIndex, paramOffset, paramSize};
-	return kz_door(112, 0, &a);
+	return kz_door(126, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuKernelGetParamCount(CUkernel kernel, size_t *paramCount) {
 	struct { CUkernel kernel; size_t *paramCount; } a = {kernel, paramCount};
-	return kz_door(113, 0, &a);
+	return kz_door(127, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetInfo_v2(size_t *free, size_t *total) {
 	struct { size_t *free; size_t *total; } a = {free, total};
-	return kz_door(114, 0, &a);
+	return kz_door(128, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 	struct { CUdeviceptr *dptr; size_t bytesize; } a = {dptr, bytesize};
-	return kz_door(115, 0, &a);
+	return kz_door(129, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes) {
 	struct { CUdeviceptr *dptr; size_t *pPitch; size_t WidthInBytes; size_t Height; unsigned int ElementSizeBytes; } a = {dptr, pPitch, WidthInBytes, Height, ElementSizeBytes};
-	return kz_door(116, 0, &a);
+	return kz_door(130, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFree_v2(CUdeviceptr dptr) {
 	struct { CUdeviceptr dptr; } a = {dptr};
-	return kz_door(117, 0, &a);
+	return kz_door(131, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
 	struct { CUdeviceptr *pbase; size_t *psize; CUdeviceptr dptr; } a = {pbase, psize, dptr};
-	return kz_door(118, 0, &a);
+	return kz_door(132, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocHost_v2(void **pp, size_t bytesize) {
 	struct { void **pp; size_t bytesize; } a = {pp, bytesize};
-	return kz_door(119, 0, &a);
+	return kz_door(133, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeHost(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(120, 0, &a);
+	return kz_door(134, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
 	struct { void **pp; size_t bytesize; unsigned int Flags; } a = {pp, bytesize, Flags};
-	return kz_door(121, 0, &a);
+	return kz_door(135, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags) {
 	struct { CUdeviceptr *pdptr; void *p; unsigned int Flags; } a = {pdptr, p, Flags};
-	return kz_door(122, 0, &a);
+	return kz_door(136, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetFlags(unsigned int *pFlags, void *p) {
 	struct { unsigned int *pFlags; void *p; } a = {pFlags, p};
-	return kz_door(123, 0, &a);
+	return kz_door(137, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
 	struct { CUdeviceptr *dptr; size_t bytesize; unsigned int flags; } a = {dptr, bytesize, flags};
-	return kz_door(124, 0, &a);
+	return kz_door(138, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event) {
 	struct { CUipcEventHandle *pHandle; CUevent event; } a = {pHandle, event};
-	return kz_door(125, 0, &a);
+	return kz_door(139, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle) {
 	struct { CUevent *phEvent; CUipcEventHandle handle; } a = {phEvent, handle};
-	return kz_door(126, 0, &a);
+	return kz_door(140, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {
 	struct { CUipcMemHandle *pHandle; CUdeviceptr dptr; } a = {pHandle, dptr};
-	return kz_door(127, 0, &a);
+	return kz_door(141, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags) {
 	struct { CUdeviceptr *pdptr; CUipcMemHandle handle; unsigned int Flags; } a = {pdptr, handle, Flags};
-	return kz_door(128, 0, &a);
+	return kz_door(142, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuIpcCloseMemHandle(CUdeviceptr dptr) {
 	struct { CUdeviceptr dptr; } a = {dptr};
-	return kz_door(129, 0, &a);
+	return kz_door(143, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(130, 0, &a);
+	return kz_door(144, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostUnregister(void *p) {
 	struct { void *p; } a = {p};
-	return kz_door(131, 0, &a);
+	return kz_door(145, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(132, 0, &a);
+	return kz_door(146, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array) {
+	struct { CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties; CUarray array; } a = {sparseProperties, array};
+	return kz_door(147, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device) {
+	struct { CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements; CUarray array; CUdevice device; } a = {memoryRequirements, array, device};
+	return kz_door(148, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx) {
+	struct { CUarray *pPlaneArray; CUarray hArray; unsigned int planeIdx; } a = {pPlaneArray, hArray, planeIdx};
+	return kz_door(149, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags) {
 	struct { void *handle; CUdeviceptr dptr; size_t size; CUmemRangeHandleType handleType; unsigned long long flags; } a = {handle, dptr, size, handleType, flags};
-	return kz_door(133, 0, &a);
+	return kz_door(150, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr, unsigned long long flags) {
 	struct { CUdeviceptr *ptr; size_t size; size_t alignment; CUdeviceptr addr; unsigned long long flags; } a = {ptr, size, alignment, addr, flags};
-	return kz_door(134, 0, &a);
+	return kz_door(151, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAddressFree(CUdeviceptr ptr, size_t size) {
 	struct { CUdeviceptr ptr; size_t size; } a = {ptr, size};
-	return kz_door(135, 0, &a);
+	return kz_door(152, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags) {
 	struct { CUmemGenericAllocationHandle *handle; size_t size; const CUmemAllocationProp *prop; unsigned long long flags; } a = {handle, size, prop, flags};
-	return kz_door(136, 0, &a);
+	return kz_door(153, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemRelease(CUmemGenericAllocationHandle handle) {
 	struct { CUmemGenericAllocationHandle handle; } a = {handle};
-	return kz_door(137, 0, &a);
+	return kz_door(154, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags) {
 	struct { CUdeviceptr ptr; size_t size; size_t offset; CUmemGenericAllocationHandle handle; unsigned long long flags; } a = {ptr, size, offset, handle, flags};
-	return kz_door(138, 0, &a);
+	return kz_door(155, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemUnmap(CUdeviceptr ptr, size_t size) {
 	struct { CUdeviceptr ptr; size_t size; } a = {ptr, size};
-	return kz_door(139, 0, &a);
+	return kz_door(156, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count) {
 	struct { CUdeviceptr ptr; size_t size; const CUmemAccessDesc *desc; size_t count; } a = {ptr, size, desc, count};
-	return kz_door(140, 0, &a);
+	return kz_door(157, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr) {
 	struct { unsigned long long *flags; const CUmemLocation *location; CUdeviceptr ptr; } a = {flags, location, ptr};
-	return kz_door(141, 0, &a);
+	return kz_door(158, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType, unsigned long long flags) {
 	struct { void *shareableHandle; CUmemGenericAllocationHandle handle; CUmemAllocationHandleType handleType; unsigned long long flags; } a = {shareableHandle, handle, handleType, flags};
-	return kz_door(142, 0, &a);
+	return kz_door(159, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType) {
 	struct { CUmemGenericAllocationHandle *handle; void *osHandle; CUmemAllocationHandleType shHandleType; } a = {handle, osHandle, shHandleType};
-	return kz_door(143, 0, &a);
+	return kz_door(160, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option) {
 	struct { size_t *granularity; const CUmemAllocationProp *prop; CUmemAllocationGranularity_flags option; } a = {granularity, prop, option};
-	return kz_door(144, 0, &a);
+	return kz_door(161, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle) {
 	struct { CUmemAllocationProp *prop; CUmemGenericAllocationHandle handle; } a = {prop, handle};
-	return kz_door(145, 0, &a);
+	return kz_door(162, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
 	struct { CUmemGenericAllocationHandle *handle; void *addr; } a = {handle, addr};
-	return kz_door(146, 0, &a);
+	return kz_door(163, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
 	struct { CUmemoryPool pool; size_t minBytesToKeep; } a = {pool, minBytesToKeep};
-	return kz_door(147, 0, &a);
+	return kz_door(164, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
 	struct { CUmemoryPool pool; CUmemPool_attribute attr; void *value; } a = {pool, attr, value};
-	return kz_door(148, 0, &a);
+	return kz_door(165, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
 	struct { CUmemoryPool pool; CUmemPool_attribute attr; void *value; } a = {pool, attr, value};
-	return kz_door(149, 0, &a);
+	return kz_door(166, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
 	struct { CUmemoryPool pool; const CUmemAccessDesc *map; size_t count; } a = {pool, map, count};
-	return kz_door(150, 0, &a);
+	return kz_door(167, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location) {
 	struct { CUmemAccess_flags *flags; CUmemoryPool memPool; CUmemLocation *location; } a = {flags, memPool, location};
-	return kz_door(151, 0, &a);
+	return kz_door(168, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
 	struct { CUmemoryPool *pool; const CUmemPoolProps *poolProps; } a = {pool, poolProps};
-	return kz_door(152, 0, &a);
+	return kz_door(169, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolDestroy(CUmemoryPool pool) {
 	struct { CUmemoryPool pool; } a = {pool};
-	return kz_door(153, 0, &a);
+	return kz_door(170, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type) {
 	struct { CUmemoryPool *pool_out; CUmemLocation *location; CUmemAllocationType type; } a = {pool_out, location, type};
-	return kz_door(154, 0, &a);
+	return kz_door(171, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type) {
 	struct { CUmemoryPool *pool; CUmemLocation *location; CUmemAllocationType type; } a = {pool, location, type};
-	return kz_door(155, 0, &a);
+	return kz_door(172, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool) {
 	struct { CUmemLocation *location; CUmemAllocationType type; CUmemoryPool pool; } a = {location, type, pool};
-	return kz_door(156, 0, &a);
+	return kz_door(173, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags) {
 	struct { void *handle_out; CUmemoryPool pool; CUmemAllocationHandleType handleType; unsigned long long flags; } a = {handle_out, pool, handleType, flags};
-	return kz_door(157, 0, &a);
+	return kz_door(174, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags) {
 	struct { CUmemoryPool *pool_out; void *handle; CUmemAllocationHandleType handleType; unsigned long long flags; } a = {pool_out, handle, handleType, flags};
-	return kz_door(158, 0, &a);
+	return kz_door(175, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr) {
 	struct { CUmemPoolPtrExportData *shareData_out; CUdeviceptr ptr; } a = {shareData_out, ptr};
-	return kz_door(159, 0, &a);
+	return kz_door(176, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData) {
 	struct { CUdeviceptr *ptr_out; CUmemoryPool pool; CUmemPoolPtrExportData *shareData; } a = {ptr_out, pool, shareData};
-	return kz_door(160, 0, &a);
+	return kz_door(177, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle, const CUmulticastObjectProp *prop) {
+	struct { CUmemGenericAllocationHandle *mcHandle; const CUmulticastObjectProp *prop; } a = {mcHandle, prop};
+	return kz_door(178, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevice dev) {
+	struct { CUmemGenericAllocationHandle mcHandle; CUdevice dev; } a = {mcHandle, dev};
+	return kz_door(179, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags) {
+	struct { CUmemGenericAllocationHandle mcHandle; size_t mcOffset; CUmemGenericAllocationHandle memHandle; size_t memOffset; size_t size; unsigned long long flags; } a = {mcHandle, mcOffset, memHandle, memOffset, size, flags};
+	return kz_door(180, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags) {
+	struct { CUmemGenericAllocationHandle mcHandle; CUdevice dev; size_t mcOffset; CUmemGenericAllocationHandle memHandle; size_t memOffset; size_t size; unsigned long long flags; } a = {mcHandle, dev, mcOffset, memHandle, memOffset, size, flags};
+	return kz_door(181, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags) {
+	struct { CUmemGenericAllocationHandle mcHandle; size_t mcOffset; CUdeviceptr memptr; size_t size; unsigned long long flags; } a = {mcHandle, mcOffset, memptr, size, flags};
+	return kz_door(182, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags) {
+	struct { CUmemGenericAllocationHandle mcHandle; CUdevice dev; size_t mcOffset; CUdeviceptr memptr; size_t size; unsigned long long flags; } a = {mcHandle, dev, mcOffset, memptr, size, flags};
+	return kz_door(183, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size) {
+	struct { CUmemGenericAllocationHandle mcHandle; CUdevice dev; size_t mcOffset; size_t size; } a = {mcHandle, dev, mcOffset, size};
+	return kz_door(184, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, CUmulticastGranularity_flags option) {
+	struct { size_t *granularity; const CUmulticastObjectProp *prop; CUmulticastGranularity_flags option; } a = {granularity, prop, option};
+	return kz_door(185, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { void *data; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {data, attribute, ptr};
-	return kz_door(161, 0, &a);
+	return kz_door(186, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location) {
 	struct { CUdeviceptr devPtr; size_t count; CUmem_advise advice; CUmemLocation location; } a = {devPtr, count, advice, location};
-	return kz_door(162, 0, &a);
+	return kz_door(187, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count) {
 	struct { void *data; size_t dataSize; CUmem_range_attribute attribute; CUdeviceptr devPtr; size_t count; } a = {data, dataSize, attribute, devPtr, count};
-	return kz_door(163, 0, &a);
+	return kz_door(188, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr, size_t count) {
 	struct { void **data; size_t *dataSizes; CUmem_range_attribute *attributes; size_t numAttributes; CUdeviceptr devPtr; size_t count; } a = {data, dataSizes, attributes, numAttributes, devPtr, count};
-	return kz_door(164, 0, &a);
+	return kz_door(189, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr) {
 	struct { const void *value; CUpointer_attribute attribute; CUdeviceptr ptr; } a = {value, attribute, ptr};
-	return kz_door(165, 0, &a);
+	return kz_door(190, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr) {
 	struct { unsigned int numAttributes; CUpointer_attribute *attributes; void **data; CUdeviceptr ptr; } a = {numAttributes, attributes, data, ptr};
-	return kz_door(166, 0, &a);
+	return kz_door(191, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
 	struct { void *p; size_t bytesize; unsigned int Flags; } a = {p, bytesize, Flags};
-	return kz_door(167, 0, &a);
+	return kz_door(192, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetInfo(unsigned int *free, unsigned int *total) {
 	struct { unsigned int *free; unsigned int *total; } a = {free, total};
-	return kz_door(168, 0, &a);
+	return kz_door(193, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int bytesize; } a = {dptr, bytesize};
-	return kz_door(169, 0, &a);
+	return kz_door(194, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes, unsigned int Height, unsigned int ElementSizeBytes) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int *pPitch; unsigned int WidthInBytes; unsigned int Height; unsigned int ElementSizeBytes; } a = {dptr, pPitch, WidthInBytes, Height, ElementSizeBytes};
-	return kz_door(170, 0, &a);
+	return kz_door(195, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFree(CUdeviceptr_v1 dptr) {
 	struct { CUdeviceptr_v1 dptr; } a = {dptr};
-	return kz_door(171, 0, &a);
+	return kz_door(196, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUdeviceptr_v1 dptr) {
 	struct { CUdeviceptr_v1 *pbase; unsigned int *psize; CUdeviceptr_v1 dptr; } a = {pbase, psize, dptr};
-	return kz_door(172, 0, &a);
+	return kz_door(197, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocHost(void **pp, unsigned int bytesize) {
 	struct { void **pp; unsigned int bytesize; } a = {pp, bytesize};
-	return kz_door(173, 0, &a);
+	return kz_door(198, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned int Flags) {
 	struct { CUdeviceptr_v1 *pdptr; void *p; unsigned int Flags; } a = {pdptr, p, Flags};
-	return kz_door(174, 0, &a);
+	return kz_door(199, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount) {
 	struct { CUdeviceptr_v1 dstDevice; const void *srcHost; unsigned int ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(175, 0, &a);
+	return kz_door(200, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount) {
 	struct { void *dstHost; CUdeviceptr_v1 srcDevice; unsigned int ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(176, 0, &a);
+	return kz_door(201, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount) {
 	struct { CUdeviceptr_v1 dstDevice; CUdeviceptr_v1 srcDevice; unsigned int ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(177, 0, &a);
+	return kz_door(202, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoA(CUarray dstArray, unsigned int dstOffset, CUdeviceptr_v1 srcDevice, unsigned int ByteCount) {
 	struct { CUarray dstArray; unsigned int dstOffset; CUdeviceptr_v1 srcDevice; unsigned int ByteCount; } a = {dstArray, dstOffset, srcDevice, ByteCount};
-	return kz_door(178, 0, &a);
+	return kz_door(203, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoD(CUdeviceptr_v1 dstDevice, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount) {
 	struct { CUdeviceptr_v1 dstDevice; CUarray srcArray; unsigned int srcOffset; unsigned int ByteCount; } a = {dstDevice, srcArray, srcOffset, ByteCount};
-	return kz_door(179, 0, &a);
+	return kz_door(204, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoA(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount) {
 	struct { CUarray dstArray; unsigned int dstOffset; const void *srcHost; unsigned int ByteCount; } a = {dstArray, dstOffset, srcHost, ByteCount};
-	return kz_door(180, 0, &a);
+	return kz_door(205, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoH(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount) {
 	struct { void *dstHost; CUarray srcArray; unsigned int srcOffset; unsigned int ByteCount; } a = {dstHost, srcArray, srcOffset, ByteCount};
-	return kz_door(181, 0, &a);
+	return kz_door(206, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoA(CUarray dstArray, unsigned int dstOffset, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount) {
 	struct { CUarray dstArray; unsigned int dstOffset; CUarray srcArray; unsigned int srcOffset; unsigned int ByteCount; } a = {dstArray, dstOffset, srcArray, srcOffset, ByteCount};
-	return kz_door(182, 0, &a);
+	return kz_door(207, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoAAsync(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount, CUstream hStream) {
 	struct { CUarray dstArray; unsigned int dstOffset; const void *srcHost; unsigned int ByteCount; CUstream hStream; } a = {dstArray, dstOffset, srcHost, ByteCount, hStream};
-	return kz_door(183, 0, &a);
+	return kz_door(208, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUarray srcArray; unsigned int srcOffset; unsigned int ByteCount; CUstream hStream; } a = {dstHost, srcArray, srcOffset, ByteCount, hStream};
-	return kz_door(184, 0, &a);
+	return kz_door(209, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy) {
 	struct { const CUDA_MEMCPY2D_v1 *pCopy; } a = {pCopy};
-	return kz_door(185, 0, &a);
+	return kz_door(210, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy) {
 	struct { const CUDA_MEMCPY2D_v1 *pCopy; } a = {pCopy};
-	return kz_door(186, 0, &a);
+	return kz_door(211, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy) {
 	struct { const CUDA_MEMCPY3D_v1 *pCopy; } a = {pCopy};
-	return kz_door(187, 0, &a);
+	return kz_door(212, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount, CUstream hStream) {
 	struct { CUdeviceptr_v1 dstDevice; const void *srcHost; unsigned int ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(188, 0, &a);
+	return kz_door(213, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUdeviceptr_v1 srcDevice; unsigned int ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(189, 0, &a);
+	return kz_door(214, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream) {
 	struct { CUdeviceptr_v1 dstDevice; CUdeviceptr_v1 srcDevice; unsigned int ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(190, 0, &a);
+	return kz_door(215, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY2D_v1 *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(191, 0, &a);
+	return kz_door(216, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY3D_v1 *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(192, 0, &a);
+	return kz_door(217, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8(CUdeviceptr_v1 dstDevice, unsigned char uc, unsigned int N) {
 	struct { CUdeviceptr_v1 dstDevice; unsigned char uc; unsigned int N; } a = {dstDevice, uc, N};
-	return kz_door(193, 0, &a);
+	return kz_door(218, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16(CUdeviceptr_v1 dstDevice, unsigned short us, unsigned int N) {
 	struct { CUdeviceptr_v1 dstDevice; unsigned short us; unsigned int N; } a = {dstDevice, us, N};
-	return kz_door(194, 0, &a);
+	return kz_door(219, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32(CUdeviceptr_v1 dstDevice, unsigned int ui, unsigned int N) {
 	struct { CUdeviceptr_v1 dstDevice; unsigned int ui; unsigned int N; } a = {dstDevice, ui, N};
-	return kz_door(195, 0, &a);
+	return kz_door(220, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned char uc, unsigned int Width, unsigned int Height) {
 	struct { CUdeviceptr_v1 dstDevice; unsigned int dstPitch; unsigned char uc; unsigned int Width; unsigned int Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(196, 0, &a);
+	return kz_door(221, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned short us, unsigned int Width, unsigned int Height) {
 	struct { CUdeviceptr_v1 dstDevice; unsigned int dstPitch; unsigned short us; unsigned int Width; unsigned int Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(197, 0, &a);
+	return kz_door(222, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned int ui, unsigned int Width, unsigned int Height) {
 	struct { CUdeviceptr_v1 dstDevice; unsigned int dstPitch; unsigned int ui; unsigned int Width; unsigned int Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(198, 0, &a);
+	return kz_door(223, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(199, 0, &a);
+	return kz_door(224, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(200, 0, &a);
+	return kz_door(225, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; } a = {dstDevice, srcHost, ByteCount};
-	return kz_door(200, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(225, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(201, 0, &a);
+	return kz_door(226, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstHost, srcDevice, ByteCount};
-	return kz_door(201, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(226, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(202, 0, &a);
+	return kz_door(227, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstDevice, srcDevice, ByteCount};
-	return kz_door(202, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(227, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstArray, dstOffset, srcDevice, ByteCount};
-	return kz_door(203, 0, &a);
+	return kz_door(228, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoA_v2_ptds(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUdeviceptr srcDevice; size_t ByteCount; } a = {dstArray, dstOffset, srcDevice, ByteCount};
-	return kz_door(203, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(228, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstDevice, srcArray, srcOffset, ByteCount};
-	return kz_door(204, 0, &a);
+	return kz_door(229, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoD_v2_ptds(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstDevice, srcArray, srcOffset, ByteCount};
-	return kz_door(204, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(229, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; } a = {dstArray, dstOffset, srcHost, ByteCount};
-	return kz_door(205, 0, &a);
+	return kz_door(230, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoA_v2_ptds(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; } a = {dstArray, dstOffset, srcHost, ByteCount};
-	return kz_door(205, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(230, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstHost, srcArray, srcOffset, ByteCount};
-	return kz_door(206, 0, &a);
+	return kz_door(231, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoH_v2_ptds(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstHost, srcArray, srcOffset, ByteCount};
-	return kz_door(206, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(231, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstArray, dstOffset, srcArray, srcOffset, ByteCount};
-	return kz_door(207, 0, &a);
+	return kz_door(232, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoA_v2_ptds(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
 	struct { CUarray dstArray; size_t dstOffset; CUarray srcArray; size_t srcOffset; size_t ByteCount; } a = {dstArray, dstOffset, srcArray, srcOffset, ByteCount};
-	return kz_door(207, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(232, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstArray, dstOffset, srcHost, ByteCount, hStream};
-	return kz_door(208, 0, &a);
+	return kz_door(233, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoAAsync_v2_ptsz(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUarray dstArray; size_t dstOffset; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstArray, dstOffset, srcHost, ByteCount, hStream};
-	return kz_door(208, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(233, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; CUstream hStream; } a = {dstHost, srcArray, srcOffset, ByteCount, hStream};
-	return kz_door(209, 0, &a);
+	return kz_door(234, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAtoHAsync_v2_ptsz(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { void *dstHost; CUarray srcArray; size_t srcOffset; size_t ByteCount; CUstream hStream; } a = {dstHost, srcArray, srcOffset, ByteCount, hStream};
-	return kz_door(209, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(234, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(210, 0, &a);
+	return kz_door(235, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(210, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(235, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(211, 0, &a);
+	return kz_door(236, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) {
 	struct { const CUDA_MEMCPY2D *pCopy; } a = {pCopy};
-	return kz_door(211, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(236, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(212, 0, &a);
+	return kz_door(237, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) {
 	struct { const CUDA_MEMCPY3D *pCopy; } a = {pCopy};
-	return kz_door(212, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(237, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(213, 0, &a);
+	return kz_door(238, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; const void *srcHost; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcHost, ByteCount, hStream};
-	return kz_door(213, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(238, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(214, 0, &a);
+	return kz_door(239, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { void *dstHost; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstHost, srcDevice, ByteCount, hStream};
-	return kz_door(214, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(239, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(215, 0, &a);
+	return kz_door(240, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUdeviceptr srcDevice; size_t ByteCount; CUstream hStream; } a = {dstDevice, srcDevice, ByteCount, hStream};
-	return kz_door(215, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(240, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(216, 0, &a);
+	return kz_door(241, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY2D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(216, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(241, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(217, 0, &a);
+	return kz_door(242, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY3D *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(217, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(242, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(218, 0, &a);
+	return kz_door(243, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; } a = {dstDevice, uc, N};
-	return kz_door(218, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(243, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(219, 0, &a);
+	return kz_door(244, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; } a = {dstDevice, us, N};
-	return kz_door(219, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(244, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(220, 0, &a);
+	return kz_door(245, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; } a = {dstDevice, ui, N};
-	return kz_door(220, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(245, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(221, 0, &a);
+	return kz_door(246, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; } a = {dstDevice, dstPitch, uc, Width, Height};
-	return kz_door(221, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(246, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(222, 0, &a);
+	return kz_door(247, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; } a = {dstDevice, dstPitch, us, Width, Height};
-	return kz_door(222, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(247, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(223, 0, &a);
+	return kz_door(248, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; } a = {dstDevice, dstPitch, ui, Width, Height};
-	return kz_door(223, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(248, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(224, 0, &a);
+	return kz_door(249, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; } a = {dst, src, ByteCount};
-	return kz_door(224, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(249, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(225, 0, &a);
+	return kz_door(250, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t ByteCount; CUstream hStream; } a = {dst, src, ByteCount, hStream};
-	return kz_door(225, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(250, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(226, 0, &a);
+	return kz_door(251, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount};
-	return kz_door(226, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(251, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(227, 0, &a);
+	return kz_door(252, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; CUcontext dstContext; CUdeviceptr srcDevice; CUcontext srcContext; size_t ByteCount; CUstream hStream; } a = {dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream};
-	return kz_door(227, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(252, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy) {
 	struct { const CUDA_MEMCPY3D_PEER *pCopy; } a = {pCopy};
-	return kz_door(228, 0, &a);
+	return kz_door(253, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy) {
 	struct { const CUDA_MEMCPY3D_PEER *pCopy; } a = {pCopy};
-	return kz_door(228, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(253, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
 	struct { const CUDA_MEMCPY3D_PEER *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(229, 0, &a);
+	return kz_door(254, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { const CUDA_MEMCPY3D_PEER *pCopy; CUstream hStream; } a = {pCopy, hStream};
-	return kz_door(229, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(254, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream) {
 	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; size_t *failIdx; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream};
-	return kz_door(230, 0, &a);
+	return kz_door(255, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyBatchAsync_ptsz(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; size_t *failIdx; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream};
-	return kz_door(230, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(255, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream) {
 	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; size_t *failIdx; unsigned long long flags; CUstream hStream; } a = {numOps, opList, failIdx, flags, hStream};
-	return kz_door(231, 0, &a);
+	return kz_door(256, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync_ptsz(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; size_t *failIdx; unsigned long long flags; CUstream hStream; } a = {numOps, opList, failIdx, flags, hStream};
-	return kz_door(231, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(256, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream) {
 	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream};
-	return kz_door(232, 0, &a);
+	return kz_door(257, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dsts; CUdeviceptr *srcs; size_t *sizes; size_t count; CUmemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; CUstream hStream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream};
-	return kz_door(232, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(257, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream) {
 	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; unsigned long long flags; CUstream hStream; } a = {numOps, opList, flags, hStream};
-	return kz_door(233, 0, &a);
+	return kz_door(258, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DBatchAsync_v2_ptsz(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { size_t numOps; CUDA_MEMCPY3D_BATCH_OP *opList; unsigned long long flags; CUstream hStream; } a = {numOps, opList, flags, hStream};
-	return kz_door(233, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(258, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream) {
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t size; CUmemcpyAttributes *attr; CUstream hStream; } a = {dst, src, size, attr, hStream};
-	return kz_door(234, 0, &a);
+	return kz_door(259, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dst; CUdeviceptr src; size_t size; CUmemcpyAttributes *attr; CUstream hStream; } a = {dst, src, size, attr, hStream};
-	return kz_door(234, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(259, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream) {
 	struct { CUDA_MEMCPY3D_BATCH_OP *op; unsigned long long flags; CUstream hStream; } a = {op, flags, hStream};
-	return kz_door(235, 0, &a);
+	return kz_door(260, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemcpy3DWithAttributesAsync_ptsz(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUDA_MEMCPY3D_BATCH_OP *op; unsigned long long flags; CUstream hStream; } a = {op, flags, hStream};
-	return kz_door(235, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(260, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(236, 0, &a);
+	return kz_door(261, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned char uc; size_t N; CUstream hStream; } a = {dstDevice, uc, N, hStream};
-	return kz_door(236, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(261, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(237, 0, &a);
+	return kz_door(262, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned short us; size_t N; CUstream hStream; } a = {dstDevice, us, N, hStream};
-	return kz_door(237, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(262, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(238, 0, &a);
+	return kz_door(263, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; unsigned int ui; size_t N; CUstream hStream; } a = {dstDevice, ui, N, hStream};
-	return kz_door(238, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(263, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(239, 0, &a);
+	return kz_door(264, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned char uc; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, uc, Width, Height, hStream};
-	return kz_door(239, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(264, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(240, 0, &a);
+	return kz_door(265, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned short us; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, us, Width, Height, hStream};
-	return kz_door(240, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(265, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(241, 0, &a);
+	return kz_door(266, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dstDevice; size_t dstPitch; unsigned int ui; size_t Width; size_t Height; CUstream hStream; } a = {dstDevice, dstPitch, ui, Width, Height, hStream};
-	return kz_door(241, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(266, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(242, 0, &a);
+	return kz_door(267, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr devPtr; size_t count; CUdevice dstDevice; CUstream hStream; } a = {devPtr, count, dstDevice, hStream};
-	return kz_door(242, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(267, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream) {
 	struct { CUdeviceptr devPtr; size_t count; CUmemLocation location; unsigned int flags; CUstream hStream; } a = {devPtr, count, location, flags, hStream};
-	return kz_door(243, 0, &a);
+	return kz_door(268, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr devPtr; size_t count; CUmemLocation location; unsigned int flags; CUstream hStream; } a = {devPtr, count, location, flags, hStream};
-	return kz_door(243, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(268, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
 	struct { CUdeviceptr devPtr; size_t count; CUmem_advise advice; CUdevice device; } a = {devPtr, count, advice, device};
-	return kz_door(244, 0, &a);
+	return kz_door(269, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream) {
 	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; CUmemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream};
-	return kz_door(245, 0, &a);
+	return kz_door(270, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemPrefetchBatchAsync_ptsz(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; CUmemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream};
-	return kz_door(245, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(270, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream) {
 	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, flags, hStream};
-	return kz_door(246, 0, &a);
+	return kz_door(271, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemDiscardBatchAsync_ptsz(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, flags, hStream};
-	return kz_door(246, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(271, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream) {
 	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; CUmemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream};
-	return kz_door(247, 0, &a);
+	return kz_door(272, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptrs; size_t *sizes; size_t count; CUmemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; CUstream hStream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream};
-	return kz_door(247, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(272, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags) {
 	struct { CUdeviceptr *pdptr; CUipcMemHandle handle; unsigned int Flags; } a = {pdptr, handle, Flags};
-	return kz_door(248, 0, &a);
+	return kz_door(273, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream) {
+	struct { CUarrayMapInfo *mapInfoList; unsigned int count; CUstream hStream; } a = {mapInfoList, count, hStream};
+	return kz_door(274, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemMapArrayAsync_ptsz(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUarrayMapInfo *mapInfoList; unsigned int count; CUstream hStream; } a = {mapInfoList, count, hStream};
+	return kz_door(274, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
-	return kz_door(249, 0, &a);
+	return kz_door(275, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr dptr; CUstream hStream; } a = {dptr, hStream};
-	return kz_door(249, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(275, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
-	return kz_door(250, 0, &a);
+	return kz_door(276, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t bytesize; CUstream hStream; } a = {dptr, bytesize, hStream};
-	return kz_door(250, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(276, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
-	return kz_door(251, 0, &a);
+	return kz_door(277, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t bytesize; CUmemoryPool pool; CUstream hStream; } a = {dptr, bytesize, pool, hStream};
-	return kz_door(251, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(277, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemBatchDecompressAsync(CUmemDecompressParams *paramsArray, size_t count, unsigned int flags, size_t *errorIndex, CUstream stream) {
+	struct { CUmemDecompressParams *paramsArray; size_t count; unsigned int flags; size_t *errorIndex; CUstream stream; } a = {paramsArray, count, flags, errorIndex, stream};
+	return kz_door(278, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMemBatchDecompressAsync_ptsz(CUmemDecompressParams *paramsArray, size_t count, unsigned int flags, size_t *errorIndex, CUstream stream) {
+	if (!stream)
+		stream = (CUstream)2; // the per-thread default stream
+	struct { CUmemDecompressParams *paramsArray; size_t count; unsigned int flags; size_t *errorIndex; CUstream stream; } a = {paramsArray, count, flags, errorIndex, stream};
+	return kz_door(278, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY_DESCRIPTOR *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(252, 0, &a);
+	return kz_door(279, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUmipmappedArray mipmap) {
+	struct { CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties; CUmipmappedArray mipmap; } a = {sparseProperties, mipmap};
+	return kz_door(280, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device) {
+	struct { CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements; CUmipmappedArray mipmap; CUdevice device; } a = {memoryRequirements, mipmap, device};
+	return kz_door(281, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayDestroy(CUarray hArray) {
 	struct { CUarray hArray; } a = {hArray};
-	return kz_door(253, 0, &a);
+	return kz_door(282, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(254, 0, &a);
+	return kz_door(283, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(255, 0, &a);
+	return kz_door(284, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels) {
 	struct { CUmipmappedArray *pHandle; const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc; unsigned int numMipmapLevels; } a = {pHandle, pMipmappedArrayDesc, numMipmapLevels};
-	return kz_door(256, 0, &a);
+	return kz_door(285, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level) {
 	struct { CUarray *pLevelArray; CUmipmappedArray hMipmappedArray; unsigned int level; } a = {pLevelArray, hMipmappedArray, level};
-	return kz_door(257, 0, &a);
+	return kz_door(286, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
 	struct { CUmipmappedArray hMipmappedArray; } a = {hMipmappedArray};
-	return kz_door(258, 0, &a);
+	return kz_door(287, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(259, 0, &a);
+	return kz_door(288, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray) {
 	struct { CUarray *pHandle; const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray; } a = {pHandle, pAllocateArray};
-	return kz_door(260, 0, &a);
+	return kz_door(289, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray) {
 	struct { CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor; CUarray hArray; } a = {pArrayDescriptor, hArray};
-	return kz_door(261, 0, &a);
+	return kz_door(290, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreate(CUstream *phStream, unsigned int Flags) {
 	struct { CUstream *phStream; unsigned int Flags; } a = {phStream, Flags};
-	return kz_door(262, 0, &a);
+	return kz_door(291, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
 	struct { CUstream *phStream; unsigned int flags; int priority; } a = {phStream, flags, priority};
-	return kz_door(263, 0, &a);
+	return kz_door(292, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 	struct { CUstreamCaptureMode *mode; } a = {mode};
-	return kz_door(264, 0, &a);
+	return kz_door(293, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy_v2(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(265, 0, &a);
+	return kz_door(294, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx) {
 	struct { CUstream hStream; CUgreenCtx *phCtx; } a = {hStream, phCtx};
-	return kz_door(266, 0, &a);
+	return kz_door(295, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamDestroy(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(267, 0, &a);
+	return kz_door(296, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority(CUstream hStream, int *priority) {
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(268, 0, &a);
+	return kz_door(297, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetPriority_ptsz(CUstream hStream, int *priority) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; int *priority; } a = {hStream, priority};
-	return kz_door(268, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(297, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId(CUstream hStream, unsigned long long *streamId) {
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(269, 0, &a);
+	return kz_door(298, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetId_ptsz(CUstream hStream, unsigned long long *streamId) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(269, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(298, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(270, 0, &a);
+	return kz_door(299, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(270, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(299, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice(CUstream hStream, CUdevice *device) {
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(271, 0, &a);
+	return kz_door(300, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdevice *device; } a = {hStream, device};
-	return kz_door(271, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(300, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevResource(CUstream hStream, CUdevResource *resource, CUdevResourceType type) {
 	struct { CUstream hStream; CUdevResource *resource; CUdevResourceType type; } a = {hStream, resource, type};
-	return kz_door(272, 0, &a);
+	return kz_door(301, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetDevResource_ptsz(CUstream hStream, CUdevResource *resource, CUdevResourceType type) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdevResource *resource; CUdevResourceType type; } a = {hStream, resource, type};
-	return kz_door(272, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(301, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(273, 0, &a);
+	return kz_door(302, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUcontext *pctx; } a = {hStream, pctx};
-	return kz_door(273, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(302, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx) {
 	struct { CUstream hStream; CUcontext *pCtx; CUgreenCtx *pGreenCtx; } a = {hStream, pCtx, pGreenCtx};
-	return kz_door(274, 0, &a);
+	return kz_door(303, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUcontext *pCtx; CUgreenCtx *pGreenCtx; } a = {hStream, pCtx, pGreenCtx};
-	return kz_door(274, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(303, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(275, 0, &a);
+	return kz_door(304, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUevent hEvent; unsigned int Flags; } a = {hStream, hEvent, Flags};
-	return kz_door(275, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(304, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(276, 0, &a);
+	return kz_door(305, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCallback callback; void *userData; unsigned int flags; } a = {hStream, callback, userData, flags};
-	return kz_door(276, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(305, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(277, 0, &a);
+	return kz_door(306, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUdeviceptr dptr; size_t length; unsigned int flags; } a = {hStream, dptr, length, flags};
-	return kz_door(277, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(306, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(278, 0, &a);
+	return kz_door(307, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamQuery_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(278, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(307, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(279, 0, &a);
+	return kz_door(308, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSynchronize_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(279, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(308, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(280, 0, &a);
+	return kz_door(309, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(280, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(309, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(281, 0, &a);
+	return kz_door(310, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(281, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(310, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(282, 0, &a);
+	return kz_door(311, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(282, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(311, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(283, 0, &a);
+	return kz_door(312, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(283, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(312, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(284, 0, &a);
+	return kz_door(313, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(284, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(313, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(285, 0, &a);
+	return kz_door(314, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(285, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(314, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(286, 0, &a);
+	return kz_door(315, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint32_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(286, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(315, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(287, 0, &a);
+	return kz_door(316, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(287, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(316, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(288, 0, &a);
+	return kz_door(317, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; CUdeviceptr addr; cuuint64_t value; unsigned int flags; } a = {stream, addr, value, flags};
-	return kz_door(288, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(317, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(289, 0, &a);
+	return kz_door(318, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { CUstream stream; unsigned int count; CUstreamBatchMemOpParams *paramArray; unsigned int flags; } a = {stream, count, paramArray, flags};
-	return kz_door(289, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(318, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture(CUstream hStream) {
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(290, 0, &a);
+	return kz_door(319, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture_ptsz(CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; } a = {hStream};
-	return kz_door(290, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(319, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
 	struct { CUstream hStream; CUstreamCaptureMode mode; } a = {hStream, mode};
-	return kz_door(291, 0, &a);
+	return kz_door(320, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureMode mode; } a = {hStream, mode};
-	return kz_door(291, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(320, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode) {
 	struct { CUstream hStream; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUstreamCaptureMode mode; } a = {hStream, hGraph, dependencies, dependencyData, numDependencies, mode};
-	return kz_door(292, 0, &a);
+	return kz_door(321, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUstreamCaptureMode mode; } a = {hStream, hGraph, dependencies, dependencyData, numDependencies, mode};
-	return kz_door(292, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(321, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
 	struct { CUstream hStream; CUgraph *phGraph; } a = {hStream, phGraph};
-	return kz_door(293, 0, &a);
+	return kz_door(322, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraph *phGraph; } a = {hStream, phGraph};
-	return kz_door(293, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(322, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(294, 0, &a);
+	return kz_door(323, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus; } a = {hStream, captureStatus};
-	return kz_door(294, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(323, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(295, 0, &a);
+	return kz_door(324, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; } a = {hStream, captureStatus_out, id_out};
-	return kz_door(295, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(324, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(296, 0, &a);
+	return kz_door(325, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
-	return kz_door(296, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(325, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out) {
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; const CUgraphEdgeData **edgeData_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out};
-	return kz_door(297, 0, &a);
+	return kz_door(326, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamCaptureStatus *captureStatus_out; cuuint64_t *id_out; CUgraph *graph_out; const CUgraphNode **dependencies_out; const CUgraphEdgeData **edgeData_out; size_t *numDependencies_out; } a = {hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out};
-	return kz_door(297, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(326, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream) {
 	struct { CUstream dstStream; CUstream srcStream; } a = {dstStream, srcStream};
-	return kz_door(298, 0, &a);
+	return kz_door(327, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamCopyAttributes_ptsz(CUstream dstStream, CUstream srcStream) {
@@ -2024,1323 +2183,1452 @@ static CUresult kz_stub_cuda_cuStreamCopyAttributes_ptsz(CUstream dstStream, CUs
 	if (!srcStream)
 		srcStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream dstStream; CUstream srcStream; } a = {dstStream, srcStream};
-	return kz_door(298, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(327, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value) {
 	struct { CUstream hStream; CUstreamAttrID attr; CUstreamAttrValue *value; } a = {hStream, attr, value};
-	return kz_door(299, 0, &a);
+	return kz_door(328, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamAttrID attr; CUstreamAttrValue *value; } a = {hStream, attr, value};
-	return kz_door(299, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(328, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param) {
 	struct { CUstream hStream; CUstreamAttrID attr; const CUstreamAttrValue *param; } a = {hStream, attr, param};
-	return kz_door(300, 0, &a);
+	return kz_door(329, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamSetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUstreamAttrID attr; const CUstreamAttrValue *param; } a = {hStream, attr, param};
-	return kz_door(300, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(329, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags) {
 	struct { CUstream hStream; CUgraphNode *dependencies; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, numDependencies, flags};
-	return kz_door(301, 0, &a);
+	return kz_door(330, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraphNode *dependencies; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, numDependencies, flags};
-	return kz_door(301, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(330, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
 	struct { CUstream hStream; CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, dependencyData, numDependencies, flags};
-	return kz_door(302, 0, &a);
+	return kz_door(331, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; unsigned int flags; } a = {hStream, dependencies, dependencyData, numDependencies, flags};
-	return kz_door(302, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(331, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamBeginCaptureToCig(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams) {
+	struct { CUstream hStream; CUstreamCigCaptureParams *streamCigCaptureParams; } a = {hStream, streamCigCaptureParams};
+	return kz_door(332, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamBeginCaptureToCig_ptsz(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUstream hStream; CUstreamCigCaptureParams *streamCigCaptureParams; } a = {hStream, streamCigCaptureParams};
+	return kz_door(332, 0 | KZ_THREAD_PER_THREAD, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamEndCaptureToCig(CUstream hStream) {
+	struct { CUstream hStream; } a = {hStream};
+	return kz_door(333, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuStreamEndCaptureToCig_ptsz(CUstream hStream) {
+	if (!hStream)
+		hStream = (CUstream)2; // the per-thread default stream
+	struct { CUstream hStream; } a = {hStream};
+	return kz_door(333, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventCreate(CUevent *phEvent, unsigned int Flags) {
 	struct { CUevent *phEvent; unsigned int Flags; } a = {phEvent, Flags};
-	return kz_door(303, 0, &a);
+	return kz_door(334, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventQuery(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(304, 0, &a);
+	return kz_door(335, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventSynchronize(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(305, 0, &a);
+	return kz_door(336, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy_v2(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(306, 0, &a);
+	return kz_door(337, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(307, 0, &a);
+	return kz_door(338, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventDestroy(CUevent hEvent) {
 	struct { CUevent hEvent; } a = {hEvent};
-	return kz_door(308, 0, &a);
+	return kz_door(339, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
 	struct { float *pMilliseconds; CUevent hStart; CUevent hEnd; } a = {pMilliseconds, hStart, hEnd};
-	return kz_door(309, 0, &a);
+	return kz_door(340, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord(CUevent hEvent, CUstream hStream) {
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(310, 0, &a);
+	return kz_door(341, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; } a = {hEvent, hStream};
-	return kz_door(310, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(341, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(311, 0, &a);
+	return kz_door(342, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUevent hEvent; CUstream hStream; unsigned int flags; } a = {hEvent, hStream, flags};
-	return kz_door(311, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(342, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuImportExternalMemory(CUexternalMemory *extMem_out, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc) {
 	struct { CUexternalMemory *extMem_out; const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc; } a = {extMem_out, memHandleDesc};
-	return kz_door(312, 0, &a);
+	return kz_door(343, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc) {
 	struct { CUdeviceptr *devPtr; CUexternalMemory extMem; const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc; } a = {devPtr, extMem, bufferDesc};
-	return kz_door(313, 0, &a);
+	return kz_door(344, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc) {
 	struct { CUmipmappedArray *mipmap; CUexternalMemory extMem; const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc; } a = {mipmap, extMem, mipmapDesc};
-	return kz_door(314, 0, &a);
+	return kz_door(345, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDestroyExternalMemory(CUexternalMemory extMem) {
 	struct { CUexternalMemory extMem; } a = {extMem};
-	return kz_door(315, 0, &a);
+	return kz_door(346, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc) {
 	struct { CUexternalSemaphore *extSem_out; const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc; } a = {extSem_out, semHandleDesc};
-	return kz_door(316, 0, &a);
+	return kz_door(347, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDestroyExternalSemaphore(CUexternalSemaphore extSem) {
 	struct { CUexternalSemaphore extSem; } a = {extSem};
-	return kz_door(317, 0, &a);
+	return kz_door(348, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(318, 0, &a);
+	return kz_door(349, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSignalExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(318, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(349, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(319, 0, &a);
+	return kz_door(350, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(319, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(350, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
 	struct { int *pi; CUfunction_attribute attrib; CUfunction hfunc; } a = {pi, attrib, hfunc};
-	return kz_door(320, 0, &a);
+	return kz_door(351, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
 	struct { CUfunction hfunc; CUfunction_attribute attrib; int value; } a = {hfunc, attrib, value};
-	return kz_door(321, 0, &a);
+	return kz_door(352, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
 	struct { CUfunction hfunc; CUfunc_cache config; } a = {hfunc, config};
-	return kz_door(322, 0, &a);
+	return kz_door(353, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
 	struct { CUmodule *hmod; CUfunction hfunc; } a = {hmod, hfunc};
-	return kz_door(323, 0, &a);
+	return kz_door(354, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetName(const char **name, CUfunction hfunc) {
 	struct { const char **name; CUfunction hfunc; } a = {name, hfunc};
-	return kz_door(324, 0, &a);
+	return kz_door(355, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUfunction func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(325, 0, &a);
+	return kz_door(356, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamCount(CUfunction func, size_t *paramCount) {
 	struct { CUfunction func; size_t *paramCount; } a = {func, paramCount};
-	return kz_door(326, 0, &a);
+	return kz_door(357, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
 	struct { CUfunctionLoadingState *state; CUfunction function; } a = {state, function};
-	return kz_door(327, 0, &a);
+	return kz_door(358, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
 	struct { CUfunction function; } a = {function};
-	return kz_door(328, 0, &a);
+	return kz_door(359, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
 	struct { CUfunction hfunc; int x; int y; int z; } a = {hfunc, x, y, z};
-	return kz_door(329, 0, &a);
+	return kz_door(360, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
 	struct { CUfunction hfunc; unsigned int bytes; } a = {hfunc, bytes};
-	return kz_door(330, 0, &a);
+	return kz_door(361, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
 	struct { CUfunction hfunc; unsigned int numbytes; } a = {hfunc, numbytes};
-	return kz_door(331, 0, &a);
+	return kz_door(362, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
 	struct { CUfunction hfunc; int offset; unsigned int value; } a = {hfunc, offset, value};
-	return kz_door(332, 0, &a);
+	return kz_door(363, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetf(CUfunction hfunc, int offset, float value) {
 	struct { CUfunction hfunc; int offset; float value; } a = {hfunc, offset, value};
-	return kz_door(333, 0, &a);
+	return kz_door(364, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes) {
 	struct { CUfunction hfunc; int offset; void *ptr; unsigned int numbytes; } a = {hfunc, offset, ptr, numbytes};
-	return kz_door(334, 0, &a);
+	return kz_door(365, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunch(CUfunction f) {
 	struct { CUfunction f; } a = {f};
-	return kz_door(335, 0, &a);
+	return kz_door(366, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
 	struct { CUfunction f; int grid_width; int grid_height; } a = {f, grid_width, grid_height};
-	return kz_door(336, 0, &a);
+	return kz_door(367, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
 	struct { CUfunction f; int grid_width; int grid_height; CUstream hStream; } a = {f, grid_width, grid_height, hStream};
-	return kz_door(337, 0, &a);
+	return kz_door(368, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags) {
+	struct { CUDA_LAUNCH_PARAMS *launchParamsList; unsigned int numDevices; unsigned int flags; } a = {launchParamsList, numDevices, flags};
+	return kz_door(369, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef) {
 	struct { CUfunction hfunc; int texunit; CUtexref hTexRef; } a = {hfunc, texunit, hTexRef};
-	return kz_door(338, 0, &a);
+	return kz_door(370, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
-	return kz_door(339, 0, &a);
+	return kz_door(371, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(340, 0, &a);
+	return kz_door(372, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(341, 0, &a);
+	return kz_door(373, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
-	return kz_door(342, 0, &a);
+	return kz_door(374, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
-	return kz_door(343, 0, &a);
+	return kz_door(375, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(344, 0, &a);
+	return kz_door(376, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config) {
 	struct { int *clusterSize; CUfunction func; const CUlaunchConfig *config; } a = {clusterSize, func, config};
-	return kz_door(345, 0, &a);
+	return kz_door(377, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config) {
 	struct { int *numClusters; CUfunction func; const CUlaunchConfig *config; } a = {numClusters, func, config};
-	return kz_door(346, 0, &a);
+	return kz_door(378, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(347, 0, &a);
+	return kz_door(379, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(347, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(379, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(348, 0, &a);
+	return kz_door(380, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(348, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(380, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(349, 0, &a);
+	return kz_door(381, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(349, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(381, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
-	return kz_door(350, 0, &a);
+	return kz_door(382, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_v2_ptsz(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
-	return kz_door(350, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(382, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(351, 0, &a);
+	return kz_door(383, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(351, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(383, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
 	struct { CUgraph *phGraph; unsigned int flags; } a = {phGraph, flags};
-	return kz_door(352, 0, &a);
+	return kz_door(384, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(353, 0, &a);
+	return kz_door(385, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(354, 0, &a);
+	return kz_door(386, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(355, 0, &a);
+	return kz_door(387, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, copyParams, ctx};
-	return kz_door(356, 0, &a);
+	return kz_door(388, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(357, 0, &a);
+	return kz_door(389, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(358, 0, &a);
+	return kz_door(390, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx};
-	return kz_door(359, 0, &a);
+	return kz_door(391, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(360, 0, &a);
+	return kz_door(392, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(361, 0, &a);
+	return kz_door(393, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(362, 0, &a);
+	return kz_door(394, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(363, 0, &a);
+	return kz_door(395, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(364, 0, &a);
+	return kz_door(396, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraph childGraph; } a = {phGraphNode, hGraph, dependencies, numDependencies, childGraph};
-	return kz_door(365, 0, &a);
+	return kz_door(397, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(366, 0, &a);
+	return kz_door(398, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; } a = {phGraphNode, hGraph, dependencies, numDependencies};
-	return kz_door(367, 0, &a);
+	return kz_door(399, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(368, 0, &a);
+	return kz_door(400, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(369, 0, &a);
+	return kz_door(401, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(370, 0, &a);
+	return kz_door(402, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(371, 0, &a);
+	return kz_door(403, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(372, 0, &a);
+	return kz_door(404, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(373, 0, &a);
+	return kz_door(405, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(374, 0, &a);
+	return kz_door(406, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(375, 0, &a);
+	return kz_door(407, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(376, 0, &a);
+	return kz_door(408, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(377, 0, &a);
+	return kz_door(409, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(378, 0, &a);
+	return kz_door(410, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(379, 0, &a);
+	return kz_door(411, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(380, 0, &a);
+	return kz_door(412, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out) {
 	struct { CUgraphNode hNode; CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out; } a = {hNode, nodeParams_out};
-	return kz_door(381, 0, &a);
+	return kz_door(413, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(382, 0, &a);
+	return kz_door(414, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(383, 0, &a);
+	return kz_door(415, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(384, 0, &a);
+	return kz_door(416, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_MEM_ALLOC_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(385, 0, &a);
+	return kz_door(417, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUdeviceptr dptr; } a = {phGraphNode, hGraph, dependencies, numDependencies, dptr};
-	return kz_door(386, 0, &a);
+	return kz_door(418, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out) {
 	struct { CUgraphNode hNode; CUdeviceptr *dptr_out; } a = {hNode, dptr_out};
-	return kz_door(387, 0, &a);
+	return kz_door(419, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
 	struct { CUgraph *phGraphClone; CUgraph originalGraph; } a = {phGraphClone, originalGraph};
-	return kz_door(388, 0, &a);
+	return kz_door(420, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph) {
 	struct { CUgraphNode *phNode; CUgraphNode hOriginalNode; CUgraph hClonedGraph; } a = {phNode, hOriginalNode, hClonedGraph};
-	return kz_door(389, 0, &a);
+	return kz_door(421, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type) {
 	struct { CUgraphNode hNode; CUgraphNodeType *type; } a = {hNode, type};
-	return kz_door(390, 0, &a);
+	return kz_door(422, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(391, 0, &a);
+	return kz_door(423, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId) {
 	struct { CUgraphNode hNode; unsigned int *nodeId; } a = {hNode, nodeId};
-	return kz_door(392, 0, &a);
+	return kz_door(424, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId) {
 	struct { CUgraphNode hNode; unsigned long long *toolsNodeId; } a = {hNode, toolsNodeId};
-	return kz_door(393, 0, &a);
+	return kz_door(425, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetId(CUgraph hGraph, unsigned int *graphId) {
 	struct { CUgraph hGraph; unsigned int *graphId; } a = {hGraph, graphId};
-	return kz_door(394, 0, &a);
+	return kz_door(426, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId) {
 	struct { CUgraphExec hGraphExec; unsigned int *graphId; } a = {hGraphExec, graphId};
-	return kz_door(395, 0, &a);
+	return kz_door(427, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) {
 	struct { CUgraph hGraph; CUgraphNode *nodes; size_t *numNodes; } a = {hGraph, nodes, numNodes};
-	return kz_door(396, 0, &a);
+	return kz_door(428, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes) {
 	struct { CUgraph hGraph; CUgraphNode *rootNodes; size_t *numRootNodes; } a = {hGraph, rootNodes, numRootNodes};
-	return kz_door(397, 0, &a);
+	return kz_door(429, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; CUgraphEdgeData *edgeData; size_t *numEdges; } a = {hGraph, from, to, edgeData, numEdges};
-	return kz_door(398, 0, &a);
+	return kz_door(430, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; CUgraphEdgeData *edgeData; size_t *numDependencies; } a = {hNode, dependencies, edgeData, numDependencies};
-	return kz_door(399, 0, &a);
+	return kz_door(431, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; CUgraphEdgeData *edgeData; size_t *numDependentNodes; } a = {hNode, dependentNodes, edgeData, numDependentNodes};
-	return kz_door(400, 0, &a);
+	return kz_door(432, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(401, 0, &a);
+	return kz_door(433, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(402, 0, &a);
+	return kz_door(434, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroyNode(CUgraphNode hNode) {
 	struct { CUgraphNode hNode; } a = {hNode};
-	return kz_door(403, 0, &a);
+	return kz_door(435, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; unsigned long long flags; } a = {phGraphExec, hGraph, flags};
-	return kz_door(404, 0, &a);
+	return kz_door(436, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags) {
 	struct { CUgraphExec hGraphExec; cuuint64_t *flags; } a = {hGraphExec, flags};
-	return kz_door(405, 0, &a);
+	return kz_door(437, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(406, 0, &a);
+	return kz_door(438, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {hGraphExec, hNode, copyParams, ctx};
-	return kz_door(407, 0, &a);
+	return kz_door(439, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {hGraphExec, hNode, memsetParams, ctx};
-	return kz_door(408, 0, &a);
+	return kz_door(440, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(409, 0, &a);
+	return kz_door(441, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraph childGraph; } a = {hGraphExec, hNode, childGraph};
-	return kz_door(410, 0, &a);
+	return kz_door(442, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(411, 0, &a);
+	return kz_door(443, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(412, 0, &a);
+	return kz_door(444, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(413, 0, &a);
+	return kz_door(445, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(414, 0, &a);
+	return kz_door(446, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(415, 0, &a);
+	return kz_door(447, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(416, 0, &a);
+	return kz_door(448, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecDestroy(CUgraphExec hGraphExec) {
 	struct { CUgraphExec hGraphExec; } a = {hGraphExec};
-	return kz_door(417, 0, &a);
+	return kz_door(449, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroy(CUgraph hGraph) {
 	struct { CUgraph hGraph; } a = {hGraph};
-	return kz_door(418, 0, &a);
+	return kz_door(450, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(419, 0, &a);
+	return kz_door(451, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
 	struct { CUgraphNode dst; CUgraphNode src; } a = {dst, src};
-	return kz_door(420, 0, &a);
+	return kz_door(452, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; CUkernelNodeAttrValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(421, 0, &a);
+	return kz_door(453, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; const CUkernelNodeAttrValue *value; } a = {hNode, attr, value};
-	return kz_door(422, 0, &a);
+	return kz_door(454, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags) {
 	struct { CUgraph hGraph; const char *path; unsigned int flags; } a = {hGraph, path, flags};
-	return kz_door(423, 0, &a);
+	return kz_door(455, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { CUuserObject *object_out; void *ptr; CUhostFn destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(424, 0, &a);
+	return kz_door(456, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRetain(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(425, 0, &a);
+	return kz_door(457, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRelease(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(426, 0, &a);
+	return kz_door(458, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(427, 0, &a);
+	return kz_door(459, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; } a = {graph, object, count};
-	return kz_door(428, 0, &a);
+	return kz_door(460, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(429, 0, &a);
+	return kz_door(461, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(430, 0, &a);
+	return kz_door(462, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(431, 0, &a);
+	return kz_door(463, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(432, 0, &a);
+	return kz_door(464, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(433, 0, &a);
+	return kz_door(465, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(434, 0, &a);
+	return kz_door(466, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { CUgraphConditionalHandle *pHandle_out; CUgraph hGraph; CUcontext ctx; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, hGraph, ctx, defaultLaunchValue, flags};
-	return kz_door(435, 0, &a);
+	return kz_door(467, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(436, 0, &a);
+	return kz_door(468, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(437, 0, &a);
+	return kz_door(469, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(438, 0, &a);
+	return kz_door(470, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(439, 0, &a);
+	return kz_door(471, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(440, 0, &a);
+	return kz_door(472, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams_ptsz(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(440, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(472, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphNode *hErrorNode_out; CUgraphExecUpdateResult *updateResult_out; } a = {hGraphExec, hGraph, hErrorNode_out, updateResult_out};
-	return kz_door(441, 0, &a);
+	return kz_door(473, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(442, 0, &a);
+	return kz_door(474, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(442, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(474, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(443, 0, &a);
+	return kz_door(475, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(443, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(475, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; size_t *numEdges; } a = {hGraph, from, to, numEdges};
-	return kz_door(444, 0, &a);
+	return kz_door(476, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; size_t *numDependencies; } a = {hNode, dependencies, numDependencies};
-	return kz_door(445, 0, &a);
+	return kz_door(477, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; size_t *numDependentNodes; } a = {hNode, dependentNodes, numDependentNodes};
-	return kz_door(446, 0, &a);
+	return kz_door(478, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(447, 0, &a);
+	return kz_door(479, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(448, 0, &a);
+	return kz_door(480, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(449, 0, &a);
+	return kz_door(481, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(450, 0, &a);
+	return kz_door(482, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(451, 0, &a);
+	return kz_door(483, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
 	struct { CUtexref hTexRef; CUarray hArray; unsigned int Flags; } a = {hTexRef, hArray, Flags};
-	return kz_door(452, 0, &a);
+	return kz_door(484, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags) {
 	struct { CUtexref hTexRef; CUmipmappedArray hMipmappedArray; unsigned int Flags; } a = {hTexRef, hMipmappedArray, Flags};
-	return kz_door(453, 0, &a);
+	return kz_door(485, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
 	struct { size_t *ByteOffset; CUtexref hTexRef; CUdeviceptr dptr; size_t bytes; } a = {ByteOffset, hTexRef, dptr, bytes};
-	return kz_door(454, 0, &a);
+	return kz_door(486, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch) {
 	struct { CUtexref hTexRef; const CUDA_ARRAY_DESCRIPTOR *desc; CUdeviceptr dptr; size_t Pitch; } a = {hTexRef, desc, dptr, Pitch};
-	return kz_door(455, 0, &a);
+	return kz_door(487, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
 	struct { CUtexref hTexRef; CUarray_format fmt; int NumPackedComponents; } a = {hTexRef, fmt, NumPackedComponents};
-	return kz_door(456, 0, &a);
+	return kz_door(488, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
 	struct { CUtexref hTexRef; int dim; CUaddress_mode am; } a = {hTexRef, dim, am};
-	return kz_door(457, 0, &a);
+	return kz_door(489, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
 	struct { CUtexref hTexRef; CUfilter_mode fm; } a = {hTexRef, fm};
-	return kz_door(458, 0, &a);
+	return kz_door(490, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
 	struct { CUtexref hTexRef; CUfilter_mode fm; } a = {hTexRef, fm};
-	return kz_door(459, 0, &a);
+	return kz_door(491, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
 	struct { CUtexref hTexRef; float bias; } a = {hTexRef, bias};
-	return kz_door(460, 0, &a);
+	return kz_door(492, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp) {
 	struct { CUtexref hTexRef; float minMipmapLevelClamp; float maxMipmapLevelClamp; } a = {hTexRef, minMipmapLevelClamp, maxMipmapLevelClamp};
-	return kz_door(461, 0, &a);
+	return kz_door(493, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
 	struct { CUtexref hTexRef; unsigned int maxAniso; } a = {hTexRef, maxAniso};
-	return kz_door(462, 0, &a);
+	return kz_door(494, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor) {
 	struct { CUtexref hTexRef; float *pBorderColor; } a = {hTexRef, pBorderColor};
-	return kz_door(463, 0, &a);
+	return kz_door(495, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
 	struct { CUtexref hTexRef; unsigned int Flags; } a = {hTexRef, Flags};
-	return kz_door(464, 0, &a);
+	return kz_door(496, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef) {
 	struct { CUdeviceptr *pdptr; CUtexref hTexRef; } a = {pdptr, hTexRef};
-	return kz_door(465, 0, &a);
+	return kz_door(497, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef) {
 	struct { CUarray *phArray; CUtexref hTexRef; } a = {phArray, hTexRef};
-	return kz_door(466, 0, &a);
+	return kz_door(498, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef) {
 	struct { CUmipmappedArray *phMipmappedArray; CUtexref hTexRef; } a = {phMipmappedArray, hTexRef};
-	return kz_door(467, 0, &a);
+	return kz_door(499, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim) {
 	struct { CUaddress_mode *pam; CUtexref hTexRef; int dim; } a = {pam, hTexRef, dim};
-	return kz_door(468, 0, &a);
+	return kz_door(500, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef) {
 	struct { CUfilter_mode *pfm; CUtexref hTexRef; } a = {pfm, hTexRef};
-	return kz_door(469, 0, &a);
+	return kz_door(501, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef) {
 	struct { CUarray_format *pFormat; int *pNumChannels; CUtexref hTexRef; } a = {pFormat, pNumChannels, hTexRef};
-	return kz_door(470, 0, &a);
+	return kz_door(502, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef) {
 	struct { CUfilter_mode *pfm; CUtexref hTexRef; } a = {pfm, hTexRef};
-	return kz_door(471, 0, &a);
+	return kz_door(503, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef) {
 	struct { float *pbias; CUtexref hTexRef; } a = {pbias, hTexRef};
-	return kz_door(472, 0, &a);
+	return kz_door(504, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef) {
 	struct { float *pminMipmapLevelClamp; float *pmaxMipmapLevelClamp; CUtexref hTexRef; } a = {pminMipmapLevelClamp, pmaxMipmapLevelClamp, hTexRef};
-	return kz_door(473, 0, &a);
+	return kz_door(505, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef) {
 	struct { int *pmaxAniso; CUtexref hTexRef; } a = {pmaxAniso, hTexRef};
-	return kz_door(474, 0, &a);
+	return kz_door(506, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef) {
 	struct { float *pBorderColor; CUtexref hTexRef; } a = {pBorderColor, hTexRef};
-	return kz_door(475, 0, &a);
+	return kz_door(507, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef) {
 	struct { unsigned int *pFlags; CUtexref hTexRef; } a = {pFlags, hTexRef};
-	return kz_door(476, 0, &a);
+	return kz_door(508, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefCreate(CUtexref *pTexRef) {
 	struct { CUtexref *pTexRef; } a = {pTexRef};
-	return kz_door(477, 0, &a);
+	return kz_door(509, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefDestroy(CUtexref hTexRef) {
 	struct { CUtexref hTexRef; } a = {hTexRef};
-	return kz_door(478, 0, &a);
+	return kz_door(510, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
 	struct { CUsurfref hSurfRef; CUarray hArray; unsigned int Flags; } a = {hSurfRef, hArray, Flags};
-	return kz_door(479, 0, &a);
+	return kz_door(511, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef) {
 	struct { CUarray *phArray; CUsurfref hSurfRef; } a = {phArray, hSurfRef};
-	return kz_door(480, 0, &a);
+	return kz_door(512, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc) {
 	struct { CUtexObject *pTexObject; const CUDA_RESOURCE_DESC *pResDesc; const CUDA_TEXTURE_DESC *pTexDesc; const CUDA_RESOURCE_VIEW_DESC *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(481, 0, &a);
+	return kz_door(513, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectDestroy(CUtexObject texObject) {
 	struct { CUtexObject texObject; } a = {texObject};
-	return kz_door(482, 0, &a);
+	return kz_door(514, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUtexObject texObject; } a = {pResDesc, texObject};
-	return kz_door(483, 0, &a);
+	return kz_door(515, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject) {
 	struct { CUDA_TEXTURE_DESC *pTexDesc; CUtexObject texObject; } a = {pTexDesc, texObject};
-	return kz_door(484, 0, &a);
+	return kz_door(516, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_VIEW_DESC *pResViewDesc; CUtexObject texObject; } a = {pResViewDesc, texObject};
-	return kz_door(485, 0, &a);
+	return kz_door(517, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc) {
 	struct { CUsurfObject *pSurfObject; const CUDA_RESOURCE_DESC *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(486, 0, &a);
+	return kz_door(518, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectDestroy(CUsurfObject surfObject) {
 	struct { CUsurfObject surfObject; } a = {surfObject};
-	return kz_door(487, 0, &a);
+	return kz_door(519, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUsurfObject surfObject; } a = {pResDesc, surfObject};
-	return kz_door(488, 0, &a);
+	return kz_door(520, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
 	struct { CUtensorMap *tensorMap; CUtensorMapDataType tensorDataType; cuuint32_t tensorRank; void *globalAddress; const cuuint64_t *globalDim; const cuuint64_t *globalStrides; const cuuint32_t *boxDim; const cuuint32_t *elementStrides; CUtensorMapInterleave interleave; CUtensorMapSwizzle swizzle; CUtensorMapL2promotion l2Promotion; CUtensorMapFloatOOBfill oobFill; } a = {tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill};
-	return kz_door(489, 0, &a);
+	return kz_door(521, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
 	struct { CUtensorMap *tensorMap; CUtensorMapDataType tensorDataType; cuuint32_t tensorRank; void *globalAddress; const cuuint64_t *globalDim; const cuuint64_t *globalStrides; const int *pixelBoxLowerCorner; const int *pixelBoxUpperCorner; cuuint32_t channelsPerPixel; cuuint32_t pixelsPerColumn; const cuuint32_t *elementStrides; CUtensorMapInterleave interleave; CUtensorMapSwizzle swizzle; CUtensorMapL2promotion l2Promotion; CUtensorMapFloatOOBfill oobFill; } a = {tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill};
-	return kz_door(490, 0, &a);
+	return kz_door(522, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress) {
 	struct { CUtensorMap *tensorMap; void *globalAddress; } a = {tensorMap, globalAddress};
-	return kz_door(491, 0, &a);
+	return kz_door(523, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch) {
 	struct { CUtexref hTexRef; const CUDA_ARRAY_DESCRIPTOR *desc; CUdeviceptr dptr; size_t Pitch; } a = {hTexRef, desc, dptr, Pitch};
-	return kz_door(492, 0, &a);
+	return kz_door(524, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr, unsigned int bytes) {
 	struct { unsigned int *ByteOffset; CUtexref hTexRef; CUdeviceptr_v1 dptr; unsigned int bytes; } a = {ByteOffset, hTexRef, dptr, bytes};
-	return kz_door(493, 0, &a);
+	return kz_door(525, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch) {
 	struct { CUtexref hTexRef; const CUDA_ARRAY_DESCRIPTOR_v1 *desc; CUdeviceptr_v1 dptr; unsigned int Pitch; } a = {hTexRef, desc, dptr, Pitch};
-	return kz_door(494, 0, &a);
+	return kz_door(526, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetAddress(CUdeviceptr_v1 *pdptr, CUtexref hTexRef) {
 	struct { CUdeviceptr_v1 *pdptr; CUtexref hTexRef; } a = {pdptr, hTexRef};
-	return kz_door(495, 0, &a);
+	return kz_door(527, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsUnregisterResource(CUgraphicsResource resource) {
 	struct { CUgraphicsResource resource; } a = {resource};
-	return kz_door(496, 0, &a);
+	return kz_door(528, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { CUarray *pArray; CUgraphicsResource resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {pArray, resource, arrayIndex, mipLevel};
-	return kz_door(497, 0, &a);
+	return kz_door(529, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray, CUgraphicsResource resource) {
 	struct { CUmipmappedArray *pMipmappedArray; CUgraphicsResource resource; } a = {pMipmappedArray, resource};
-	return kz_door(498, 0, &a);
+	return kz_door(530, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize, CUgraphicsResource resource) {
 	struct { CUdeviceptr *pDevPtr; size_t *pSize; CUgraphicsResource resource; } a = {pDevPtr, pSize, resource};
-	return kz_door(499, 0, &a);
+	return kz_door(531, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsigned int flags) {
 	struct { CUgraphicsResource resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(500, 0, &a);
+	return kz_door(532, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags) {
 	struct { CUgraphicsResource resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(501, 0, &a);
+	return kz_door(533, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize, CUgraphicsResource resource) {
 	struct { CUdeviceptr_v1 *pDevPtr; unsigned int *pSize; CUgraphicsResource resource; } a = {pDevPtr, pSize, resource};
-	return kz_door(502, 0, &a);
+	return kz_door(534, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(503, 0, &a);
+	return kz_door(535, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsMapResources_ptsz(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(503, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(535, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(504, 0, &a);
+	return kz_door(536, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsUnmapResources_ptsz(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(504, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(536, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, unsigned int buffer, unsigned int Flags) {
 	struct { CUgraphicsResource *pCudaResource; unsigned int buffer; unsigned int Flags; } a = {pCudaResource, buffer, Flags};
-	return kz_door(505, 0, &a);
+	return kz_door(537, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image, unsigned int target, unsigned int Flags) {
 	struct { CUgraphicsResource *pCudaResource; unsigned int image; unsigned int target; unsigned int Flags; } a = {pCudaResource, image, target, Flags};
-	return kz_door(506, 0, &a);
+	return kz_door(538, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; CUdevice *pCudaDevices; unsigned int cudaDeviceCount; CUGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(507, 0, &a);
+	return kz_door(539, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
 	struct { CUcontext *pCtx; unsigned int Flags; CUdevice device; } a = {pCtx, Flags, device};
-	return kz_door(508, 0, &a);
+	return kz_door(540, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLInit(void) {
-	return kz_door(509, 0, 0);
+	return kz_door(541, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuGLRegisterBufferObject(unsigned int buffer) {
 	struct { unsigned int buffer; } a = {buffer};
-	return kz_door(510, 0, &a);
+	return kz_door(542, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLUnmapBufferObject(unsigned int buffer) {
 	struct { unsigned int buffer; } a = {buffer};
-	return kz_door(511, 0, &a);
+	return kz_door(543, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLUnregisterBufferObject(unsigned int buffer) {
 	struct { unsigned int buffer; } a = {buffer};
-	return kz_door(512, 0, &a);
+	return kz_door(544, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLSetBufferObjectMapFlags(unsigned int buffer, unsigned int Flags) {
 	struct { unsigned int buffer; unsigned int Flags; } a = {buffer, Flags};
-	return kz_door(513, 0, &a);
+	return kz_door(545, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLUnmapBufferObjectAsync(unsigned int buffer, CUstream hStream) {
 	struct { unsigned int buffer; CUstream hStream; } a = {buffer, hStream};
-	return kz_door(514, 0, &a);
+	return kz_door(546, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLGetDevices(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; CUdevice *pCudaDevices; unsigned int cudaDeviceCount; CUGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(515, 0, &a);
+	return kz_door(547, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, unsigned int buffer) {
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; } a = {dptr, size, buffer};
-	return kz_door(516, 0, &a);
+	return kz_door(548, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObject_v2_ptds(CUdeviceptr *dptr, size_t *size, unsigned int buffer) {
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; } a = {dptr, size, buffer};
-	return kz_door(516, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(548, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, unsigned int buffer, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; CUstream hStream; } a = {dptr, size, buffer, hStream};
-	return kz_door(517, 0, &a);
+	return kz_door(549, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObjectAsync_v2_ptsz(CUdeviceptr *dptr, size_t *size, unsigned int buffer, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; CUstream hStream; } a = {dptr, size, buffer, hStream};
-	return kz_door(517, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(549, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
 	struct { CUcontext *pCtx; unsigned int Flags; CUdevice device; } a = {pCtx, Flags, device};
-	return kz_door(518, 0, &a);
+	return kz_door(550, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObject(CUdeviceptr_v1 *dptr, unsigned int *size, unsigned int buffer) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int *size; unsigned int buffer; } a = {dptr, size, buffer};
-	return kz_door(519, 0, &a);
+	return kz_door(551, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObjectAsync(CUdeviceptr_v1 *dptr, unsigned int *size, unsigned int buffer, CUstream hStream) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int *size; unsigned int buffer; CUstream hStream; } a = {dptr, size, buffer, hStream};
-	return kz_door(520, 0, &a);
+	return kz_door(552, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(521, 0, &a);
+	return kz_door(553, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(522, 0, &a);
+	return kz_door(554, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(523, 0, &a);
+	return kz_door(555, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(524, 0, &a);
+	return kz_door(556, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut) {
+	struct { CUcoredumpStatusCallback callback; void *userData; CUcoredumpCallbackHandle *callbackOut; } a = {callback, userData, callbackOut};
+	return kz_door(557, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut) {
+	struct { CUcoredumpStatusCallback callback; void *userData; CUcoredumpCallbackHandle *callbackOut; } a = {callback, userData, callbackOut};
+	return kz_door(558, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle callback) {
+	struct { CUcoredumpCallbackHandle callback; } a = {callback};
+	return kz_door(559, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle callback) {
+	struct { CUcoredumpCallbackHandle callback; } a = {callback};
+	return kz_door(560, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback_out) {
+	struct { CUlogsCallback callbackFunc; void *userData; CUlogsCallbackHandle *callback_out; } a = {callbackFunc, userData, callback_out};
+	return kz_door(561, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogsUnregisterCallback(CUlogsCallbackHandle callback) {
+	struct { CUlogsCallbackHandle callback; } a = {callback};
+	return kz_door(562, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags) {
 	struct { CUlogIterator *iterator_out; unsigned int flags; } a = {iterator_out, flags};
-	return kz_door(525, 0, &a);
+	return kz_door(563, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags) {
 	struct { CUlogIterator *iterator; const char *pathToFile; unsigned int flags; } a = {iterator, pathToFile, flags};
-	return kz_door(526, 0, &a);
+	return kz_door(564, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags) {
 	struct { CUlogIterator *iterator; char *buffer; size_t *size; unsigned int flags; } a = {iterator, buffer, size, flags};
-	return kz_door(527, 0, &a);
+	return kz_door(565, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessGetRestoreThreadId(int pid, int *tid) {
 	struct { int pid; int *tid; } a = {pid, tid};
-	return kz_door(528, 0, &a);
+	return kz_door(566, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessGetState(int pid, CUprocessState *state) {
 	struct { int pid; CUprocessState *state; } a = {pid, state};
-	return kz_door(529, 0, &a);
+	return kz_door(567, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args) {
 	struct { int pid; CUcheckpointLockArgs *args; } a = {pid, args};
-	return kz_door(530, 0, &a);
+	return kz_door(568, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *args) {
 	struct { int pid; CUcheckpointCheckpointArgs *args; } a = {pid, args};
-	return kz_door(531, 0, &a);
+	return kz_door(569, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs *args) {
 	struct { int pid; CUcheckpointRestoreArgs *args; } a = {pid, args};
-	return kz_door(532, 0, &a);
+	return kz_door(570, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuCheckpointOperationComplete(CUcheckpointOperationHandle handle) {
+	struct { CUcheckpointOperationHandle handle; } a = {handle};
+	return kz_door(571, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs *args) {
 	struct { int pid; CUcheckpointUnlockArgs *args; } a = {pid, args};
-	return kz_door(533, 0, &a);
+	return kz_door(572, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuProfilerInitialize(const char *configFile, const char *outputFile, CUoutput_mode outputMode) {
+	struct { const char *configFile; const char *outputFile; CUoutput_mode outputMode; } a = {configFile, outputFile, outputMode};
+	return kz_door(573, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(534, 0, 0);
+	return kz_door(574, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(535, 0, 0);
+	return kz_door(575, 0, 0);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointIdReserve(CUlogicalEndpointId *baseLeId, cuuint32_t count) {
+	struct { CUlogicalEndpointId *baseLeId; cuuint32_t count; } a = {baseLeId, count};
+	return kz_door(576, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointIdRelease(CUlogicalEndpointId baseLeId, cuuint32_t count) {
+	struct { CUlogicalEndpointId baseLeId; cuuint32_t count; } a = {baseLeId, count};
+	return kz_door(577, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointCreate(CUlogicalEndpointId leId, const CUlogicalEndpointProp *prop) {
+	struct { CUlogicalEndpointId leId; const CUlogicalEndpointProp *prop; } a = {leId, prop};
+	return kz_door(578, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointAddDevice(CUlogicalEndpointId leId, CUdevice dev) {
+	struct { CUlogicalEndpointId leId; CUdevice dev; } a = {leId, dev};
+	return kz_door(579, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointDestroy(CUlogicalEndpointId leId) {
+	struct { CUlogicalEndpointId leId; } a = {leId};
+	return kz_door(580, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointBindAddr(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, void *ptr, cuuint64_t size, unsigned long long flags) {
+	struct { CUlogicalEndpointId leId; CUdevice dev; cuuint64_t offset; void *ptr; cuuint64_t size; unsigned long long flags; } a = {leId, dev, offset, ptr, size, flags};
+	return kz_door(581, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointBindMem(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, unsigned long long flags) {
+	struct { CUlogicalEndpointId leId; CUdevice dev; cuuint64_t offset; CUmemGenericAllocationHandle memHandle; cuuint64_t memOffset; cuuint64_t size; unsigned long long flags; } a = {leId, dev, offset, memHandle, memOffset, size, flags};
+	return kz_door(582, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointUnbind(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, cuuint64_t size) {
+	struct { CUlogicalEndpointId leId; CUdevice dev; cuuint64_t offset; cuuint64_t size; } a = {leId, dev, offset, size};
+	return kz_door(583, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointExport(void *handle, CUlogicalEndpointId leId, CUlogicalEndpointIpcHandleType handleType) {
+	struct { void *handle; CUlogicalEndpointId leId; CUlogicalEndpointIpcHandleType handleType; } a = {handle, leId, handleType};
+	return kz_door(584, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointImport(CUlogicalEndpointId leId, const void *handle, CUlogicalEndpointIpcHandleType handleType) {
+	struct { CUlogicalEndpointId leId; const void *handle; CUlogicalEndpointIpcHandleType handleType; } a = {leId, handle, handleType};
+	return kz_door(585, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const CUlogicalEndpointProp *prop) {
+	struct { cuuint64_t *bindAlignment; cuuint64_t *maxSize; const CUlogicalEndpointProp *prop; } a = {bindAlignment, maxSize, prop};
+	return kz_door(586, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuLogicalEndpointQuery(CUlogicalEndpointId leId, cuuint32_t count, int *queryStatus) {
+	struct { CUlogicalEndpointId leId; cuuint32_t count; int *queryStatus; } a = {leId, count, queryStatus};
+	return kz_door(587, 0, &a);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -3355,6 +3643,7 @@ void *const kz_stubs_cuda[731] = {
 	[14] = kz_stub_cuda_cuDeviceGetTexture1DLinearMaxWidth,
 	[15] = kz_stub_cuda_cuDeviceGetAttribute,
 	[16] = kz_stub_cuda_cuDeviceGetHostAtomicCapabilities,
+	[17] = kz_stub_cuda_cuDeviceGetNvSciSyncAttributes,
 	[18] = kz_stub_cuda_cuDeviceSetMemPool,
 	[19] = kz_stub_cuda_cuDeviceGetMemPool,
 	[20] = kz_stub_cuda_cuDeviceGetDefaultMemPool,
@@ -3370,6 +3659,9 @@ void *const kz_stubs_cuda[731] = {
 	[30] = kz_stub_cuda_cuDeviceUnregisterAsyncNotification,
 	[31] = kz_stub_cuda_cuDeviceGetByPCIBusId,
 	[32] = kz_stub_cuda_cuDeviceGetPCIBusId,
+	[33] = kz_stub_cuda_cuDeviceGetFabricClusterUuid,
+	[34] = kz_stub_cuda_cuDeviceGetCliqueCount,
+	[35] = kz_stub_cuda_cuDeviceGetCliqueInfo,
 	[36] = kz_stub_cuda_cuDeviceGraphMemTrim,
 	[37] = kz_stub_cuda_cuDeviceGetGraphMemAttribute,
 	[38] = kz_stub_cuda_cuDeviceSetGraphMemAttribute,
@@ -3411,6 +3703,7 @@ void *const kz_stubs_cuda[731] = {
 	[74] = kz_stub_cuda_cuCtxSetSharedMemConfig,
 	[75] = kz_stub_cuda_cuCtxEnablePeerAccess,
 	[76] = kz_stub_cuda_cuCtxDisablePeerAccess,
+	[77] = kz_stub_cuda_cuCtxFromGreenCtx,
 	[78] = kz_stub_cuda_cuCtxGetDevResource,
 	[79] = kz_stub_cuda_cuCtxCreate,
 	[80] = kz_stub_cuda_cuCtxCreate_v2,
@@ -3418,7 +3711,16 @@ void *const kz_stubs_cuda[731] = {
 	[82] = kz_stub_cuda_cuCtxDestroy,
 	[83] = kz_stub_cuda_cuCtxPopCurrent,
 	[84] = kz_stub_cuda_cuCtxPushCurrent,
+	[85] = kz_stub_cuda_cuGreenCtxCreate,
+	[86] = kz_stub_cuda_cuGreenCtxDestroy,
+	[87] = kz_stub_cuda_cuGreenCtxGetDevResource,
 	[88] = kz_stub_cuda_cuDevSmResourceSplitByCount,
+	[89] = kz_stub_cuda_cuDevSmResourceSplit,
+	[90] = kz_stub_cuda_cuDevResourceGenerateDesc,
+	[91] = kz_stub_cuda_cuGreenCtxRecordEvent,
+	[92] = kz_stub_cuda_cuGreenCtxWaitEvent,
+	[93] = kz_stub_cuda_cuGreenCtxStreamCreate,
+	[94] = kz_stub_cuda_cuGreenCtxGetId,
 	[95] = kz_stub_cuda_cuModuleLoad,
 	[96] = kz_stub_cuda_cuModuleLoadData,
 	[97] = kz_stub_cuda_cuModuleLoadDataEx,
@@ -3477,6 +3779,9 @@ void *const kz_stubs_cuda[731] = {
 	[150] = kz_stub_cuda_cuMemHostRegister_v2,
 	[151] = kz_stub_cuda_cuMemHostUnregister,
 	[152] = kz_stub_cuda_cuArrayGetDescriptor_v2,
+	[153] = kz_stub_cuda_cuArrayGetSparseProperties,
+	[154] = kz_stub_cuda_cuArrayGetMemoryRequirements,
+	[155] = kz_stub_cuda_cuArrayGetPlane,
 	[156] = kz_stub_cuda_cuMemGetHandleForAddressRange,
 	[157] = kz_stub_cuda_cuMemAddressReserve,
 	[158] = kz_stub_cuda_cuMemAddressFree,
@@ -3505,6 +3810,14 @@ void *const kz_stubs_cuda[731] = {
 	[181] = kz_stub_cuda_cuMemPoolImportFromShareableHandle,
 	[182] = kz_stub_cuda_cuMemPoolExportPointer,
 	[183] = kz_stub_cuda_cuMemPoolImportPointer,
+	[184] = kz_stub_cuda_cuMulticastCreate,
+	[185] = kz_stub_cuda_cuMulticastAddDevice,
+	[186] = kz_stub_cuda_cuMulticastBindMem,
+	[187] = kz_stub_cuda_cuMulticastBindMem_v2,
+	[188] = kz_stub_cuda_cuMulticastBindAddr,
+	[189] = kz_stub_cuda_cuMulticastBindAddr_v2,
+	[190] = kz_stub_cuda_cuMulticastUnbind,
+	[191] = kz_stub_cuda_cuMulticastGetGranularity,
 	[192] = kz_stub_cuda_cuPointerGetAttribute,
 	[193] = kz_stub_cuda_cuMemAdvise_v2,
 	[195] = kz_stub_cuda_cuMemRangeGetAttribute,
@@ -3640,13 +3953,19 @@ void *const kz_stubs_cuda[731] = {
 	[325] = kz_stub_cuda_cuMemDiscardAndPrefetchBatchAsync,
 	[326] = kz_stub_cuda_cuMemDiscardAndPrefetchBatchAsync_ptsz,
 	[327] = kz_stub_cuda_cuIpcOpenMemHandle,
+	[328] = kz_stub_cuda_cuMemMapArrayAsync,
+	[329] = kz_stub_cuda_cuMemMapArrayAsync_ptsz,
 	[330] = kz_stub_cuda_cuMemFreeAsync,
 	[331] = kz_stub_cuda_cuMemFreeAsync_ptsz,
 	[332] = kz_stub_cuda_cuMemAllocAsync,
 	[333] = kz_stub_cuda_cuMemAllocAsync_ptsz,
 	[334] = kz_stub_cuda_cuMemAllocFromPoolAsync,
 	[335] = kz_stub_cuda_cuMemAllocFromPoolAsync_ptsz,
+	[336] = kz_stub_cuda_cuMemBatchDecompressAsync,
+	[337] = kz_stub_cuda_cuMemBatchDecompressAsync_ptsz,
 	[340] = kz_stub_cuda_cuArrayCreate_v2,
+	[341] = kz_stub_cuda_cuMipmappedArrayGetSparseProperties,
+	[342] = kz_stub_cuda_cuMipmappedArrayGetMemoryRequirements,
 	[343] = kz_stub_cuda_cuArrayDestroy,
 	[344] = kz_stub_cuda_cuArray3DCreate_v2,
 	[345] = kz_stub_cuda_cuArray3DGetDescriptor_v2,
@@ -3732,6 +4051,10 @@ void *const kz_stubs_cuda[731] = {
 	[427] = kz_stub_cuda_cuStreamUpdateCaptureDependencies_ptsz,
 	[428] = kz_stub_cuda_cuStreamUpdateCaptureDependencies_v2,
 	[429] = kz_stub_cuda_cuStreamUpdateCaptureDependencies_v2_ptsz,
+	[430] = kz_stub_cuda_cuStreamBeginCaptureToCig,
+	[431] = kz_stub_cuda_cuStreamBeginCaptureToCig_ptsz,
+	[432] = kz_stub_cuda_cuStreamEndCaptureToCig,
+	[433] = kz_stub_cuda_cuStreamEndCaptureToCig_ptsz,
 	[434] = kz_stub_cuda_cuEventCreate,
 	[435] = kz_stub_cuda_cuEventQuery,
 	[436] = kz_stub_cuda_cuEventSynchronize,
@@ -3771,6 +4094,7 @@ void *const kz_stubs_cuda[731] = {
 	[471] = kz_stub_cuda_cuLaunch,
 	[472] = kz_stub_cuda_cuLaunchGrid,
 	[473] = kz_stub_cuda_cuLaunchGridAsync,
+	[474] = kz_stub_cuda_cuLaunchCooperativeKernelMultiDevice,
 	[475] = kz_stub_cuda_cuParamSetTexRef,
 	[476] = kz_stub_cuda_cuFuncSetSharedMemConfig,
 	[477] = kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor,
@@ -3970,6 +4294,12 @@ void *const kz_stubs_cuda[731] = {
 	[689] = kz_stub_cuda_cuCoredumpGetAttributeGlobal,
 	[690] = kz_stub_cuda_cuCoredumpSetAttribute,
 	[691] = kz_stub_cuda_cuCoredumpSetAttributeGlobal,
+	[692] = kz_stub_cuda_cuCoredumpRegisterStartCallback,
+	[693] = kz_stub_cuda_cuCoredumpRegisterCompleteCallback,
+	[694] = kz_stub_cuda_cuCoredumpDeregisterStartCallback,
+	[695] = kz_stub_cuda_cuCoredumpDeregisterCompleteCallback,
+	[696] = kz_stub_cuda_cuLogsRegisterCallback,
+	[697] = kz_stub_cuda_cuLogsUnregisterCallback,
 	[698] = kz_stub_cuda_cuLogsCurrent,
 	[699] = kz_stub_cuda_cuLogsDumpToFile,
 	[700] = kz_stub_cuda_cuLogsDumpToMemory,
@@ -3978,7 +4308,21 @@ void *const kz_stubs_cuda[731] = {
 	[703] = kz_stub_cuda_cuCheckpointProcessLock,
 	[704] = kz_stub_cuda_cuCheckpointProcessCheckpoint,
 	[705] = kz_stub_cuda_cuCheckpointProcessRestore,
+	[706] = kz_stub_cuda_cuCheckpointOperationComplete,
 	[707] = kz_stub_cuda_cuCheckpointProcessUnlock,
+	[708] = kz_stub_cuda_cuProfilerInitialize,
 	[709] = kz_stub_cuda_cuProfilerStart,
 	[710] = kz_stub_cuda_cuProfilerStop,
+	[711] = kz_stub_cuda_cuLogicalEndpointIdReserve,
+	[712] = kz_stub_cuda_cuLogicalEndpointIdRelease,
+	[713] = kz_stub_cuda_cuLogicalEndpointCreate,
+	[714] = kz_stub_cuda_cuLogicalEndpointAddDevice,
+	[715] = kz_stub_cuda_cuLogicalEndpointDestroy,
+	[716] = kz_stub_cuda_cuLogicalEndpointBindAddr,
+	[717] = kz_stub_cuda_cuLogicalEndpointBindMem,
+	[718] = kz_stub_cuda_cuLogicalEndpointUnbind,
+	[719] = kz_stub_cuda_cuLogicalEndpointExport,
+	[720] = kz_stub_cuda_cuLogicalEndpointImport,
+	[721] = kz_stub_cuda_cuLogicalEndpointGetLimits,
+	[722] = kz_stub_cuda_cuLogicalEndpointQuery,
 };

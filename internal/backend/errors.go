@@ -51,8 +51,18 @@ type Fault struct {
 	Detail string
 }
 
+// CopyKernel is the Kernel of a fault in a copy or fill, which no kernel made.
+const CopyKernel = "(copy)"
+
 // Error is the one line the user sees.
 func (f *Fault) Error() string {
+	if f.Kernel == CopyKernel {
+		s := fmt.Sprintf("copy: %s %#x", f.Kind, uint64(f.Addr))
+		if f.Detail != "" {
+			s += ": " + f.Detail
+		}
+		return s
+	}
 	s := fmt.Sprintf("kernel %s: %s", f.Kernel, f.Kind)
 	if f.Kind == FaultAddress || f.Kind == FaultMisaligned {
 		s += fmt.Sprintf(" %#x", uint64(f.Addr))

@@ -137,6 +137,15 @@ func bind_cuDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetNvSciSyncAttributes)(args)
+	err := (*driver.Thread)(thread).DeviceGetNvSciSyncAttributes(hostmem.Ptr(a.NvSciSyncAttrList), cu.CUdevice(a.Dev), int32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceSetMemPool)(args)
 	err := (*driver.Thread)(thread).DeviceSetMemPool(cu.CUdevice(a.Dev), cu.CUmemoryPool(a.Pool))
@@ -313,6 +322,41 @@ func bind_cuDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 func bind_cuDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDeviceGetPCIBusId)(args)
 	err := (*driver.Thread)(thread).DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDeviceGetFabricClusterUuid(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetFabricClusterUuid)(args)
+	if a.Uuid == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).DeviceGetFabricClusterUuid(cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Uuid), r0)
+	return 0
+}
+
+func bind_cuDeviceGetCliqueCount(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetCliqueCount)(args)
+	if a.Count == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).DeviceGetCliqueCount(cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Count), uint64(r0))
+	return 0
+}
+
+func bind_cuDeviceGetCliqueInfo(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDeviceGetCliqueInfo)(args)
+	err := (*driver.Thread)(thread).DeviceGetCliqueInfo(hostmem.Ptr(a.CliqueInfo), hostmem.Ptr(a.Count), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
 	}
@@ -763,6 +807,19 @@ func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuCtxFromGreenCtx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCtxFromGreenCtx)(args)
+	if a.PContext == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).CtxFromGreenCtx(cu.CUgreenCtx(a.HCtx))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PContext), uint64(r0))
+	return 0
+}
+
 func bind_cuCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCtxGetDevResource)(args)
 	if a.Resource == 0 {
@@ -845,12 +902,113 @@ func bind_cuCtxPushCurrent(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuGreenCtxCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxCreate)(args)
+	if a.PhCtx == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GreenCtxCreate(cu.CUdevResourceDesc(a.Desc), cu.CUdevice(a.Dev), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhCtx), uint64(r0))
+	return 0
+}
+
+func bind_cuGreenCtxDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxDestroy)(args)
+	err := (*driver.Thread)(thread).GreenCtxDestroy(cu.CUgreenCtx(a.HCtx))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGreenCtxGetDevResource(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxGetDevResource)(args)
+	if a.Resource == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GreenCtxGetDevResource(cu.CUgreenCtx(a.HCtx), cu.CUdevResourceType(a.Type))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Resource), r1)
+	return 0
+}
+
 func bind_cuDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuDevSmResourceSplitByCount)(args)
 	err := (*driver.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
 		return code(err)
 	}
+	return 0
+}
+
+func bind_cuDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDevSmResourceSplit)(args)
+	err := (*driver.Thread)(thread).DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuDevResourceGenerateDesc)(args)
+	if a.PhDesc == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).DevResourceGenerateDesc(hostmem.Ptr(a.Resources), uint32(a.NbResources))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhDesc), uint64(r0))
+	return 0
+}
+
+func bind_cuGreenCtxRecordEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxRecordEvent)(args)
+	err := (*driver.Thread)(thread).GreenCtxRecordEvent(cu.CUgreenCtx(a.HCtx), cu.CUevent(a.HEvent))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGreenCtxWaitEvent(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxWaitEvent)(args)
+	err := (*driver.Thread)(thread).GreenCtxWaitEvent(cu.CUgreenCtx(a.HCtx), cu.CUevent(a.HEvent))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGreenCtxStreamCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxStreamCreate)(args)
+	if a.PhStream == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GreenCtxStreamCreate(cu.CUgreenCtx(a.GreenCtx), uint32(a.Flags), int32(a.Priority))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
+	return 0
+}
+
+func bind_cuGreenCtxGetId(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGreenCtxGetId)(args)
+	if a.GreenCtxId == 0 {
+		return refuse(thread)
+	}
+	r1, err := (*driver.Thread)(thread).GreenCtxGetId(cu.CUgreenCtx(a.GreenCtx))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GreenCtxId), uint64(r1))
 	return 0
 }
 
@@ -1597,6 +1755,45 @@ func bind_cuArrayGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayGetSparseProperties)(args)
+	if a.SparseProperties == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ArrayGetSparseProperties(cu.CUarray(a.Array))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
+	return 0
+}
+
+func bind_cuArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayGetMemoryRequirements)(args)
+	if a.MemoryRequirements == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ArrayGetMemoryRequirements(cu.CUarray(a.Array), cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
+	return 0
+}
+
+func bind_cuArrayGetPlane(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuArrayGetPlane)(args)
+	if a.PPlaneArray == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).ArrayGetPlane(cu.CUarray(a.HArray), uint32(a.PlaneIdx))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PPlaneArray), uint64(r0))
+	return 0
+}
+
 func bind_cuMemGetHandleForAddressRange(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemGetHandleForAddressRange)(args)
 	err := (*driver.Thread)(thread).MemGetHandleForAddressRange(hostmem.Ptr(a.Handle), driver.DevPtr(a.Dptr), uint64(a.Size), cu.CUmemRangeHandleType(a.HandleType), uint64(a.Flags))
@@ -1918,6 +2115,94 @@ func bind_cuMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ptr_out), uint64(r0))
+	return 0
+}
+
+func bind_cuMulticastCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastCreate)(args)
+	if a.McHandle == 0 {
+		return refuse(thread)
+	}
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUmulticastObjectProp_v1](hostmem.Ptr(a.Prop))
+	r0, err := (*driver.Thread)(thread).MulticastCreate(s1)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.McHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuMulticastAddDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastAddDevice)(args)
+	err := (*driver.Thread)(thread).MulticastAddDevice(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMulticastBindMem(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastBindMem)(args)
+	err := (*driver.Thread)(thread).MulticastBindMem(cu.CUmemGenericAllocationHandle(a.McHandle), uint64(a.McOffset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMulticastBindMem_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastBindMem_v2)(args)
+	err := (*driver.Thread)(thread).MulticastBindMemV2(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMulticastBindAddr(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastBindAddr)(args)
+	err := (*driver.Thread)(thread).MulticastBindAddr(cu.CUmemGenericAllocationHandle(a.McHandle), uint64(a.McOffset), driver.DevPtr(a.Memptr), uint64(a.Size), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMulticastBindAddr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastBindAddr_v2)(args)
+	err := (*driver.Thread)(thread).MulticastBindAddrV2(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), driver.DevPtr(a.Memptr), uint64(a.Size), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMulticastUnbind(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastUnbind)(args)
+	err := (*driver.Thread)(thread).MulticastUnbind(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), uint64(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuMulticastGetGranularity(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMulticastGetGranularity)(args)
+	if a.Granularity == 0 {
+		return refuse(thread)
+	}
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUmulticastObjectProp_v1](hostmem.Ptr(a.Prop))
+	r0, err := (*driver.Thread)(thread).MulticastGetGranularity(s1, cu.CUmulticastGranularity_flags(a.Option))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Granularity), uint64(r0))
 	return 0
 }
 
@@ -2805,6 +3090,15 @@ func bind_cuIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemMapArrayAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemMapArrayAsync)(args)
+	err := (*driver.Thread)(thread).MemMapArrayAsync(hostmem.Ptr(a.MapInfoList), uint32(a.Count), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuMemFreeAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuMemFreeAsync)(args)
 	err := (*driver.Thread)(thread).MemFreeAsync(driver.DevPtr(a.Dptr), cu.CUstream(a.HStream))
@@ -2840,6 +3134,18 @@ func bind_cuMemAllocFromPoolAsync(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuMemBatchDecompressAsync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMemBatchDecompressAsync)(args)
+	r3, err := (*driver.Thread)(thread).MemBatchDecompressAsync(hostmem.Ptr(a.ParamsArray), uint64(a.Count), uint32(a.Flags), cu.CUstream(a.Stream))
+	if err != nil {
+		return code(err)
+	}
+	if a.ErrorIndex != 0 {
+		hostmem.Store(hostmem.Ptr(a.ErrorIndex), uint64(r3))
+	}
+	return 0
+}
+
 func bind_cuArrayCreate_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuArrayCreate_v2)(args)
 	if a.PHandle == 0 {
@@ -2854,6 +3160,32 @@ func bind_cuArrayCreate_v2(thread, args unsafe.Pointer) int32 {
 		return code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
+	return 0
+}
+
+func bind_cuMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMipmappedArrayGetSparseProperties)(args)
+	if a.SparseProperties == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MipmappedArrayGetSparseProperties(cu.CUmipmappedArray(a.Mipmap))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
+	return 0
+}
+
+func bind_cuMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuMipmappedArrayGetMemoryRequirements)(args)
+	if a.MemoryRequirements == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).MipmappedArrayGetMemoryRequirements(cu.CUmipmappedArray(a.Mipmap), cu.CUdevice(a.Device))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
 	return 0
 }
 
@@ -3440,6 +3772,24 @@ func bind_cuStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int3
 	return 0
 }
 
+func bind_cuStreamBeginCaptureToCig(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamBeginCaptureToCig)(args)
+	err := (*driver.Thread)(thread).StreamBeginCaptureToCig(cu.CUstream(a.HStream), hostmem.Ptr(a.StreamCigCaptureParams))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuStreamEndCaptureToCig(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuStreamEndCaptureToCig)(args)
+	err := (*driver.Thread)(thread).StreamEndCaptureToCig(cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuEventCreate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuEventCreate)(args)
 	if a.PhEvent == 0 {
@@ -3482,14 +3832,10 @@ func bind_cuEventDestroy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cuEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuEventElapsedTime_v2)(args)
-	if a.PMilliseconds == 0 {
-		return refuse(thread)
-	}
-	r0, err := (*driver.Thread)(thread).EventElapsedTime(cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
+	err := (*driver.Thread)(thread).EventElapsedTime(hostmem.Ptr(a.PMilliseconds), cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
 		return code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.PMilliseconds), float32(r0))
 	return 0
 }
 
@@ -3504,14 +3850,10 @@ func bind_cuEventDestroy(thread, args unsafe.Pointer) int32 {
 
 func bind_cuEventElapsedTime(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuEventElapsedTime)(args)
-	if a.PMilliseconds == 0 {
-		return refuse(thread)
-	}
-	r0, err := (*driver.Thread)(thread).EventElapsedTime(cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
+	err := (*driver.Thread)(thread).EventElapsedTime(hostmem.Ptr(a.PMilliseconds), cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
 		return code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.PMilliseconds), float32(r0))
 	return 0
 }
 
@@ -3816,6 +4158,15 @@ func bind_cuLaunchGrid(thread, args unsafe.Pointer) int32 {
 func bind_cuLaunchGridAsync(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLaunchGridAsync)(args)
 	err := (*driver.Thread)(thread).LaunchGridAsync(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height), cu.CUstream(a.HStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLaunchCooperativeKernelMultiDevice)(args)
+	err := (*driver.Thread)(thread).LaunchCooperativeKernelMultiDevice(hostmem.Ptr(a.LaunchParamsList), uint32(a.NumDevices), uint32(a.Flags))
 	if err != nil {
 		return code(err)
 	}
@@ -6031,6 +6382,72 @@ func bind_cuCoredumpSetAttributeGlobal(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuCoredumpRegisterStartCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpRegisterStartCallback)(args)
+	if a.CallbackOut == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).CoredumpRegisterStartCallback(cu.CUcoredumpStatusCallback(a.Callback), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CallbackOut), uint64(r2))
+	return 0
+}
+
+func bind_cuCoredumpRegisterCompleteCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpRegisterCompleteCallback)(args)
+	if a.CallbackOut == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).CoredumpRegisterCompleteCallback(cu.CUcoredumpStatusCallback(a.Callback), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CallbackOut), uint64(r2))
+	return 0
+}
+
+func bind_cuCoredumpDeregisterStartCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpDeregisterStartCallback)(args)
+	err := (*driver.Thread)(thread).CoredumpDeregisterStartCallback(cu.CUcoredumpCallbackHandle(a.Callback))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuCoredumpDeregisterCompleteCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCoredumpDeregisterCompleteCallback)(args)
+	err := (*driver.Thread)(thread).CoredumpDeregisterCompleteCallback(cu.CUcoredumpCallbackHandle(a.Callback))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogsRegisterCallback)(args)
+	if a.Callback_out == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).LogsRegisterCallback(cu.CUlogsCallback(a.CallbackFunc), hostmem.Ptr(a.UserData))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Callback_out), uint64(r2))
+	return 0
+}
+
+func bind_cuLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogsUnregisterCallback)(args)
+	err := (*driver.Thread)(thread).LogsUnregisterCallback(cu.CUlogsCallbackHandle(a.Callback))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuLogsCurrent(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuLogsCurrent)(args)
 	if a.Iterator_out == 0 {
@@ -6118,9 +6535,33 @@ func bind_cuCheckpointProcessRestore(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuCheckpointOperationComplete(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuCheckpointOperationComplete)(args)
+	err := (*driver.Thread)(thread).CheckpointOperationComplete(cu.CUcheckpointOperationHandle(a.Handle))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
 func bind_cuCheckpointProcessUnlock(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuCheckpointProcessUnlock)(args)
 	err := (*driver.Thread)(thread).CheckpointProcessUnlock(int32(a.Pid), hostmem.Ptr(a.Args))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuProfilerInitialize(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuProfilerInitialize)(args)
+	if a.ConfigFile == 0 {
+		return refuse(thread)
+	}
+	if a.OutputFile == 0 {
+		return refuse(thread)
+	}
+	err := (*driver.Thread)(thread).ProfilerInitialize(string(hostmem.String(hostmem.Ptr(a.ConfigFile))), string(hostmem.String(hostmem.Ptr(a.OutputFile))), cu.CUoutput_mode(a.OutputMode))
 	if err != nil {
 		return code(err)
 	}
@@ -6140,5 +6581,137 @@ func bind_cuProfilerStop(thread, args unsafe.Pointer) int32 {
 	if err != nil {
 		return code(err)
 	}
+	return 0
+}
+
+func bind_cuLogicalEndpointIdReserve(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointIdReserve)(args)
+	if a.BaseLeId == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).LogicalEndpointIdReserve(uint32(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.BaseLeId), uint32(r0))
+	return 0
+}
+
+func bind_cuLogicalEndpointIdRelease(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointIdRelease)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointIdRelease(cu.CUlogicalEndpointId(a.BaseLeId), uint32(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointCreate)(args)
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	s1 := hostmem.At[cu.CUlogicalEndpointProp](hostmem.Ptr(a.Prop))
+	err := (*driver.Thread)(thread).LogicalEndpointCreate(cu.CUlogicalEndpointId(a.LeId), s1)
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointAddDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointAddDevice)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointAddDevice(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointDestroy)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointDestroy(cu.CUlogicalEndpointId(a.LeId))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointBindAddr(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointBindAddr)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointBindAddr(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), hostmem.Ptr(a.Ptr), uint64(a.Size), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointBindMem(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointBindMem)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointBindMem(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointUnbind(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointUnbind)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointUnbind(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), uint64(a.Size))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointExport(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointExport)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointExport(hostmem.Ptr(a.Handle), cu.CUlogicalEndpointId(a.LeId), cu.CUlogicalEndpointIpcHandleType(a.HandleType))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointImport(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointImport)(args)
+	err := (*driver.Thread)(thread).LogicalEndpointImport(cu.CUlogicalEndpointId(a.LeId), hostmem.Ptr(a.Handle), cu.CUlogicalEndpointIpcHandleType(a.HandleType))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuLogicalEndpointGetLimits(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointGetLimits)(args)
+	if a.BindAlignment == 0 {
+		return refuse(thread)
+	}
+	if a.MaxSize == 0 {
+		return refuse(thread)
+	}
+	if a.Prop == 0 {
+		return refuse(thread)
+	}
+	s2 := hostmem.At[cu.CUlogicalEndpointProp](hostmem.Ptr(a.Prop))
+	r0, r1, err := (*driver.Thread)(thread).LogicalEndpointGetLimits(s2)
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.BindAlignment), uint64(r0))
+	hostmem.Store(hostmem.Ptr(a.MaxSize), uint64(r1))
+	return 0
+}
+
+func bind_cuLogicalEndpointQuery(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuLogicalEndpointQuery)(args)
+	if a.QueryStatus == 0 {
+		return refuse(thread)
+	}
+	r2, err := (*driver.Thread)(thread).LogicalEndpointQuery(cu.CUlogicalEndpointId(a.LeId), uint32(a.Count))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.QueryStatus), uint32(r2))
 	return 0
 }

@@ -177,5 +177,5 @@ func (t *Thread) EventElapsedTime(start, end rt.CudaEvent_t) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	return d.EventElapsedTime(cu.CUevent(start), cu.CUevent(end))
+	return d.Elapsed(cu.CUevent(start), cu.CUevent(end))
 }

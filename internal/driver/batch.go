@@ -178,9 +178,3 @@ func (t *Thread) StreamGetCtxV2(h cu.CUstream) (cu.CUcontext, cu.CUgreenCtx, err
 	c, err := t.StreamGetCtx(h)
 	return c, 0, err
 }
-
-// StreamGetGreenCtx is none for a stream that has none, as all.
-func (t *Thread) StreamGetGreenCtx(h cu.CUstream) (cu.CUgreenCtx, error) {
-	_, err := t.stream(h)
-	return 0, err
-}

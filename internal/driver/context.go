@@ -22,6 +22,7 @@ type Context struct {
 	handle  cu.CUcontext
 	id      uint64
 	primary bool
+	green   *Green // whose context this is; nil for others
 	alive   atomic.Bool
 	domain  atomic.Uint64 // of faults: new at each waking, so that a fault does not outlive a reset
 	fault   atomic.Int32  // sticky Result of a kernel fault, 0 if none
@@ -138,7 +139,9 @@ func (c *Context) put() {
 
 	c.state.dropCaptures(func(st *Stream) bool { return st.ctx == c })
 	for st := range streams {
-		c.state.streams.Delete(handle.Value(st.handle))
+		if c.green == nil { // a green context's streams stay as handles
+			c.state.streams.Delete(handle.Value(st.handle))
+		}
 	}
 	for e := range events {
 		c.state.events.Delete(handle.Value(e.handle))
@@ -236,7 +239,7 @@ func (t *Thread) CtxCreate(flags uint32, dev cu.CUdevice) (cu.CUcontext, error) 
 	if err := checkFlags(flags); err != nil {
 		return 0, err
 	}
-	if t.Depth >= MaxContextStack {
+	if !t.room() {
 		return 0, errOutOfMemory
 	}
 	c, err := current.Load().newContext(d, false)
@@ -286,21 +289,15 @@ func (t *Thread) CtxDestroy(h cu.CUcontext) error {
 		return errInvalidValue
 	}
 	c := s.contexts.Get(handle.Value(h))
-	if c == nil || c.primary || s.contexts.Delete(handle.Value(h)) == nil {
+	if c == nil || c.primary || c.green != nil || s.contexts.Delete(handle.Value(h)) == nil {
 		return errInvalidContext
 	}
 	s.graves.add(h, c.epitaph())
 	if t.Depth > 0 && t.Stack[t.Depth-1] == uint64(h) {
-		t.Depth--
+		t.pop()
 	}
 	c.put()
 	return nil
-}
-
-// push assumes room on the stack.
-func (t *Thread) push(h cu.CUcontext) {
-	t.Stack[t.Depth] = uint64(h)
-	t.Depth++
 }
 
 // known accepts what may stand on the stack: any context that lives or lived. The real driver accepts a destroyed one too,
@@ -319,7 +316,7 @@ func (t *Thread) CtxPushCurrent(h cu.CUcontext) error {
 		return errInvalidValue
 	case !s.known(h):
 		return errInvalidContext
-	case t.Depth >= MaxContextStack:
+	case !t.room():
 		return errOutOfMemory
 	}
 	t.push(h)
@@ -334,8 +331,9 @@ func (t *Thread) CtxPopCurrent() (cu.CUcontext, error) {
 	if t.Depth == 0 {
 		return 0, errInvalidContext
 	}
-	t.Depth--
-	return cu.CUcontext(t.Stack[t.Depth]), nil
+	h := cu.CUcontext(t.Stack[t.Depth-1])
+	t.pop()
+	return h, nil
 }
 
 // CtxSetCurrent replaces the top of the stack; 0 pops it.
@@ -345,7 +343,7 @@ func (t *Thread) CtxSetCurrent(h cu.CUcontext) error {
 	case err != nil:
 		return err
 	case h == 0 && t.Depth > 0:
-		t.Depth--
+		t.pop()
 	case h == 0:
 	case !s.known(h):
 		return errInvalidContext
@@ -462,6 +460,7 @@ func ThreadEnded(id uint64) {
 		return
 	}
 	s.captureModes.Delete(id)
+	spilled.Delete(id)
 	s.contexts.All(func(_ handle.Value, c *Context) bool {
 		c.mu.Lock()
 		if st := c.perThread[id]; st != nil {

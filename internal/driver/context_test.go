@@ -224,12 +224,17 @@ func TestContextStack(t *testing.T) {
 	_, err = th.CtxGetApiVersion(c[1])
 	want(t, "api version of a dead context", err, 201)
 	th.CtxSetCurrent(c[0])
-	n := 0
-	for th.CtxPushCurrent(c[0]) == nil {
-		n++
+	const deep = 20*MaxContextStack + 7 // the lower part lies outside the thread's block
+	for i := range deep {
+		want(t, "push", th.CtxPushCurrent(c[i%2*2]), 0)
 	}
-	if n < 100 || n > MaxContextStack {
-		t.Errorf("%d pushes", n)
+	for i := deep - 1; i >= 0; i-- {
+		if h, err := th.CtxPopCurrent(); h != c[i%2*2] || err != nil {
+			t.Fatalf("pop %d: %x %v", i, h, err)
+		}
+	}
+	if h, err := th.CtxGetCurrent(); h != c[0] || err != nil || th.Flags&ThreadSpilled != 0 {
+		t.Errorf("after all pops %x %v, flags %x", h, err, th.Flags)
 	}
 	th.CtxDestroy(c[0])
 	th.CtxDestroy(c[2])

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
 
@@ -132,7 +133,7 @@ func (t *Thread) EventRecordWithFlags(h cu.CUevent, stream cu.CUstream, flags ui
 	switch {
 	case err != nil:
 		return err
-	case e.ctx != st.ctx:
+	case !e.ctx.kin(st.ctx):
 		return errInvalidHandle
 	case flags&^recordFlagsKnown != 0:
 		return errInvalidValue
@@ -204,8 +205,21 @@ func (t *Thread) EventSynchronize(h cu.CUevent) error {
 	return err
 }
 
-// EventElapsedTime is the milliseconds between two records that were reached.
-func (t *Thread) EventElapsedTime(start, end cu.CUevent) (float32, error) {
+// EventElapsedTime writes the milliseconds between two records that were reached. Without a place for them it speaks of a bad
+// handle, as the real driver does.
+func (t *Thread) EventElapsedTime(out hostmem.Ptr, start, end cu.CUevent) error {
+	if out == hostmem.Nil {
+		return errInvalidHandle
+	}
+	ms, err := t.Elapsed(start, end)
+	if err == nil {
+		hostmem.Store(out, ms)
+	}
+	return err
+}
+
+// Elapsed is the milliseconds between two records that were reached.
+func (t *Thread) Elapsed(start, end cu.CUevent) (float32, error) {
 	a, err := t.event(start)
 	if err != nil {
 		return 0, err

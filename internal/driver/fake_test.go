@@ -397,7 +397,7 @@ func (c *cmem) params(v ...uint64) hostmem.Ptr {
 func newThread(t testing.TB, n int) (*Thread, *fakeBackend, *cmem) {
 	t.Helper()
 	b := newFake(n)
-	Start([]backend.Backend{b}, func(fn, a, bb, c uint64) uint64 { return fakeCall(fn, a, bb, c) })
+	Start([]backend.Backend{b}, func(fn, a, bb, c, _ uint64) uint64 { return fakeCall(fn, a, bb, c) })
 	th := &Thread{ID: threadIDs.Add(1)}
 	if err := th.Init(0); err != nil {
 		t.Fatal(err)

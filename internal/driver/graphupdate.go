@@ -9,11 +9,7 @@ import (
 
 // setExec replaces one task of an executable; launches put in before are not changed by it.
 func (t *Thread) setExec(hx cu.CUgraphExec, hn cu.CUgraphNode, kind cu.CUgraphNodeType, build func(old task) (task, error)) error {
-	x, err := t.exec(hx)
-	if err != nil {
-		return err
-	}
-	n, err := t.node(hn)
+	x, n, err := t.execNode(hx, hn)
 	if err != nil {
 		return err
 	}
@@ -98,13 +94,19 @@ func (t *Thread) GraphExecNodeSetParams(x cu.CUgraphExec, h cu.CUgraphNode, para
 	return t.setExec(x, h, p.Type, func(task) (task, error) { return t.anyTask(&p) })
 }
 
-// GraphExecChildGraphNodeSetParams takes the parameters of another graph over into a child graph of the same shape.
-func (t *Thread) GraphExecChildGraphNodeSetParams(hx cu.CUgraphExec, hn cu.CUgraphNode, child cu.CUgraph) error {
+// execNode finds an executable and a node of a graph.
+func (t *Thread) execNode(hx cu.CUgraphExec, hn cu.CUgraphNode) (*GraphExec, *GraphNode, error) {
 	x, err := t.exec(hx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	n, err := t.node(hn)
+	return x, n, err
+}
+
+// GraphExecChildGraphNodeSetParams takes the parameters of another graph over into a child graph of the same shape.
+func (t *Thread) GraphExecChildGraphNodeSetParams(hx cu.CUgraphExec, hn cu.CUgraphNode, child cu.CUgraph) error {
+	x, n, err := t.execNode(hx, hn)
 	if err != nil {
 		return err
 	}
@@ -232,11 +234,7 @@ func (t *Thread) GraphExecUpdateV1(x cu.CUgraphExec, h cu.CUgraph, node, result 
 
 // GraphNodeSetEnabled turns a launch, copy or memset of an executable on or off; off, it only orders.
 func (t *Thread) GraphNodeSetEnabled(hx cu.CUgraphExec, hn cu.CUgraphNode, on uint32) error {
-	x, err := t.exec(hx)
-	if err != nil {
-		return err
-	}
-	n, err := t.node(hn)
+	x, n, err := t.execNode(hx, hn)
 	if err != nil {
 		return err
 	}
@@ -256,11 +254,7 @@ func (t *Thread) GraphNodeSetEnabled(hx cu.CUgraphExec, hn cu.CUgraphNode, on ui
 
 // GraphNodeGetEnabled tells whether a node of an executable is on.
 func (t *Thread) GraphNodeGetEnabled(hx cu.CUgraphExec, hn cu.CUgraphNode) (uint32, error) {
-	x, err := t.exec(hx)
-	if err != nil {
-		return 0, err
-	}
-	n, err := t.node(hn)
+	x, n, err := t.execNode(hx, hn)
 	if err != nil {
 		return 0, err
 	}

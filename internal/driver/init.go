@@ -40,16 +40,19 @@ const (
 	kindExternal
 	kindTexRef
 	kindSurfRef
+	kindShare
+	kindGreen
 )
 
-// CallOut calls a C function of the program with up to three arguments. The driver knows no C: the wiring lends it this.
-type CallOut func(fn, a, b, c uint64) uint64
+// CallOut calls a C function of the program with up to four arguments. The driver knows no C: the wiring lends it this.
+type CallOut func(fn, a, b, c, d uint64) uint64
 
 // state is one driver. There is one in a process; tests make their own with Start.
 type state struct {
-	backends []backend.Backend
-	callOut  CallOut // a function of the program that answers a question
-	callBack CallOut // one that a stream calls
+	backends  []backend.Backend
+	callOut   CallOut // a function of the program that answers a question
+	callBack  CallOut // one that a stream calls
+	callQuiet CallOut // one that may call nothing of ours
 
 	ready atomic.Bool // set last in init
 	mu    sync.Mutex
@@ -76,6 +79,8 @@ type state struct {
 	mipmaps     *handle.Table[Mipmap]
 	texRefs     *handle.Table[TexRef]
 	surfRefs    *handle.Table[SurfRef]
+	shares      *handle.Table[share]
+	greens      *handle.Table[Green]
 	textures    objects[Texture]
 	surfaces    objects[Surface]
 	virtual     virtualSpace
@@ -124,10 +129,12 @@ func Start(backends []backend.Backend, out ...CallOut) {
 		mipmaps:     handle.NewTable[Mipmap](kindMipmap, "mipmapped arrays"),
 		texRefs:     handle.NewTable[TexRef](kindTexRef, "texture references"),
 		surfRefs:    handle.NewTable[SurfRef](kindSurfRef, "surface references"),
+		shares:      handle.NewTable[share](kindShare, "resource descriptions"),
+		greens:      handle.NewTable[Green](kindGreen, "green contexts"),
 	}
 	s.externals.table = handle.NewTable[ExternalMemory](kindExternal, "external memory")
 	if len(out) > 0 {
-		s.callOut, s.callBack = out[0], out[len(out)-1]
+		s.callOut, s.callBack, s.callQuiet = out[0], out[min(1, len(out)-1)], out[len(out)-1]
 	}
 	current.Store(s)
 }

@@ -122,7 +122,7 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err != nil {
 		return err
 	}
-	if st.ctx != f.mod.ctx {
+	if !st.ctx.kin(f.mod.ctx) {
 		return errInvalidHandle
 	}
 	if c := st.capture.Load(); c != nil {

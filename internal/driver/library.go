@@ -82,9 +82,33 @@ func (t *Thread) LibraryLoadData(code, options, values hostmem.Ptr, n uint32, li
 	if code == hostmem.Nil {
 		return 0, errInvalidValue
 	}
-	// The image is read for the first device now, because the program may free it; devices of one backend are alike.
-	text, bad := readImage(code, s.devices[0].sm())
-	return t.newLibrary("library", n, options, values, nlib, libOpts, func(int) (string, error) { return text, bad })
+	// The image is read now, because the program may free it.
+	read, _ := s.readForAll(func(sm int) (string, error) { return readImage(code, sm) })
+	return t.newLibrary("library", n, options, values, nlib, libOpts, read)
+}
+
+// readForAll reads an image for every kind of device there is. It gives what was read, by kind, and the answer for the first
+// device.
+func (s *state) readForAll(read func(sm int) (string, error)) (func(sm int) (string, error), error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	of := map[int]answer{}
+	for _, d := range s.devices {
+		if _, ok := of[d.sm()]; !ok {
+			text, err := read(d.sm())
+			of[d.sm()] = answer{text, err}
+		}
+	}
+	first := s.devices[0].sm()
+	return func(sm int) (string, error) {
+		a, ok := of[sm]
+		if !ok { // no device is of that kind: the first one's will do
+			a = of[first]
+		}
+		return a.text, a.err
+	}, of[first].err
 }
 
 // LibraryLoadFromFile makes a library of a file.
@@ -93,11 +117,11 @@ func (t *Thread) LibraryLoadFromFile(name string, options, values hostmem.Ptr, n
 	if err != nil {
 		return 0, err
 	}
-	text, bad := readFile(name, s.devices[0].sm())
+	read, bad := s.readForAll(func(sm int) (string, error) { return readFile(name, sm) })
 	if bad == errFileNotFound {
 		return 0, bad
 	}
-	return t.newLibrary(name, n, options, values, nlib, libOpts, func(int) (string, error) { return text, bad })
+	return t.newLibrary(name, n, options, values, nlib, libOpts, read)
 }
 
 // LibraryUnload ends a library in every context.

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ type Linker struct {
 
 	mu     sync.Mutex
 	parts  []ptx.Part // guarded by mu, as the rest
+	bad    error      // what an input answered: it spoils the link
 	image  uint64
 	length uint64
 }
@@ -108,18 +110,40 @@ func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.image != 0 {
+	switch {
+	case l.image != 0:
 		return errInvalidValue // complete
-	}
-	if err != nil {
-		return l.jit.finish(err)
+	case err != nil:
+		err = l.jit.finish(err)
+		if l.bad == nil {
+			l.bad = err
+		}
+		if kind == cu.CU_JIT_INPUT_OBJECT { // looked at when the link completes, as the real driver has it
+			return nil
+		}
+		return err
+	case l.bad != nil:
+		return l.bad
 	}
 	if name == "" {
 		name = fmt.Sprintf("input %d", len(l.parts)+1)
 	}
 	l.parts = append(l.parts, ptx.Part{Name: name, Text: text})
+	if n := len(l.parts); n > 1 && n <= triedParts {
+		var clash *ptx.LinkError
+		if _, err := ptx.Link(l.parts); errors.As(err, &clash) {
+			_, err = linkText(l.parts)
+			_ = l.jit.finish(err) // for the log
+			l.bad = errUnknown    // what the real driver answers to a name that is defined twice
+			return l.bad
+		}
+	}
 	return nil
 }
+
+// triedParts is up to how many inputs are linked together at each new one, to tell then that it does not fit. With more the
+// answer comes when the link completes, so that many inputs do not take the square of their time.
+const triedParts = 16
 
 // textOf finds the PTX in an image of known length.
 func textOf(b []byte, sm int) (string, error) {
@@ -161,14 +185,22 @@ func (t *Thread) LinkComplete(h cu.CUlinkState, out hostmem.Ptr) (uint64, error)
 
 // Preconditions: l.mu is held.
 func (l *Linker) link() error {
-	if len(l.parts) == 0 {
-		return errInvalidValue
+	if l.bad != nil {
+		return l.bad
+	}
+	if len(l.parts) == 0 { // nothing makes an image of nothing
+		l.parts = []ptx.Part{{Name: "nothing", Text: emptyModule}}
 	}
 	text, err := linkText(l.parts)
 	if err == nil {
 		_, err = describe("linked", text, l.sm, l.jit)
 	}
+	var missing *unresolvedName
+	open := errors.As(err, &missing)
 	if err := l.jit.finish(err); err != nil {
+		if open {
+			return errInvalidSource // to a linker a missing name is not bad PTX
+		}
 		return err
 	}
 	addr, _, err := mapHost(uint64(len(text)) + 1)
@@ -179,6 +211,9 @@ func (l *Linker) link() error {
 	l.image, l.length, l.parts = addr, uint64(len(text))+1, nil
 	return nil
 }
+
+// emptyModule is PTX without anything.
+const emptyModule = ".version 6.0\n.target sm_30\n.address_size 64\n"
 
 // LinkDestroy ends a link and its image.
 func (t *Thread) LinkDestroy(h cu.CUlinkState) error {

@@ -2,7 +2,9 @@ package driver
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,15 @@ var logs struct {
 	mu    sync.Mutex
 	lines []string // guarded by mu: the newest
 	total uint64   // guarded by mu: messages so far
+
+	last      uint64                                  // guarded by mu: handle
+	listeners map[cu.CUlogsCallbackHandle]logListener // guarded by mu
+}
+
+// logListener is a function of the program that is told each message.
+type logListener struct {
+	fn   cu.CUlogsCallback
+	user hostmem.Ptr
 }
 
 // complain says something about the program's trouble, and keeps it.
@@ -27,12 +38,65 @@ func complain(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	logx.Errorf("%s", text)
 	logs.mu.Lock()
-	defer logs.mu.Unlock()
 	logs.total++
 	logs.lines = append(logs.lines, time.Now().UTC().Format("15:04:05.000")+" [ERROR] "+text)
 	if len(logs.lines) > logLines {
 		logs.lines = logs.lines[1:]
 	}
+	tell := slices.Collect(maps.Values(logs.listeners))
+	logs.mu.Unlock()
+	if s := current.Load(); len(tell) > 0 && s != nil && s.callQuiet != nil {
+		s.tell(tell, text)
+	}
+}
+
+// tell calls functions of the program with a message. They may not call us: the driver may be in the middle of something.
+func (s *state) tell(list []logListener, text string) {
+	addr, length, err := mapHost(uint64(len(text)) + 1)
+	if err != nil {
+		return // the message was printed and is kept
+	}
+	defer unmapHost(addr, length)
+	copy(hostmem.Bytes(hostmem.Ptr(addr), uint64(len(text))), text) // the mapping is zero behind it
+	for _, l := range list {
+		s.callQuiet(uint64(l.fn), uint64(l.user), uint64(cu.CU_LOG_LEVEL_ERROR), addr, uint64(len(text)))
+	}
+}
+
+// maxListeners bounds what a program can register.
+const maxListeners = 1 << 10
+
+// LogsRegisterCallback makes a function known that is told each message.
+func (t *Thread) LogsRegisterCallback(fn cu.CUlogsCallback, user hostmem.Ptr) (cu.CUlogsCallbackHandle, error) {
+	if fn == 0 {
+		return 0, errInvalidValue
+	}
+	if s := current.Load(); s == nil || s.callQuiet == nil {
+		return 0, errNotSupported
+	}
+	logs.mu.Lock()
+	defer logs.mu.Unlock()
+	if len(logs.listeners) >= maxListeners {
+		return 0, errOutOfMemory
+	}
+	if logs.listeners == nil {
+		logs.listeners = map[cu.CUlogsCallbackHandle]logListener{}
+	}
+	logs.last += 16 // a handle looks like a pointer
+	h := cu.CUlogsCallbackHandle(logs.last)
+	logs.listeners[h] = logListener{fn, user}
+	return h, nil
+}
+
+// LogsUnregisterCallback forgets it. A message that is just being told may still arrive.
+func (t *Thread) LogsUnregisterCallback(h cu.CUlogsCallbackHandle) error {
+	logs.mu.Lock()
+	defer logs.mu.Unlock()
+	if _, ok := logs.listeners[h]; !ok {
+		return errInvalidValue
+	}
+	delete(logs.listeners, h)
+	return nil
 }
 
 // since is the messages after a number, and the number of the newest.

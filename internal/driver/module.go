@@ -156,13 +156,18 @@ func checkText(text string) error {
 		return err
 	}
 	if name := unresolved(m); name != "" {
-		return jitFatal("Unresolved extern function '%s'", name)
+		return &unresolvedName{jitFatal("Unresolved extern function '%s'", name)}
 	}
 	return nil
 }
 
 // systemFuncs are the functions that kernels may call without a definition.
 var systemFuncs = map[string]bool{"vprintf": true, "malloc": true, "free": true, "__assertfail": true}
+
+// unresolvedName says that a function is used that nobody defines.
+type unresolvedName struct{ error }
+
+func (u *unresolvedName) Unwrap() error { return u.error }
 
 // unresolved is the first function that is used and that neither the module nor the system has; "" if all are there.
 func unresolved(m *ptx.Module) string {

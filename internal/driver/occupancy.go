@@ -78,7 +78,7 @@ func (t *Thread) OccupancyMaxPotentialBlockSizeWithFlags(h cu.CUfunction, sizeOf
 	for size := (most + warp - 1) / warp * warp; size > 0; size -= warp {
 		try := min(size, most)
 		if sizeOf != 0 {
-			dynamic = call(uint64(sizeOf), uint64(try), 0, 0)
+			dynamic = call(uint64(sizeOf), uint64(try), 0, 0, 0)
 		}
 		n, err := f.occupancy(uint64(try), dynamic)
 		if err != nil {

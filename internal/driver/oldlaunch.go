@@ -115,7 +115,7 @@ func (t *Thread) LaunchGridAsync(h cu.CUfunction, width, height int32, stream cu
 	}
 	var k *kernelTask
 	err = t.withOld(h, func(fn *Function, o *oldLaunch) error {
-		if fn.mod.ctx != st.ctx {
+		if !fn.mod.ctx.kin(st.ctx) {
 			return errInvalidHandle
 		}
 		if o.block == [3]uint32{} || int64(o.size) < int64(fn.decl.ParamBytes) {

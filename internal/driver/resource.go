@@ -8,8 +8,7 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Processors of a device as something that can be counted and divided. Contexts that own a part of them (green contexts)
-// are not offered: workers of the engine serve all contexts, and a promise of some of them would not be kept.
+// Processors of a device as something that can be counted and divided, for green contexts.
 
 const (
 	errResourceType   = Result(cu.CUDA_ERROR_INVALID_RESOURCE_TYPE)
@@ -26,6 +25,7 @@ func (d *Device) resource(kind cu.CUdevResourceType) (r cu.CUdevResource, err er
 		return r, errResourceType
 	}
 	r.Type = kind
+	markResource(&r, d.ordinal, 0)
 	sm := r.Sm()
 	sm.SmCount, sm.MinSmPartitionSize, sm.SmCoscheduledAlignment = uint32(d.info.Processors), processorUnit, processorUnit
 	return r, nil
@@ -40,11 +40,19 @@ func (t *Thread) DeviceGetDevResource(dev cu.CUdevice, kind cu.CUdevResourceType
 	return d.resource(kind)
 }
 
-// CtxGetDevResource is what a context has: all of its device.
+// CtxGetDevResource is what a context has: all of its device, unless it is a green one's.
 func (t *Thread) CtxGetDevResource(h cu.CUcontext, kind cu.CUdevResourceType) (r cu.CUdevResource, err error) {
 	c, err := t.contextOf(h)
 	if err != nil {
 		return r, err
+	}
+	return c.resource(kind)
+}
+
+// resource is what a context may use.
+func (c *Context) resource(kind cu.CUdevResourceType) (cu.CUdevResource, error) {
+	if c.green != nil {
+		return c.green.resource(kind)
 	}
 	return c.dev.resource(kind)
 }
@@ -55,23 +63,25 @@ func (t *Thread) StreamGetDevResource(h cu.CUstream, kind cu.CUdevResourceType) 
 	if err != nil {
 		return r, err
 	}
-	return st.ctx.dev.resource(kind)
+	return st.ctx.resource(kind)
 }
 
 // DevSmResourceSplitByCount divides processors into groups of at least so many. Without room for the groups it tells how
 // many there would be.
 func (t *Thread) DevSmResourceSplitByCount(result, groups, input, remainder hostmem.Ptr, flags, least uint32) error {
-	if _, err := t.enter(); err != nil {
+	s, err := t.enter()
+	if err != nil {
 		return err
 	}
 	if groups == hostmem.Nil || input == hostmem.Nil || flags&^uint32(cu.CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING|cu.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE) != 0 {
 		return errInvalidValue
 	}
 	in := hostmem.Load[cu.CUdevResource](input)
-	if in.Type != cu.CU_DEV_RESOURCE_TYPE_SM {
-		return errResourceType
+	_, have, err := s.readResource(&in)
+	if err != nil {
+		return err
 	}
-	total := in.Sm().SmCount
+	total := have.count
 	size := total // all of it need not be a multiple of the unit
 	if least < total {
 		size = min(total, (max(least, 1)+processorUnit-1)/processorUnit*processorUnit)
@@ -88,18 +98,12 @@ func (t *Thread) DevSmResourceSplitByCount(result, groups, input, remainder host
 			return errInvalidValue
 		}
 	}
-	part := in
-	part.Sm().SmCount = size
 	for i := uint32(0); result != hostmem.Nil && i < n; i++ {
-		hostmem.Store(result.Index(int(i), int(sizeOfResource)), part)
+		hostmem.Store(result.Index(int(i), sizeOfResource), part(&in, have.first+i*size, size))
 	}
 	hostmem.Store(groups, n)
 	if remainder != hostmem.Nil {
-		rest := in
-		if rest.Sm().SmCount = total - n*size; rest.Sm().SmCount == 0 {
-			rest.Type = cu.CU_DEV_RESOURCE_TYPE_INVALID
-		}
-		hostmem.Store(remainder, rest)
+		hostmem.Store(remainder, part(&in, have.first+n*size, total-n*size))
 	}
 	return nil
 }
@@ -107,7 +111,7 @@ func (t *Thread) DevSmResourceSplitByCount(result, groups, input, remainder host
 // sizeOfResource is sizeof(CUdevResource).
 const sizeOfResource = 144
 
-// CtxGetExecAffinity is how many processors the current context may use: all.
+// CtxGetExecAffinity is how many processors the current context may use.
 func (t *Thread) CtxGetExecAffinity(kind cu.CUexecAffinityType) (p cu.CUexecAffinityParam, err error) {
 	c, err := t.context()
 	if err != nil {
@@ -118,6 +122,9 @@ func (t *Thread) CtxGetExecAffinity(kind cu.CUexecAffinityType) (p cu.CUexecAffi
 	}
 	p.Type = kind
 	p.Param.SmCount().Val = uint32(c.dev.info.Processors)
+	if c.green != nil {
+		p.Param.SmCount().Val = c.green.share.count()
+	}
 	return p, nil
 }
 

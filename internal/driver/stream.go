@@ -60,7 +60,7 @@ func (t *Thread) stream(h cu.CUstream) (*Stream, error) {
 		if st == nil {
 			return nil, errInvalidHandle
 		}
-		return st, st.ctx.usable()
+		return st, st.ctx.gone()
 	}
 	c, err := t.context()
 	if err != nil {
@@ -283,6 +283,11 @@ func (t *Thread) StreamCreateWithPriority(flags uint32, priority int32) (cu.CUst
 	if err != nil {
 		return 0, err
 	}
+	return c.openStream(flags, priority)
+}
+
+// openStream makes a stream with a handle.
+func (c *Context) openStream(flags uint32, priority int32) (cu.CUstream, error) {
 	if flags&^uint32(cu.CU_STREAM_NON_BLOCKING) != 0 {
 		return 0, errInvalidValue
 	}
@@ -325,7 +330,7 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 		return errInvalidHandle
 	}
 	c := st.ctx
-	if err := c.usable(); err != nil {
+	if err := c.gone(); err != nil && err != errStreamDetached { // of a detached stream only the handle is left
 		return err
 	}
 	if s.streams.Delete(handleValue(h)) == nil {
@@ -465,10 +470,10 @@ func (t *Thread) StreamAddCallback(h cu.CUstream, fn cu.CUstreamCallback, user h
 			if r, ok := st.ctx.fail(err).(Result); ok {
 				status = uint64(r)
 			}
-			call(uint64(fn), uint64(h), status, uint64(user))
+			call(uint64(fn), uint64(h), status, uint64(user), 0)
 		}))
 	}
-	return st.ctx.fail(st.q.Host(func() { call(uint64(fn), uint64(h), 0, uint64(user)) }))
+	return st.ctx.fail(st.q.Host(func() { call(uint64(fn), uint64(h), 0, uint64(user), 0) }))
 }
 
 // StreamGetFlags is the flags a stream was made with.

@@ -66,7 +66,7 @@ func TestEvents(t *testing.T) {
 	a, _ := th.EventCreate(0)
 	b, _ := th.EventCreate(0)
 	n, _ := th.EventCreate(2)
-	elapsed := func(x, y cu.CUevent) error { _, err := th.EventElapsedTime(x, y); return err }
+	elapsed := func(x, y cu.CUevent) error { _, err := th.Elapsed(x, y); return err }
 	want(t, "query unrecorded", th.EventQuery(a), 0)
 	want(t, "sync unrecorded", th.EventSynchronize(a), 0)
 	want(t, "elapsed unrecorded", elapsed(a, b), 400)
@@ -79,7 +79,7 @@ func TestEvents(t *testing.T) {
 	want(t, "record", th.EventRecord(b, s), 0)
 	want(t, "sync", th.EventSynchronize(b), 0)
 	want(t, "elapsed", elapsed(a, b), 0)
-	if ms, _ := th.EventElapsedTime(a, b); ms < 0 || ms > 1000 {
+	if ms, _ := th.Elapsed(a, b); ms < 0 || ms > 1000 {
 		t.Error(ms)
 	}
 	th.EventRecord(n, s)
@@ -110,7 +110,7 @@ func TestBusyStream(t *testing.T) {
 	want(t, "legacy query", th.StreamQuery(0), 0)
 	th.EventRecord(e, s)
 	want(t, "event", th.EventQuery(e), 600)
-	_, err := th.EventElapsedTime(e, e)
+	_, err := th.Elapsed(e, e)
 	want(t, "elapsed", err, 600)
 	want(t, "destroy busy", th.StreamDestroy(s), 0)
 	open()

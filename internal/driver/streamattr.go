@@ -90,7 +90,7 @@ func (t *Thread) CtxRecordEvent(h cu.CUcontext, event cu.CUevent) error {
 	if err != nil {
 		return err
 	}
-	if e.ctx != c {
+	if !e.ctx.kin(c) {
 		return errInvalidHandle
 	}
 	if err := t.syncing(c); err != nil {

@@ -98,7 +98,7 @@ func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
 	if call == nil {
 		return nil, errNotSupported
 	}
-	return &hostTask{cu.CUDA_HOST_NODE_PARAMS{Fn: fn, UserData: user}, func() { call(uint64(fn), user, 0, 0) }}, nil
+	return &hostTask{cu.CUDA_HOST_NODE_PARAMS{Fn: fn, UserData: user}, func() { call(uint64(fn), user, 0, 0, 0) }}, nil
 }
 
 func (h *hostTask) kind() cu.CUgraphNodeType  { return cu.CU_GRAPH_NODE_TYPE_HOST }

@@ -1,8 +1,13 @@
 package driver
 
-import "structs"
+import (
+	"structs"
+	"sync"
 
-// MaxContextStack is how many contexts one host thread may have pushed.
+	"kudzu/internal/spec/cu"
+)
+
+// MaxContextStack is how many contexts of a host thread's stack lie in its block; those below are in spilled.
 const MaxContextStack = 126
 
 // Thread is the driver's view of one host thread: the Go mirror of struct kz_thread in c/base/thread.h.
@@ -25,3 +30,59 @@ const ThreadPerThread = 1 << 0
 
 // ThreadKept asks for a call of ThreadEnded when the thread ends.
 const ThreadKept = 1 << 1
+
+// ThreadSpilled says that contexts lie below those in the block.
+const ThreadSpilled = 1 << 4
+
+// maxSpilled bounds what a thread may push: far more than a program needs that pops what it pushes.
+const maxSpilled = 1 << 20
+
+// spilled is the lower part of deep stacks, by Thread.ID: []uint64, the bottom first. Only its own thread touches a value.
+var spilled sync.Map
+
+func (t *Thread) below() []uint64 {
+	if t.Flags&ThreadSpilled == 0 {
+		return nil
+	}
+	v, _ := spilled.Load(t.ID)
+	list, _ := v.([]uint64)
+	return list
+}
+
+// room reports whether a context may be pushed.
+func (t *Thread) room() bool { return t.Depth < MaxContextStack || len(t.below()) < maxSpilled }
+
+// push makes a context current. A full block gives its lower half away.
+//
+// Preconditions: room.
+func (t *Thread) push(h cu.CUcontext) {
+	if t.Depth >= MaxContextStack {
+		const half = MaxContextStack / 2
+		spilled.Store(t.ID, append(t.below(), t.Stack[:half]...))
+		t.Flags |= ThreadSpilled | ThreadKept
+		copy(t.Stack[:], t.Stack[half:])
+		t.Depth = MaxContextStack - half
+	}
+	t.Stack[t.Depth] = uint64(h)
+	t.Depth++
+}
+
+// pop takes the current context off. An empty block takes back what it gave away.
+//
+// Preconditions: t.Depth > 0.
+func (t *Thread) pop() {
+	t.Depth--
+	if t.Depth > 0 || t.Flags&ThreadSpilled == 0 {
+		return
+	}
+	list := t.below()
+	n := min(len(list), MaxContextStack/2)
+	copy(t.Stack[:], list[len(list)-n:])
+	t.Depth = uint32(n)
+	if list = list[:len(list)-n]; len(list) > 0 {
+		spilled.Store(t.ID, list)
+		return
+	}
+	spilled.Delete(t.ID)
+	t.Flags &^= ThreadSpilled
+}

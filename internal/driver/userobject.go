@@ -40,7 +40,7 @@ func (o *UserObject) release(count uint32, after *cleanup) {
 		return
 	}
 	o.state.userObjects.Delete(handleValue(o.handle))
-	after.todo = append(after.todo, func() { o.state.callOut(uint64(o.destroy), o.ptr, 0, 0) })
+	after.todo = append(after.todo, func() { o.state.callOut(uint64(o.destroy), o.ptr, 0, 0, 0) })
 }
 
 // hold puts references into a graph.

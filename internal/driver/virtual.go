@@ -306,12 +306,23 @@ func (t *Thread) MemUnmap(p DevPtr, n uint64) error {
 	if err != nil {
 		return err
 	}
-	s.virtual.mu.Lock()
-	defer s.virtual.mu.Unlock()
-	r := s.virtual.find(uint64(p), n)
-	if r == nil {
-		return errInvalidValue
+	return s.virtual.in(p, n, func(r *reservation) error { return r.unmap(s, v, p, n) })
+}
+
+// in does something with the reservation that holds a whole range.
+func (v *virtualSpace) in(p DevPtr, n uint64, do func(*reservation) error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r := v.find(uint64(p), n); r != nil {
+		return do(r)
 	}
+	return errInvalidValue
+}
+
+// unmap takes whole mappings away.
+//
+// Preconditions: virtualSpace.mu is held.
+func (r *reservation) unmap(s *state, v backend.Virtual, p DevPtr, n uint64) error {
 	list, whole := r.within(uint64(p), n)
 	if !whole {
 		return errInvalidValue
@@ -379,22 +390,18 @@ func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64
 			return errInvalidValue
 		}
 	}
-	s.virtual.mu.Lock()
-	defer s.virtual.mu.Unlock()
-	r := s.virtual.find(uint64(p), n)
-	if r == nil {
-		return errInvalidValue
-	}
-	maps := r.inside(uint64(p), n)
-	if maps == nil {
-		return errInvalidValue
-	}
-	for _, m := range maps {
-		if err := m.allow(s, v, descs); err != nil {
-			return err
+	return s.virtual.in(p, n, func(r *reservation) error {
+		maps := r.inside(uint64(p), n)
+		if maps == nil {
+			return errInvalidValue
 		}
-	}
-	return nil
+		for _, m := range maps {
+			if err := m.allow(s, v, descs); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Preconditions: virtualSpace.mu is held.

@@ -189,7 +189,7 @@ func translate(f *engine.Fault) *backend.Fault {
 	case f.Kind == engine.FaultMemory:
 		out.Detail = "no memory for the kernel's frame and local variables"
 	case f.Kind == engine.FaultCopy:
-		out.Kernel = "(copy)"
+		out.Kernel = backend.CopyKernel
 		return out
 	case f.Kind == engine.FaultAddress && f.Addr == 0 && f.Signal != 0:
 		out.Detail = "null, or an address no process has" // the processor does not tell those apart
