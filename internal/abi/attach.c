@@ -12,6 +12,12 @@ extern void *const *const kz_stubs[KZ_LIBRARIES];
 
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
+	if ((t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET)) && !kzPermitted(id, t->flags & KZ_THREAD_QUIET)) {
+		enum { NOT_PERMITTED = 800 };
+		if (flag & KZ_DOOR_RUNTIME)
+			t->last_error = NOT_PERMITTED;
+		return NOT_PERMITTED;
+	}
 	int saved = errno; // the program may still want to look at that of a call before ours
 	uint32_t outer = t->flags; // a callback may call us again inside a call
 	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);

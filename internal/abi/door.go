@@ -33,7 +33,6 @@ const (
 	invalidValue    = 1
 	unknown         = 999
 	notSupported    = 801
-	notPermitted    = 800
 	initializeError = 3
 )
 
@@ -76,10 +75,6 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 	if int(id) >= len(house.Handlers) {
 		return notSupported
 	}
-	if flags := (*C.struct_kz_thread)(thread).flags; flags&(C.KZ_THREAD_CALLBACK|C.KZ_THREAD_QUIET) != 0 &&
-		(flags&C.KZ_THREAD_QUIET != 0 || !inCallback[house.Handlers[id].Name]) {
-		return notPermitted
-	}
 	return C.int32_t(house.Handlers[id].Call(thread, args))
 }
 
@@ -120,7 +115,18 @@ func TakeNotes(out unsafe.Pointer, room int) int {
 	return int(C.kz_host_take(out, C.uint64_t(room)))
 }
 
-// inCallback is what a function that a stream calls may call, as the real driver has it: the stream waits for the function,
+// kzPermitted reports whether a function of the program that we are calling may call us with this number.
+//
+//export kzPermitted
+func kzPermitted(id, quiet C.uint32_t) C.int {
+	if quiet == 0 && int(id) < len(house.Handlers) && inCallback[house.Handlers[id].Name] {
+		return 1
+	}
+	return 0
+}
+
+// inCallback is what a function that a stream calls may call. The real driver was seen to take cuStreamQuery and
+// cuMemsetD8Async; the others are of the same kind: the stream waits for the function,
 // so questions that do not wait and work put into a stream are safe, and all else is not permitted.
 var inCallback = map[string]bool{
 	"cuStreamQuery": true, "cuEventQuery": true,

@@ -2123,11 +2123,7 @@ func bind_cuMulticastCreate(thread, args unsafe.Pointer) int32 {
 	if a.McHandle == 0 {
 		return refuse(thread)
 	}
-	if a.Prop == 0 {
-		return refuse(thread)
-	}
-	s1 := hostmem.At[cu.CUmulticastObjectProp_v1](hostmem.Ptr(a.Prop))
-	r0, err := (*driver.Thread)(thread).MulticastCreate(s1)
+	r0, err := (*driver.Thread)(thread).MulticastCreate(hostmem.Ptr(a.Prop))
 	if err != nil {
 		return code(err)
 	}
@@ -2194,11 +2190,7 @@ func bind_cuMulticastGetGranularity(thread, args unsafe.Pointer) int32 {
 	if a.Granularity == 0 {
 		return refuse(thread)
 	}
-	if a.Prop == 0 {
-		return refuse(thread)
-	}
-	s1 := hostmem.At[cu.CUmulticastObjectProp_v1](hostmem.Ptr(a.Prop))
-	r0, err := (*driver.Thread)(thread).MulticastGetGranularity(s1, cu.CUmulticastGranularity_flags(a.Option))
+	r0, err := (*driver.Thread)(thread).MulticastGetGranularity(hostmem.Ptr(a.Prop), cu.CUmulticastGranularity_flags(a.Option))
 	if err != nil {
 		return code(err)
 	}

@@ -122,44 +122,22 @@ func (t *Thread) MemMapArrayAsync(list hostmem.Ptr, n uint32, stream cu.CUstream
 
 // MemBatchDecompressAsync is for devices with an engine for it; the attribute that lists its formats is 0 here.
 func (t *Thread) MemBatchDecompressAsync(list hostmem.Ptr, n uint64, flags uint32, stream cu.CUstream) (uint64, error) {
-	if list == hostmem.Nil || n == 0 || flags != 0 {
-		return 0, errInvalidValue
+	_, err := t.enter()
+	if err == nil {
+		err = errNotSupported
 	}
-	if _, err := t.stream(stream); err != nil {
-		return 0, err
-	}
-	return 0, errNotSupported
+	return 0, err
 }
 
-// multicastProp checks the description of a multicast object.
-func (t *Thread) multicastProp(p *cu.CUmulticastObjectProp) error {
-	s, err := t.enter()
-	if err != nil {
-		return err
-	}
-	if p.NumDevices == 0 || uint64(p.NumDevices) > uint64(len(s.devices)) || p.Flags != 0 {
-		return errInvalidValue
-	}
-	return errNotSupported
-}
-
-// MulticastCreate makes memory that writes to several devices at once.
-func (t *Thread) MulticastCreate(p *cu.CUmulticastObjectProp) (cu.CUmemGenericAllocationHandle, error) {
-	if err := t.multicastProp(p); err != errNotSupported {
-		return 0, err
-	}
-	if p.Size == 0 {
-		return 0, errInvalidValue
-	}
-	return 0, errNotSupported
+// MulticastCreate makes memory that writes to several devices at once. A device without it refuses before it looks at
+// anything else, as was recorded.
+func (t *Thread) MulticastCreate(_ hostmem.Ptr) (cu.CUmemGenericAllocationHandle, error) {
+	return 0, t.noMulticast()
 }
 
 // MulticastGetGranularity is what its sizes must be multiples of.
-func (t *Thread) MulticastGetGranularity(p *cu.CUmulticastObjectProp, option cu.CUmulticastGranularity_flags) (uint64, error) {
-	if option != cu.CU_MULTICAST_GRANULARITY_MINIMUM && option != cu.CU_MULTICAST_GRANULARITY_RECOMMENDED {
-		return 0, errInvalidValue
-	}
-	return 0, t.multicastProp(p)
+func (t *Thread) MulticastGetGranularity(_ hostmem.Ptr, _ cu.CUmulticastGranularity_flags) (uint64, error) {
+	return 0, t.noMulticast()
 }
 
 // noMulticast is the answer about a multicast object: there is none.
@@ -167,14 +145,11 @@ func (t *Thread) noMulticast() error {
 	if _, err := t.enter(); err != nil {
 		return err
 	}
-	return errInvalidValue
+	return errNotSupported
 }
 
 // MulticastAddDevice lets a device take part.
-func (t *Thread) MulticastAddDevice(_ cu.CUmemGenericAllocationHandle, dev cu.CUdevice) error {
-	if _, err := t.device(dev); err != nil {
-		return err
-	}
+func (t *Thread) MulticastAddDevice(_ cu.CUmemGenericAllocationHandle, _ cu.CUdevice) error {
 	return t.noMulticast()
 }
 
