@@ -57,7 +57,9 @@ func (x *inst) bulkDone(n *ir.Value) {
 	}
 }
 
-// lowerCpAsyncBulk copies 16 bytes at a time, as the size and both addresses allow.
+// lowerCpAsyncBulk copies 16 bytes at a time, as the size and both addresses allow. The at most 15 bytes that .ignore_oob leaves
+// out at each end are copied with their neighbours: they share an aligned 16 bytes, so no page is touched that would not be, and
+// what arrives there may be anything.
 func lowerCpAsyncBulk(x *inst) {
 	if x.has("ctamask") || x.has("bytemask") {
 		x.fail("%s", x.spelling())

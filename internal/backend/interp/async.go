@@ -91,17 +91,28 @@ func (b *bulk) each(t *thread, f func(to []byte, n uint64)) {
 	}
 }
 
-// decodeCpAsyncBulk copies; .cp_mask copies the bytes of every 16 that the mask names.
+// decodeCpAsyncBulk copies; .cp_mask copies the bytes of every 16 that the mask names; .ignore_oob neither reads the first left
+// nor the last right bytes of the source, and leaves what they would be copied to as it is (any value is allowed there).
 func decodeCpAsyncBulk(d *decoder) step {
 	b := d.bulk()
-	byteMask := d.srcOr("bytemask", 0xffff)
+	byteMask, left, right := d.srcOr("bytemask", 0xffff), d.srcOr("left", 0), d.srcOr("right", 0)
 	return step{lane: func(t *thread) {
-		m := byteMask.get(t)
+		m, l, r := byteMask.get(t), left.get(t), right.get(t)
+		if l > 15 || r > 15 {
+			t.fault(backend.FaultInstruction, "bulk copy that ignores more than 15 bytes at an end")
+		}
 		b.each(t, func(to []byte, n uint64) {
-			from := t.mem(b.from.space, b.from.at(t), n, 16)
+			at := b.from.at(t)
+			if at%16 != 0 {
+				t.mem(b.from.space, at, n, 16) // the fault of an address that is not aligned
+			}
+			if l+r >= n {
+				return
+			}
+			from := t.mem(b.from.space, at+l, n-l-r, 1)
 			for i := range from {
-				if m>>(i%16)&1 == 1 {
-					to[i] = from[i]
+				if m>>((uint64(i)+l)%16)&1 == 1 {
+					to[uint64(i)+l] = from[i]
 				}
 			}
 		})

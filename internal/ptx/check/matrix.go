@@ -146,6 +146,11 @@ func bulkSizeRule(c *checker, in *ptx.Inst) {
 	if n, ok := constantArg(in, "size"); ok && n%16 != 0 {
 		c.errorf(in.Pos, "Argument 2 of instruction '%v': unexpected value '%d', expected to be multiple of 16", in.Op(), int64(n))
 	}
+	for i, name := range [...]string{"left", "right"} { // the bytes that .ignore_oob leaves out
+		if n, ok := constantArg(in, name); ok && n > 15 {
+			c.errorf(in.Pos, "Argument %d of instruction '%v': value '%d' out of range, expected to be in range [0..15]", 3+i, in.Op(), int64(n))
+		}
+	}
 }
 
 func cpAsyncRule(c *checker, in *ptx.Inst) {

@@ -26,6 +26,7 @@ var asyncForms = []Form{
 	{Op: CpAsyncMbarrierArrive, Syntax: "cp.async.mbarrier.arrive{.noinc}{.space}.b64  [a]", Sets: sharedCta, PTX: v(7, 0), SM: 80},
 
 	{Op: CpAsyncBulk, Syntax: "cp.async.bulk.dst.src.completion{.hint}  [d], [a], size, [mbar]{, policy}", Sets: with(toShared, tx, hint), Types: "size=u32", PTX: v(8, 6), SM: 90},
+	{Op: CpAsyncBulk, Syntax: "cp.async.bulk.dst.src.completion{.hint}.ignore_oob  [d], [a], size, left, right, [mbar]{, policy}", Sets: with(toShared, tx, hint), Types: "size=u32 left=u32 right=u32", PTX: v(9, 2), SM: 90},
 	{Op: CpAsyncBulk, Syntax: "cp.async.bulk.dst.src.completion{.multicast}{.hint}  [d], [a], size, [mbar]{, ctamask}{, policy}", Sets: with(toCluster, tx, multicast, hint), Types: "size=u32 ctamask=b16", PTX: v(8, 0), SM: 90},
 	{Op: CpAsyncBulk, Syntax: "cp.async.bulk.dst.src.completion  [d], [a], size, [mbar]", Sets: with(ctaToOthers, tx), Types: "size=u32", PTX: v(8, 0), SM: 90},
 	{Op: CpAsyncBulk, Syntax: "cp.async.bulk.dst.src.completion{.hint}{.cp_mask}  [d], [a], size{, policy}{, bytemask}", Sets: with(toGlobal, bulkGroup, hint), Types: "size=u32 bytemask=b16", PTX: v(8, 0), SM: 90},

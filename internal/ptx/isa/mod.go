@@ -170,6 +170,7 @@ const (
 	ModArrive
 	ModNoinc
 	ModCpMask
+	ModIgnoreOob
 	ModNoftz
 	ModL2
 	ModRead

@@ -166,6 +166,7 @@ var modNames = [NumMods]string{
 	ModArrive:                    ".arrive",
 	ModNoinc:                     ".noinc",
 	ModCpMask:                    ".cp_mask",
+	ModIgnoreOob:                 ".ignore_oob",
 	ModNoftz:                     ".noftz",
 	ModL2:                        ".L2",
 	ModRead:                      ".read",

@@ -80,6 +80,7 @@ var wordNeeds = map[string]Need{
 	".tile::gather4":        {PTX: v(8, 6), SM: 100},
 	".tile::scatter4":       {PTX: v(8, 6), Arch: "100f 110f"},
 	".cp_mask":              {PTX: v(8, 6), SM: 100},
+	".ignore_oob":           {PTX: v(9, 2), SM: 90},
 }
 
 var modNeeds = func() map[Mod]Need {
