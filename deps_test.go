@@ -23,7 +23,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "roster"},
+	{room: "roster"}, {room: "codeobject"},
 	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"},
 	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
 	// compiler
@@ -34,7 +34,7 @@ var rules = []rule{
 	{room: "emit/warp", may: "ir ll image", why: "the calling convention is image's"},
 	{room: "emit/simt", may: "ir ll"},
 	{room: "compile", may: "image cache logx"},
-	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile"},
+	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject"},
 	// leaves
 	{room: "engine", cgo: true},
 	{room: "dl", may: "spec", cgo: true},
@@ -42,6 +42,7 @@ var rules = []rule{
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx roster"},
 	{room: "backend/cuda", may: "backend compile dl"},
+	{room: "backend/hip", may: "backend codeobject compile dl image logx spec/hip"},
 	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap", why: "modules are checked at load, as the real driver does"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
