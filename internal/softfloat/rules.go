@@ -32,8 +32,8 @@ func (f *Format) Quiet(x uint64) uint64 { return x | 1<<(f.Frac-1)<<f.Shift }
 func (f *Format) Propagates() bool { return nanRules[f].propagate }
 
 // convertNaN is the NaN g gets from a NaN x of f (recorded on sm_90). From and to f64 sign and payload are kept at the upper end,
-// but an f32 that .ftz looks at first has the canonical one. bf16 to f32 moves the bits, f32 to tf32 with .rna rounds them as if
-// they were a number. Everything else gives the canonical NaN, and formats without NaN the largest value.
+// but an f32 that .ftz looks at first has the canonical one. bf16 to f32 moves the bits, f32 to tf32 with .rna cuts
+// them off. Everything else gives the canonical NaN, and formats without NaN the largest value.
 func (g *Format) convertNaN(f *Format, x uint64, e *Env) uint64 {
 	switch {
 	case e.Sat:
@@ -43,8 +43,7 @@ func (g *Format) convertNaN(f *Format, x uint64, e *Env) uint64 {
 	case f == g:
 		return f.nanOf(x)
 	case f == F32 && g == TF32 && e.Mode == RNA:
-		r := (x&0x7fffffff + 1<<12) &^ (1<<13 - 1)
-		r = min(r, 0x7fffe000) | x&(1<<31)
+		r := x &^ (1<<13 - 1)
 		if e.SatFinite {
 			r -= 1 << 13
 		}
