@@ -226,7 +226,8 @@ func (l *lowerer) arrived(fr *frame, n int) {
 }
 
 func (l *lowerer) blockOf(fr *frame, b *pblock) {
-	for i := b.first; i < b.end && !l.dead(); i++ {
+	// Dead within an open region (a guard that is known never to hold, a guarded call that does not return) is not dead behind it.
+	for i := b.first; i < b.end && (!l.dead() || fr.guard.reg >= 0); i++ {
 		in := &fr.body.Insts[i]
 		fr.at = i
 		l.b.Line = l.line.at(in.Pos)

@@ -18,7 +18,7 @@ func TestScrambled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := 10
+	rounds := 20
 	if testing.Short() {
 		rounds = 3
 	}
