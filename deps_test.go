@@ -24,7 +24,7 @@ var rules = []rule{
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
 	{room: "roster"}, {room: "codeobject"},
-	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"},
+	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"}, {room: "spec/hip"},
 	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
 	// compiler
 	{room: "ptx", may: "ptx/isa"},

@@ -31,6 +31,7 @@ var outputs = []struct {
 	{"stubs", writeStubs},
 	{"bindings", writeBind},
 	{"coverage", writeCoverage},
+	{"amd", writeAMD},
 }
 
 // world is what the writers read and where they write.

@@ -48,6 +48,8 @@ type Options struct {
 	Level  int    // 0 is the default; 1 compiles faster, 2 and 3 harder
 	Passes string // LLVM passes instead of the level's
 	AMX    bool   // tile registers may be used
+
+	CodeObject int `json:",omitempty"` // of AMD's GPUs: the version of code objects that the runtime takes, 0 for LLVM's own
 }
 
 // Stage is one step of a compilation and its time.
@@ -135,29 +137,43 @@ func (c *Client) targeted(req *Request) *Request {
 // Cached gives the image if the cache has it; it never starts anything.
 func (c *Client) Cached(req *Request) (*Result, bool) {
 	start := time.Now()
-	if r, ok := c.fromCache(c.Key(req)); ok {
+	if r, ok := c.fromCache(c.Key(req), native); ok {
 		r.Nanos = time.Since(start).Nanoseconds()
 		return r, true
 	}
 	return nil, false
 }
 
-func (c *Client) fromCache(k cache.Key) (*Result, bool) {
+// native accepts an image for a CPU.
+func native(r *Result) (err error) {
+	r.Parsed, err = image.Parse(r.Image)
+	return err
+}
+
+func (c *Client) fromCache(k cache.Key, accept func(*Result) error) (*Result, bool) {
 	b, ok := c.cfg.Cache.Get(k)
 	if !ok {
 		return nil, false
 	}
-	im, err := image.Parse(b)
-	if err != nil { // written by another version of us
+	r := &Result{Image: b, FromCache: true}
+	if accept(r) != nil { // written by another version of us
 		_ = c.cfg.Cache.Remove(k) // it will be written over anyway
 		return nil, false
 	}
-	return &Result{Image: b, Parsed: im, FromCache: true}, true
+	return r, true
 }
 
 // Compile gives the image of a kernel. Callers that ask for the same image at the same time share one compilation.
 // Errors are *PTXError, *Unsupported, *Crash, *NoCompiler or *Failed.
-func (c *Client) Compile(req *Request) (*Result, error) {
+func (c *Client) Compile(req *Request) (*Result, error) { return c.compile(req, native) }
+
+// Object gives the code of a kernel for a GPU: Result.Image is what that target's compiler writes, and Parsed is nil. What
+// check refuses is neither used nor kept.
+func (c *Client) Object(req *Request, check func(code []byte) error) (*Result, error) {
+	return c.compile(req, func(r *Result) error { return check(r.Image) })
+}
+
+func (c *Client) compile(req *Request, accept func(*Result) error) (*Result, error) {
 	start := time.Now()
 	req = c.targeted(req)
 	key := c.Key(req)
@@ -165,9 +181,9 @@ func (c *Client) Compile(req *Request) (*Result, error) {
 	var r *Result
 	var err error
 	if plain {
-		r, err = c.shared(key, req)
+		r, err = c.shared(key, req, accept)
 	} else {
-		r, err = c.run(key, req)
+		r, err = c.run(key, req, accept)
 	}
 	if err != nil {
 		return nil, err
@@ -209,8 +225,8 @@ func (c *Client) Facts(req *Request) (*Facts, error) {
 func EncodeFacts(f *Facts) ([]byte, error) { return json.Marshal(f) }
 
 // shared looks in the cache and joins a compilation of the same key if there is one.
-func (c *Client) shared(key cache.Key, req *Request) (*Result, error) {
-	if r, ok := c.fromCache(key); ok {
+func (c *Client) shared(key cache.Key, req *Request, accept func(*Result) error) (*Result, error) {
+	if r, ok := c.fromCache(key, accept); ok {
 		return r, nil
 	}
 	c.mu.Lock()
@@ -228,12 +244,12 @@ func (c *Client) shared(key cache.Key, req *Request) (*Result, error) {
 		c.mu.Unlock()
 		close(mine.done)
 	}()
-	mine.result, mine.err = c.run(key, req)
+	mine.result, mine.err = c.run(key, req, accept)
 	return mine.result, mine.err
 }
 
 // run compiles and stores.
-func (c *Client) run(key cache.Key, req *Request) (*Result, error) {
+func (c *Client) run(key cache.Key, req *Request, accept func(*Result) error) (*Result, error) {
 	if c.cfg.Busy != nil {
 		defer c.cfg.Busy(req.Kernel)()
 	}
@@ -241,7 +257,7 @@ func (c *Client) run(key cache.Key, req *Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Parsed, err = image.Parse(r.Image); err != nil {
+	if err := accept(r); err != nil {
 		return nil, &Failed{Stage: "image", Text: err.Error()}
 	}
 	if err := c.cfg.Cache.Put(key, r.Image); err != nil {

@@ -44,6 +44,9 @@ func keyOf(req *Request, version string) cache.Key {
 	field(target.Features)
 	field(fmt.Sprint(req.Block))
 	field(fmt.Sprintf("%d %v %s", req.Options.Level, req.Options.AMX, req.Options.Passes))
+	if req.Options.CodeObject != 0 {
+		field(fmt.Sprintf("code object %d", req.Options.CodeObject))
+	}
 	if req.FactsOnly {
 		field("facts")
 	}

@@ -69,7 +69,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch w {
-		case "since", "until", "in", "tag", "align", "key", "node", "major", "unsupported", "child", "exit", "ptsz", "ptds":
+		case "since", "until", "in", "tag", "align", "key", "node", "major", "unsupported", "child", "exit", "ptsz", "ptds", "for":
 			if i+1 == len(words) {
 				return nil, span, nil, fmt.Errorf("%s without a value", w)
 			}

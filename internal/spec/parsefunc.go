@@ -97,7 +97,7 @@ func (p *parser) function(row string) error {
 	if err != nil {
 		return fmt.Errorf("function %s: %w", name, err)
 	}
-	f.Span, f.Go, f.Ends = span, x["go"], x["ends"] != ""
+	f.Span, f.Go, f.Ends, f.For = span, x["go"], x["ends"] != "", x["for"]
 	if f.Result, err = parseType(strings.Join(words, " ")); err != nil {
 		return fmt.Errorf("result of %s: %w", name, err)
 	}

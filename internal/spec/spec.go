@@ -147,6 +147,7 @@ type Func struct {
 	PTSZ, PTDS Version
 	Go         string // method that implements it, when not the usual name
 	Ends       bool   // it may end a context
+	For        string // of a function that we call: the function of CUDA that it stands in for
 	Group      string
 	Line       int
 	Span
