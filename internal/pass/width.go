@@ -6,7 +6,7 @@ import "kudzu/internal/ir"
 const rtYield = 6
 
 // width decides how many lanes run together and where they let others run. After it Module.Width is 32, or 1 where lanes
-// of a warp may wait on each other, and every loop that waits on memory has a yield at its head.
+// of a warp may wait on each other or are faster one by one, and every loop that waits on memory has a yield at its head.
 //
 // A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one place, or
 // an atomic with the same operands each time (a lock). A compare-and-swap with what was just read always lets some lane
@@ -33,6 +33,9 @@ func width(st *state) error {
 		}
 	}
 	if len(waits) == 0 && !alone {
+		if fasterAlone(st) {
+			st.m.Width = 1
+		}
 		return nil
 	}
 	if alone {

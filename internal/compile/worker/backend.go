@@ -35,7 +35,7 @@ const required = ",rel-lookup-table-converter"
 // loop-rotate and gvn 66, with indvars too 72, O1 94, O2 99, O3 107. The vectors are in the text already and PTX comes
 // out of an optimiser, so there is little to find; licm and instcombine stay for what warp code adds to loops.
 var levels = [...]level{
-	0: {"function(sroa,early-cse," + combine + ",simplifycfg,loop-mssa(licm))" + required, 2},
+	0: {"function(sroa,early-cse," + combine + ",simplifycfg,loop-mssa(licm,simple-loop-unswitch))" + required, 2},
 	1: {"function(sroa,early-cse)" + required, 1},
 	2: {"function(sroa,early-cse<memssa>," + combine + ",simplifycfg,loop-mssa(loop-rotate,licm),loop(indvars)," + combine + ",gvn,simplifycfg)" + required, 2},
 	3: {"default<O3>" + required, 3},

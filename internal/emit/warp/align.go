@@ -20,8 +20,20 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 	}
 	s, known := e.pattern(in)
 	if known && s.Stride&low == 0 && s.SegStride&low == 0 {
-		if int64(addr.Shape.Align) < int64(size) && !e.tested(in, size) {
-			e.testAlign(in, e.scalar(addr), low, mask, all)
+		if int64(addr.Shape.Align) >= int64(size) {
+			return
+		}
+		root := addr
+		if r, ok := e.alignRoot(addr, size, 0, map[*ir.Value]bool{}); ok && !addr.Shape.Guess {
+			if r == nil {
+				return
+			}
+			if e.reachable(r, in) {
+				root = r
+			}
+		}
+		if !e.tested(in, root, size) {
+			e.testAlign(in, e.scalar(root), low, mask, all)
 		}
 		return
 	}
@@ -30,7 +42,7 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 		if ok && root == nil {
 			return
 		}
-		if ok && (e.f.Regions == nil || root.Def == nil || root.Def.Block == in.Block || root.Def.Op == ir.Param) {
+		if ok && e.reachable(root, in) {
 			if !e.passed(in, alignment{root, size}) {
 				e.testAlign(in, e.scalar(root), low, mask, all)
 			}
@@ -56,9 +68,13 @@ type alignment struct {
 	size int
 }
 
-// tested reports that an earlier access has tested what in's address is made of, for all lanes of in, and notes that in does.
-func (e *emitter) tested(in *ir.Inst, size int) bool {
-	root := in.Args[0]
+// reachable reports a value that is there where in is: behind a barrier only what the passes kept is.
+func (e *emitter) reachable(v *ir.Value, in *ir.Inst) bool {
+	return e.f.Regions == nil || v.Def == nil || v.Def.Block == in.Block || v.Def.Op == ir.Param
+}
+
+// tested reports that an earlier access has tested root, which in's address is made of, for all lanes of in, and notes that in does.
+func (e *emitter) tested(in *ir.Inst, root *ir.Value, size int) bool {
 	for d := root.Def; d != nil && d.Op == ir.Add; d = root.Def {
 		x, y := d.Args[0], d.Args[1]
 		if multiple(x, size) {
@@ -98,9 +114,12 @@ func (e *emitter) alignRoot(v *ir.Value, size, depth int, seen map[*ir.Value]boo
 	if v.Const && v.Bits&uint64(size-1) == 0 {
 		return nil, true
 	}
+	if int64(v.Shape.Align) >= int64(size) && alike(v, size) {
+		return nil, true
+	}
 	d := v.Def
 	if d == nil || depth > 12 {
-		return v, uniform(v)
+		return v, alike(v, size)
 	}
 	switch d.Op {
 	case ir.Shl:
@@ -121,26 +140,37 @@ func (e *emitter) alignRoot(v *ir.Value, size, depth int, seen map[*ir.Value]boo
 			return x, true
 		}
 	case ir.Phi:
-		if uniform(v) {
-			break
-		}
 		if seen[v] {
 			return assumed, true
 		}
-		seen[v] = true
-		root = assumed
-		for _, a := range d.Args {
-			r, good := e.alignRoot(a, size, depth+1, seen)
-			switch {
-			case !good || root != assumed && r != assumed && r != root:
-				return nil, false
-			case r != assumed:
-				root = r
-			}
+		outer := len(seen) == 0
+		if r, good := e.phiRoot(d, size, depth, seen); good || !outer {
+			return r, good
 		}
-		return root, root != assumed
 	}
-	return v, uniform(v)
+	return v, alike(v, size)
+}
+
+// phiRoot is the root of all ways into a phi, if they have one.
+func (e *emitter) phiRoot(d *ir.Inst, size, depth int, seen map[*ir.Value]bool) (root *ir.Value, ok bool) {
+	seen[d.Results[0]] = true
+	root = assumed
+	for _, a := range d.Args {
+		r, good := e.alignRoot(a, size, depth+1, seen)
+		switch {
+		case !good || root != assumed && r != assumed && r != root:
+			return nil, false
+		case r != assumed:
+			root = r
+		}
+	}
+	return root, root != assumed
+}
+
+// alike reports a value whose lanes differ by multiples of size, so that lane 0 decides for all.
+func alike(v *ir.Value, size int) bool {
+	low := int64(size - 1)
+	return uniform(v) || v.Shape.Kind == ir.Affine && v.Shape.Stride&low == 0 && v.Shape.SegStride&low == 0
 }
 
 // within reports that the lanes of mask a are all in b.

@@ -444,6 +444,9 @@ func (e *emitter) gather(a *access) []ll.Val {
 			return []ll.Val{e.gather32(a, base, p.scale, func(h int) ll.Val { return e.slice(p.index, h, 16) })}
 		}
 	}
+	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem < 4 && a.in.Space != ir.Local && !a.in.Volatile && a.in.Order == ir.Weak {
+		return []ll.Val{e.gatherSmall(a)}
+	}
 	ptrs := e.pointers(a.in)
 	var out []ll.Val
 	if len(a.types) >= 2 && len(a.types)%2 == 0 && a.same() && a.elem == 4 {
@@ -501,6 +504,33 @@ func (e *emitter) gather32(a *access, base ll.Val, scale int64, index func(h int
 		got = append(got, e.o.Call(vt, name, ll.Val{T: vt, S: "zeroinitializer"}, base, index(h), e.slice(a.mask, h, 16), ll.Int("i32", scale)))
 	}
 	return e.concat(got)
+}
+
+// gatherSmall gathers bytes or halves: processors gather no less than 32 bits, but an element lies in one aligned word, and
+// where it may be read the word may. One by one they would cost four times as much.
+func (e *emitter) gatherSmall(a *access) ll.Val {
+	var words, low ll.Val // the words, and where in them the elements are, in bits
+	bits := fmt.Sprintf("i%d", 8*a.elem)
+	a4 := &access{in: a.in, types: []ir.Type{ir.I32}, mask: a.mask, all: a.all}
+	if p, ok := e.takeApart(a.in.Args[0], a.in); ok && p.scale == 1 {
+		base := e.op2("add", e.o.Op("i64", "ptrtoint %s to i64", e.pointer(a.in.Space, p.base)), ll.Int("i64", p.off))
+		start := e.o.Op("ptr", "inttoptr %s to ptr", e.op2("and", base, ll.Int("i64", -4)))
+		first := e.splat(e.conv("trunc", e.op2("and", base, ll.Int("i64", 3)), "i32"))
+		// The sum of index and first may need 33 bits: words and bytes are added apart.
+		rest := e.op2("add", e.op2("and", p.index, k(p.index, 3)), first)
+		word := e.op2("add", e.op2("ashr", p.index, k(p.index, 2)), e.op2("lshr", rest, k(rest, 2)))
+		words = e.gather32(a4, start, 4, func(h int) ll.Val { return e.slice(word, h, 16) })
+		low = e.op2("shl", e.op2("and", rest, k(rest, 3)), k(rest, 3))
+	}
+	if words.IsZero() {
+		at := e.o.Op(ll.Vec(e.w, "i64"), "ptrtoint %s to %s", e.pointers(a.in), ll.Vec(e.w, "i64"))
+		ptrs := e.o.Op(ll.Vec(e.w, "ptr"), "inttoptr %s to %s", e.op2("and", at, k(at, -4)), ll.Vec(e.w, "ptr"))
+		words = e.gatherOne("i32", 4, ptrs, a.mask)
+		low = e.conv("trunc", e.op2("and", at, k(at, 3)), "i32")
+		low = e.op2("shl", low, k(low, 3))
+	}
+	x := e.conv("trunc", e.op2("lshr", words, low), bits)
+	return e.conv("bitcast", x, memType(a.types[0]))
 }
 
 func (e *emitter) movePtrs(p ll.Val, off int) ll.Val {
