@@ -19,7 +19,7 @@
 #define SMALL_MAX (1u << 20)
 #define CLASSES 48
 #define BINS 32
-#define KEEP_EMPTY 8 // empty slabs of slots a device keeps
+#define KEEP_EMPTY 32 // slabs without a slot in use that a device keeps, with their pages
 #define CACHE_SPANS 64
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -39,7 +39,8 @@ struct kz_mem {
 	uint64_t limit, used; // bytes in slabs
 	uint32_t owner;
 	uint32_t partial[CLASSES]; // slabs of the class with a free slot
-	uint32_t empty;            // of them, wholly free ones
+	uint32_t empty;            // slabs with no slot in use: in no class's list, any class may have them
+	uint32_t idle_head, idle_tail; // they, newest first
 	uint32_t cache_head, cache_tail, ncache; // freed spans whose pages are kept, newest first
 	uint64_t cached;
 };
@@ -215,11 +216,7 @@ static uint32_t cache_take(struct kz_mem *m, uint32_t n) {
 static void slab_release(struct kz_mem *m, uint32_t i);
 
 static void drop_empty(struct kz_mem *m) {
-	for (uint32_t c = 0; c < CLASSES && m->empty; c++)
-		for (uint32_t i = m->partial[c], next; i; i = next) {
-			next = A.v.slabs[i].next;
-			if (A.v.slabs[i].used == 0) slab_release(m, i);
-		}
+	while (m->empty) slab_release(m, m->idle_tail);
 }
 
 // Makes room under the limit for n bytes, from the device's own caches.
@@ -323,43 +320,76 @@ static void partial_remove(struct kz_mem *m, uint32_t i) {
 
 static uint64_t *slab_bits(uint32_t i) { return A.bits + (uint64_t)i * (SLAB / UNIT / 64); }
 
-static uint32_t slab_new(struct kz_mem *m, uint32_t cls, uint32_t slot) {
-	if (!room(m, SLAB)) return 0;
-	uint32_t i = span_alloc(1);
-	if (!i) return 0;
-	if (commit(i, 1) != KZ_OK) {
-		A.v.slabs[i].kind = KZ_SLAB_GUARD;
-		span_free(i, 1);
-		return 0;
-	}
+static void idle_insert(struct kz_mem *m, uint32_t i) {
 	struct kz_slab *s = &A.v.slabs[i];
+	s->prev = 0;
+	s->next = m->idle_head;
+	if (s->next) A.v.slabs[s->next].prev = i;
+	else m->idle_tail = i;
+	m->idle_head = i;
+	m->empty++;
+}
+
+static void idle_remove(struct kz_mem *m, uint32_t i) {
+	struct kz_slab *s = &A.v.slabs[i];
+	if (s->prev) A.v.slabs[s->prev].next = s->next;
+	else m->idle_head = s->next;
+	if (s->next) A.v.slabs[s->next].prev = s->prev;
+	else m->idle_tail = s->prev;
+	m->empty--;
+}
+
+// Preconditions: the slab is committed, in no list and has no slot in use.
+static void slab_divide(struct kz_slab *s, uint64_t *b, uint32_t cls, uint32_t slot) {
 	s->slot = slot;
 	s->cls = cls;
-	s->owner = m->owner;
-	s->used = 0;
 	s->slots = (uint16_t)(SLAB / slot);
 	s->sum[0] = s->sum[1] = 0;
-	uint64_t *b = slab_bits(i);
 	for (uint32_t k = 0, left = s->slots; left; k++) {
 		uint32_t n = left < 64 ? left : 64;
 		b[k] = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 		s->sum[k / 64] |= UINT64_C(1) << (k % 64);
 		left -= n;
 	}
+}
+
+// A slab with free slots of a class. One that is idle serves whatever its class was: its pages are there already, and taking
+// fresh ones costs a page fault that clears 2 MiB.
+static uint32_t slab_new(struct kz_mem *m, uint32_t cls, uint32_t slot) {
+	uint32_t i = m->idle_head;
+	if (i) {
+		struct kz_slab *s = &A.v.slabs[i];
+		idle_remove(m, i);
+		if (s->cls != cls) {
+			set_kind(s, KZ_SLAB_GUARD); // a lookup must not see half of each class
+			slab_divide(s, slab_bits(i), cls, slot);
+			set_kind(s, KZ_SLAB_SMALL);
+		}
+		partial_insert(m, i);
+		return i;
+	}
+	if (!room(m, SLAB) || !(i = span_alloc(1))) return 0;
+	if (commit(i, 1) != KZ_OK) {
+		A.v.slabs[i].kind = KZ_SLAB_GUARD;
+		span_free(i, 1);
+		return 0;
+	}
+	struct kz_slab *s = &A.v.slabs[i];
+	s->owner = m->owner;
+	s->used = 0;
+	slab_divide(s, slab_bits(i), cls, slot);
 	set_kind(s, KZ_SLAB_SMALL);
 	m->used += SLAB;
-	m->empty++;
 	partial_insert(m, i);
 	return i;
 }
 
-// Preconditions: the slab is in its class's list and has no slot in use.
+// Preconditions: the slab is idle.
 static void slab_release(struct kz_mem *m, uint32_t i) {
-	partial_remove(m, i);
+	idle_remove(m, i);
 	set_kind(&A.v.slabs[i], KZ_SLAB_GUARD);
 	decommit(i, 1);
 	m->used -= SLAB;
-	m->empty--;
 	span_free(i, 1);
 }
 
@@ -373,8 +403,7 @@ static int small_alloc(struct kz_mem *m, uint32_t n, uint32_t bytes, uint64_t *o
 	uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(b[w]);
 	b[w] &= b[w] - 1;
 	if (!b[w]) s->sum[w / 64] &= ~(UINT64_C(1) << (w % 64));
-	if (s->used++ == 0) m->empty--;
-	if (s->used == s->slots) partial_remove(m, i);
+	if (++s->used == s->slots) partial_remove(m, i);
 	uint64_t addr = slab_addr(i) + (uint64_t)k * slot;
 	__atomic_store_n(&A.v.sizes[(addr - A.v.base) / UNIT], bytes, __ATOMIC_RELEASE);
 	*out = addr;
@@ -391,7 +420,11 @@ static int small_free(struct kz_mem *m, uint32_t i, uint64_t addr) {
 	slab_bits(i)[k / 64] |= UINT64_C(1) << (k % 64);
 	s->sum[k / 4096] |= UINT64_C(1) << (k / 64 % 64);
 	if (s->used == s->slots) partial_insert(m, i);
-	if (--s->used == 0 && ++m->empty > KEEP_EMPTY) slab_release(m, i);
+	if (--s->used == 0) {
+		partial_remove(m, i);
+		idle_insert(m, i);
+		if (m->empty > KEEP_EMPTY) slab_release(m, m->idle_tail);
+	}
 	return KZ_OK;
 }
 
@@ -496,9 +529,11 @@ int kz_mem_close(struct kz_mem *m) {
 		} else if (s->kind == KZ_SLAB_SMALL) {
 			for (uint32_t k = 0; k < s->slots; k++)
 				__atomic_store_n(&A.v.sizes[(slab_addr(i) - A.v.base + (uint64_t)k * s->slot) / UNIT], 0, __ATOMIC_RELEASE);
-			if (s->used == s->slots) partial_insert(m, i);
-			if (s->used) m->empty++;
-			s->used = 0;
+			if (s->used) {
+				if (s->used < s->slots) partial_remove(m, i);
+				s->used = 0;
+				idle_insert(m, i);
+			}
 			slab_release(m, i);
 		}
 	}
