@@ -14,7 +14,6 @@ extern char kzb_cudaPeekAtLastError[];
 extern char kzb_cudaGetErrorName[];
 extern char kzb_cudaGetErrorString[];
 extern char kz_lazy_cudart12[];
-extern char kz_none_cudart12[];
 extern char kzb_cudaCreateChannelDesc[];
 extern char kzb___cudaRegisterFatBinary[];
 extern char kzb___cudaRegisterFatBinaryEnd[];
@@ -23,6 +22,7 @@ extern char kzb___cudaRegisterFunction[];
 extern char kzb___cudaRegisterVar[];
 extern char kzb___cudaRegisterManagedVar[];
 extern char kzb___cudaRegisterHostVar[];
+extern char kz_none_cudart12[];
 extern char kzb___cudaInitModule[];
 extern char kzb___cudaPushCallConfiguration[];
 extern char kzb___cudaPopCallConfiguration[];
@@ -116,9 +116,9 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 85 cudaMallocMipmappedArray
 	kz_lazy_cudart12, // 86 cudaMemGetInfo
 	kz_lazy_cudart12, // 87 cudaArrayGetInfo
-	kz_none_cudart12, // 88 cudaArrayGetPlane
-	kz_none_cudart12, // 89 cudaArrayGetMemoryRequirements
-	kz_none_cudart12, // 90 cudaArrayGetSparseProperties
+	kz_lazy_cudart12, // 88 cudaArrayGetPlane
+	kz_lazy_cudart12, // 89 cudaArrayGetMemoryRequirements
+	kz_lazy_cudart12, // 90 cudaArrayGetSparseProperties
 	kz_lazy_cudart12, // 91 cudaMemcpyPeer
 	kz_lazy_cudart12, // 92 cudaMemcpyPeerAsync
 	kz_lazy_cudart12, // 93 cudaGetSymbolAddress
@@ -153,8 +153,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 122 cudaMemcpyFromArray_ptds
 	kz_lazy_cudart12, // 123 cudaMemcpy2DFromArray
 	kz_lazy_cudart12, // 124 cudaMemcpy2DFromArray_ptds
-	kz_none_cudart12, // 125 cudaMemcpyArrayToArray
-	kz_none_cudart12, // 126 cudaMemcpyArrayToArray_ptds
+	kz_lazy_cudart12, // 125 cudaMemcpyArrayToArray
+	kz_lazy_cudart12, // 126 cudaMemcpyArrayToArray_ptds
 	kz_lazy_cudart12, // 127 cudaMemcpy2DArrayToArray
 	kz_lazy_cudart12, // 128 cudaMemcpy2DArrayToArray_ptds
 	kz_lazy_cudart12, // 129 cudaMemcpy3D
@@ -210,8 +210,8 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 179 cudaMemPrefetchAsync_v2
 	kz_lazy_cudart12, // 180 cudaMemPrefetchAsync_v2_ptsz
 	kz_lazy_cudart12, // 181 cudaGetMipmappedArrayLevel
-	kz_none_cudart12, // 182 cudaMipmappedArrayGetMemoryRequirements
-	kz_none_cudart12, // 183 cudaMipmappedArrayGetSparseProperties
+	kz_lazy_cudart12, // 182 cudaMipmappedArrayGetMemoryRequirements
+	kz_lazy_cudart12, // 183 cudaMipmappedArrayGetSparseProperties
 	kz_lazy_cudart12, // 184 cudaGetChannelDesc
 	kzb_cudaCreateChannelDesc, // 185 cudaCreateChannelDesc
 	kz_lazy_cudart12, // 186 cudaStreamCreate
@@ -438,7 +438,7 @@ KZ_EXPORT void *kz_table_cudart12[] = {
 	kz_lazy_cudart12, // 407 cudaEGLStreamConsumerReleaseFrame
 	kz_lazy_cudart12, // 408 cudaEGLStreamProducerConnect
 	kz_lazy_cudart12, // 409 cudaEGLStreamProducerDisconnect
-	kz_none_cudart12, // 410 cudaEGLStreamProducerPresentFrame
+	kz_lazy_cudart12, // 410 cudaEGLStreamProducerPresentFrame
 	kz_lazy_cudart12, // 411 cudaEGLStreamProducerReturnFrame
 	kz_lazy_cudart12, // 412 cudaGraphicsResourceGetMappedEglFrame
 	kz_lazy_cudart12, // 413 cudaVDPAUGetDevice
@@ -469,13 +469,11 @@ const uint8_t kz_kind_cudart12[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,1,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
@@ -483,7 +481,9 @@ const uint8_t kz_kind_cudart12[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,0,2,2,2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,
 	2,2,2,};
 
 const uint16_t kz_offset_cudart12[] = {

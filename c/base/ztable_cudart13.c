@@ -80,10 +80,10 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 49 cudaDeviceGetDevResource
 	kz_lazy_cudart13, // 50 cudaDeviceGetExecutionCtx
 	kz_lazy_cudart13, // 51 cudaDevSmResourceSplitByCount
-	kz_none_cudart13, // 52 cudaDevSmResourceSplit
-	kz_none_cudart13, // 53 cudaDevResourceGenerateDesc
-	kz_none_cudart13, // 54 cudaGreenCtxCreate
-	kz_none_cudart13, // 55 cudaExecutionCtxDestroy
+	kz_lazy_cudart13, // 52 cudaDevSmResourceSplit
+	kz_lazy_cudart13, // 53 cudaDevResourceGenerateDesc
+	kz_lazy_cudart13, // 54 cudaGreenCtxCreate
+	kz_lazy_cudart13, // 55 cudaExecutionCtxDestroy
 	kz_lazy_cudart13, // 56 cudaExecutionCtxGetDevResource
 	kz_lazy_cudart13, // 57 cudaExecutionCtxGetDevice
 	kz_lazy_cudart13, // 58 cudaExecutionCtxGetId
@@ -125,9 +125,9 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 94 cudaMallocMipmappedArray
 	kz_lazy_cudart13, // 95 cudaMemGetInfo
 	kz_lazy_cudart13, // 96 cudaArrayGetInfo
-	kz_none_cudart13, // 97 cudaArrayGetPlane
-	kz_none_cudart13, // 98 cudaArrayGetMemoryRequirements
-	kz_none_cudart13, // 99 cudaArrayGetSparseProperties
+	kz_lazy_cudart13, // 97 cudaArrayGetPlane
+	kz_lazy_cudart13, // 98 cudaArrayGetMemoryRequirements
+	kz_lazy_cudart13, // 99 cudaArrayGetSparseProperties
 	kz_lazy_cudart13, // 100 cudaMemcpyPeer
 	kz_lazy_cudart13, // 101 cudaMemcpyPeerAsync
 	kz_lazy_cudart13, // 102 cudaGetSymbolAddress
@@ -167,8 +167,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 136 cudaMemcpyFromArray_ptds
 	kz_lazy_cudart13, // 137 cudaMemcpy2DFromArray
 	kz_lazy_cudart13, // 138 cudaMemcpy2DFromArray_ptds
-	kz_none_cudart13, // 139 cudaMemcpyArrayToArray
-	kz_none_cudart13, // 140 cudaMemcpyArrayToArray_ptds
+	kz_lazy_cudart13, // 139 cudaMemcpyArrayToArray
+	kz_lazy_cudart13, // 140 cudaMemcpyArrayToArray_ptds
 	kz_lazy_cudart13, // 141 cudaMemcpy2DArrayToArray
 	kz_lazy_cudart13, // 142 cudaMemcpy2DArrayToArray_ptds
 	kz_lazy_cudart13, // 143 cudaMemcpy3D
@@ -230,8 +230,8 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 199 cudaMallocFromPoolAsync
 	kz_lazy_cudart13, // 200 cudaMallocFromPoolAsync_ptsz
 	kz_lazy_cudart13, // 201 cudaGetMipmappedArrayLevel
-	kz_none_cudart13, // 202 cudaMipmappedArrayGetMemoryRequirements
-	kz_none_cudart13, // 203 cudaMipmappedArrayGetSparseProperties
+	kz_lazy_cudart13, // 202 cudaMipmappedArrayGetMemoryRequirements
+	kz_lazy_cudart13, // 203 cudaMipmappedArrayGetSparseProperties
 	kz_lazy_cudart13, // 204 cudaGetChannelDesc
 	kzb_cudaCreateChannelDesc, // 205 cudaCreateChannelDesc
 	kz_lazy_cudart13, // 206 cudaStreamCreate
@@ -452,7 +452,7 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 	kz_lazy_cudart13, // 421 cudaEGLStreamConsumerReleaseFrame
 	kz_lazy_cudart13, // 422 cudaEGLStreamProducerConnect
 	kz_lazy_cudart13, // 423 cudaEGLStreamProducerDisconnect
-	kz_none_cudart13, // 424 cudaEGLStreamProducerPresentFrame
+	kz_lazy_cudart13, // 424 cudaEGLStreamProducerPresentFrame
 	kz_lazy_cudart13, // 425 cudaEGLStreamProducerReturnFrame
 	kz_lazy_cudart13, // 426 cudaGraphicsResourceGetMappedEglFrame
 	kz_lazy_cudart13, // 427 cudaVDPAUGetDevice
@@ -488,13 +488,13 @@ KZ_EXPORT void *kz_table_cudart13[] = {
 const uint8_t kz_kind_cudart13[] = {
 	1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,0,0,2,1,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
@@ -503,7 +503,7 @@ const uint8_t kz_kind_cudart13[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,1,1,1,1,1,1,1,0,1,1,1,2,2,2,0,2,2,};
 
 const uint16_t kz_offset_cudart13[] = {

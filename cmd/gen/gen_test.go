@@ -153,17 +153,25 @@ func TestRefusers(t *testing.T) {
 	}
 	text := "package d\n" +
 		"func (t *T) A() error { return errNotSupported }\n" +
-		"func (t *T) B() (int, error) { return 0, t.noDisplay() }\n" +
+		"func (t *T) B() (int, error) { return 0, t.A() }\n" +
 		"func (t *T) C() error { return nil }\n" +
 		"func (t *T) D() error { return t.node() }\n" +
-		"func (t *T) E() error { t.n++; return errNotSupported }\n" +
+		"func (t *T) E() error { if err := t.node(); err != nil { return err }; return errNotSupported }\n" +
+		"func (t *T) G() error { if err := t.node(); err == nil { return err }; return errNotSupported }\n" +
+		"func (t *T) H() (int, error) { h, err := t.d.Below(); return h, err }\n" +
+		"func (t *T) I() (int, error) { h, err := t.d.Above(); return h, err }\n" +
+		"func (t *T) J() error { return t.absent(errThis) }\n" +
+		"func (u *U) K() error { return errNotSupported }\n" +
+		"func (t *T) K() error { return nil }\n" +
 		"func F() error { return errNotSupported }\n"
 	if err := os.WriteFile(filepath.Join(dir, "internal/d/d.go"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{root: dir}
-	got, err := w.refusers("d")
-	if err != nil || len(got) != 2 || !got["A"] || !got["B"] {
-		t.Errorf("%v %v", got, err)
+	got, err := w.refusers("d", map[string]bool{"Below": true})
+	for _, name := range []string{"A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "F"} {
+		if want := strings.Contains("ABEHJ", name); got[name] != want || err != nil {
+			t.Errorf("%s: %v, %v", name, got[name], err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kudzu/internal/spec"
@@ -56,10 +57,54 @@ func reason(f *spec.Func) string {
 	return ""
 }
 
-// refusers finds the methods of a package that do nothing but refuse: their one statement returns an error's name, or
-// what a method called no… or absent says. The code is the list, as it is for what is implemented.
-func (w *world) refusers(pkg string) (map[string]bool, error) {
-	found := map[string]bool{}
+// without says what a machine lacks where a function can only refuse, as the real one does there: the first row whose prefix
+// fits. A function that refuses and has no row stops the generator too.
+var without = []struct{ prefix, why string }{
+	{"cuArrayGetPlane", "arrays of planes (video formats)"}, {"cudaArrayGetPlane", "arrays of planes (video formats)"},
+	{"cuArrayGet", "sparse arrays and arrays that are given memory later; the device's attributes say so"}, {"cudaArrayGet", "sparse arrays and arrays that are given memory later; the device's attributes say so"},
+	{"cuMipmappedArrayGet", "sparse arrays and arrays that are given memory later; the device's attributes say so"},
+	{"cudaMipmappedArrayGet", "sparse arrays and arrays that are given memory later; the device's attributes say so"},
+	{"cuMemMapArrayAsync", "sparse arrays and arrays that are given memory later; the device's attributes say so"},
+	{"cuMemBatchDecompress", "a decompression engine; the device's attribute says so"},
+	{"cuMulticast", "multicast hardware; the device's attribute says so"}, {"cuLogicalEndpoint", "a fabric between devices; the device's attribute says so"},
+	{"cuDeviceGetFabric", "a fabric between devices; the device's attribute says so"},
+	{"cuDeviceGetNvSciSync", "NvSci, of the vendor's embedded systems"}, {"cudaDeviceGetNvSciSync", "NvSci, of the vendor's embedded systems"},
+	{"cuGL", "OpenGL of the vendor"}, {"cudaGL", "OpenGL of the vendor"}, {"cuGraphicsGL", "OpenGL of the vendor"}, {"cudaGraphicsGL", "OpenGL of the vendor"}, {"cuWGL", "OpenGL of the vendor"},
+	{"cuEGL", "EGL of the vendor"}, {"cudaEGL", "EGL of the vendor"}, {"cuGraphicsEGL", "EGL of the vendor"}, {"cudaGraphicsEGL", "EGL of the vendor"},
+	{"cuEventCreateFromEGL", "EGL of the vendor"}, {"cudaEventCreateFromEGL", "EGL of the vendor"},
+	{"cuGraphicsResourceGetMappedEgl", "EGL of the vendor"}, {"cudaGraphicsResourceGetMappedEgl", "EGL of the vendor"},
+	{"cuVDPAU", "VDPAU of the vendor"}, {"cudaVDPAU", "VDPAU of the vendor"}, {"cuGraphicsVDPAU", "VDPAU of the vendor"}, {"cudaGraphicsVDPAU", "VDPAU of the vendor"},
+	{"cuGraphics", "a graphics interface, so that nothing can be registered"}, {"cudaGraphics", "a graphics interface, so that nothing can be registered"},
+	{"cuStreamBeginCaptureToCig", "a graphics queue"}, {"cuStreamEndCaptureToCig", "a graphics queue"},
+	{"cuImportExternalSemaphore", "a graphics interface that makes semaphores"}, {"cuDestroyExternalSemaphore", "a graphics interface that makes semaphores"},
+	{"cuSignalExternalSemaphores", "a graphics interface that makes semaphores"}, {"cuWaitExternalSemaphores", "a graphics interface that makes semaphores"},
+	{"cuExternalMemoryGetMappedMipmappedArray", "a graphics interface that lays images out"},
+	{"cudaImportExternalSemaphore", "a graphics interface that makes semaphores"}, {"cudaDestroyExternalSemaphore", "a graphics interface that makes semaphores"},
+	{"cudaSignalExternalSemaphores", "a graphics interface that makes semaphores"}, {"cudaWaitExternalSemaphores", "a graphics interface that makes semaphores"},
+	{"cudaExternalMemoryGetMappedMipmappedArray", "a graphics interface that lays images out"},
+	{"cuFlushGPUDirectRDMAWrites", "a network card that writes into a device's memory"}, {"cudaDeviceFlushGPUDirectRDMAWrites", "a network card that writes into a device's memory"},
+	{"cuCheckpointProcess", "another process that could be frozen"}, {"cuDeviceGetLuid", "Windows"}, {"cudaDeviceGetLuid", "Windows"},
+	{"cuMemGetHandleForAddressRange", "DMA buffers; the device's attribute says so"},
+	{"cuProfilerInitialize", "the profiler that left the interface"}, {"cuCheckpointOperation", "operations on checkpoints that go on by themselves"},
+	{"cuTensorMapEncodeIm2colWide", "compute capability 10"},
+	{"cuLibraryGetUnifiedFunction", "functions for host and device in one library"}, {"cudaLibraryGetUnifiedFunction", "functions for host and device in one library"},
+}
+
+// lacking is the row of without for a function, "" if there is none.
+func lacking(f *spec.Func) string {
+	for _, r := range without {
+		if strings.HasPrefix(f.Name, r.prefix) {
+			return r.why
+		}
+	}
+	return ""
+}
+
+// refusers finds the methods of a package that can only refuse: every return gives an error that is known not to be nil, or
+// what another such method says. The code is the list, as it is for what is implemented.
+// What a package below refuses is given as known.
+func (w *world) refusers(pkg string, known map[string]bool) (map[string]bool, error) {
+	bodies := map[string][]*ast.BlockStmt{}
 	files, err := filepath.Glob(filepath.Join(w.root, "internal", pkg, "*.go"))
 	if err != nil {
 		return nil, err
@@ -77,32 +122,85 @@ func (w *world) refusers(pkg string) (map[string]bool, error) {
 			return nil, err
 		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Body != nil && onlyRefuses(fn.Body) {
-				found[fn.Name.Name] = true
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Body != nil {
+				bodies[fn.Name.Name] = append(bodies[fn.Name.Name], fn.Body)
+			}
+		}
+	}
+	found := map[string]bool{"absent": true, "absentAt": true} // they give back the error they are given
+	called := func(name string) bool { return found[name] || known[name] }
+	for more := true; more; {
+		more = false
+		for name, list := range bodies {
+			if !found[name] && !slices.ContainsFunc(list, func(b *ast.BlockStmt) bool { return !onlyRefuses(b, called) }) {
+				found[name], more = true, true
 			}
 		}
 	}
 	return found, nil
 }
 
-func onlyRefuses(body *ast.BlockStmt) bool {
-	if len(body.List) != 1 {
+// onlyRefuses reports whether no return of a body can say nil.
+func onlyRefuses(body *ast.BlockStmt, refuser func(string) bool) bool {
+	refuses, returns, set := true, 0, false // set: err came from one that refuses
+	var walk func(n ast.Node, guarded bool)
+	walk = func(n ast.Node, guarded bool) {
+		ast.Inspect(n, func(m ast.Node) bool {
+			switch s := m.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.IfStmt:
+				if s.Init != nil {
+					walk(s.Init, guarded)
+				}
+				before := set
+				walk(s.Body, guarded || notNil(s.Cond))
+				set = set && before // it may not have run
+				if s.Else != nil {
+					walk(s.Else, guarded)
+					set = set && before
+				}
+				return false
+			case *ast.AssignStmt:
+				if x, ok := s.Lhs[len(s.Lhs)-1].(*ast.Ident); ok && x.Name == "err" {
+					set = isRefusal(s.Rhs[len(s.Rhs)-1], false, refuser)
+				}
+			case *ast.ReturnStmt:
+				returns++
+				refuses = refuses && len(s.Results) > 0 && isRefusal(s.Results[len(s.Results)-1], guarded || set, refuser)
+			}
+			return true
+		})
+	}
+	walk(body, false)
+	return refuses && returns > 0
+}
+
+// notNil reports whether a condition is that an error is there.
+func notNil(cond ast.Expr) bool {
+	c, ok := cond.(*ast.BinaryExpr)
+	if !ok || c.Op != token.NEQ {
 		return false
 	}
-	ret, ok := body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) == 0 {
-		return false
-	}
-	switch e := ret.Results[len(ret.Results)-1].(type) {
+	x, ok := c.X.(*ast.Ident)
+	y, also := c.Y.(*ast.Ident)
+	return ok && also && (x.Name == "err" || x.Name == "e") && y.Name == "nil"
+}
+
+func isRefusal(e ast.Expr, guarded bool, refuser func(string) bool) bool {
+	switch e := e.(type) {
 	case *ast.Ident:
+		if e.Name == "err" || e.Name == "e" {
+			return guarded
+		}
 		return strings.HasPrefix(e.Name, "err")
 	case *ast.CallExpr:
-		sel, ok := e.Fun.(*ast.SelectorExpr)
-		if !ok {
-			return false
+		switch fn := e.Fun.(type) {
+		case *ast.Ident:
+			return fn.Name == "Error" || fn.Name == "Result"
+		case *ast.SelectorExpr:
+			return refuser(fn.Sel.Name)
 		}
-		rest, no := strings.CutPrefix(sel.Sel.Name, "no")
-		return sel.Sel.Name == "absent" || no && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z'
 	}
 	return false
 }

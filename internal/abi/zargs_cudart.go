@@ -350,6 +350,40 @@ type CudaDevSmResourceSplitByCount struct {
 	MinCount  uint32
 }
 
+type CudaDevSmResourceSplit struct {
+	_ structs.HostLayout
+
+	Result      uint64
+	NbGroups    uint32
+	Input       uint64
+	Remainder   uint64
+	Flags       uint32
+	GroupParams uint64
+}
+
+type CudaDevResourceGenerateDesc struct {
+	_ structs.HostLayout
+
+	PhDesc      uint64
+	Resources   uint64
+	NbResources uint32
+}
+
+type CudaGreenCtxCreate struct {
+	_ structs.HostLayout
+
+	PhCtx  uint64
+	Desc   uint64
+	Device uint32
+	Flags  uint32
+}
+
+type CudaExecutionCtxDestroy struct {
+	_ structs.HostLayout
+
+	Ctx uint64
+}
+
 type CudaExecutionCtxGetDevResource struct {
 	_ structs.HostLayout
 
@@ -670,6 +704,29 @@ type CudaArrayGetInfo struct {
 	Array  uint64
 }
 
+type CudaArrayGetPlane struct {
+	_ structs.HostLayout
+
+	PPlaneArray uint64
+	HArray      uint64
+	PlaneIdx    uint32
+}
+
+type CudaArrayGetMemoryRequirements struct {
+	_ structs.HostLayout
+
+	MemoryRequirements uint64
+	Array              uint64
+	Device             uint32
+}
+
+type CudaArrayGetSparseProperties struct {
+	_ structs.HostLayout
+
+	SparseProperties uint64
+	Array            uint64
+}
+
 type CudaMemcpyPeer struct {
 	_ structs.HostLayout
 
@@ -945,6 +1002,19 @@ type CudaMemcpy2DFromArray struct {
 	Width   uint64
 	Height  uint64
 	Kind    uint32
+}
+
+type CudaMemcpyArrayToArray struct {
+	_ structs.HostLayout
+
+	Dst        uint64
+	WOffsetDst uint64
+	HOffsetDst uint64
+	Src        uint64
+	WOffsetSrc uint64
+	HOffsetSrc uint64
+	Count      uint64
+	Kind       uint32
 }
 
 type CudaMemcpy2DArrayToArray struct {
@@ -1316,6 +1386,21 @@ type CudaGetMipmappedArrayLevel struct {
 	LevelArray     uint64
 	MipmappedArray uint64
 	Level          uint32
+}
+
+type CudaMipmappedArrayGetMemoryRequirements struct {
+	_ structs.HostLayout
+
+	MemoryRequirements uint64
+	Mipmap             uint64
+	Device             uint32
+}
+
+type CudaMipmappedArrayGetSparseProperties struct {
+	_ structs.HostLayout
+
+	SparseProperties uint64
+	Mipmap           uint64
 }
 
 type CudaGetChannelDesc struct {
@@ -3022,6 +3107,14 @@ type CudaEGLStreamProducerDisconnect struct {
 	_ structs.HostLayout
 
 	Conn uint64
+}
+
+type CudaEGLStreamProducerPresentFrame struct {
+	_ structs.HostLayout
+
+	Conn     uint64
+	Eglframe rt.CudaEglFrame
+	PStream  uint64
 }
 
 type CudaEGLStreamProducerReturnFrame struct {

@@ -543,6 +543,50 @@ func bind_cudaDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDevSmResourceSplit)(args)
+	err := (*cudart.Thread)(thread).DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaDevResourceGenerateDesc)(args)
+	if a.PhDesc == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).DevResourceGenerateDesc(hostmem.Ptr(a.Resources), uint32(a.NbResources))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudaGreenCtxCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGreenCtxCreate)(args)
+	if a.PhCtx == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GreenCtxCreate(rt.CudaDevResourceDesc_t(a.Desc), int32(a.Device), uint32(a.Flags))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhCtx), uint64(r0))
+	return 0
+}
+
+func bind_cudaExecutionCtxDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaExecutionCtxDestroy)(args)
+	err := (*cudart.Thread)(thread).ExecutionCtxDestroy(rt.CudaExecutionContext_t(a.Ctx))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaExecutionCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaExecutionCtxGetDevResource)(args)
 	if a.Resource == 0 {
@@ -1019,6 +1063,45 @@ func bind_cudaArrayGetInfo(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaArrayGetPlane(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaArrayGetPlane)(args)
+	if a.PPlaneArray == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).ArrayGetPlane(rt.CudaArray_t(a.HArray), uint32(a.PlaneIdx))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PPlaneArray), uint64(r0))
+	return 0
+}
+
+func bind_cudaArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaArrayGetMemoryRequirements)(args)
+	if a.MemoryRequirements == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).ArrayGetMemoryRequirements(rt.CudaArray_t(a.Array), int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
+	return 0
+}
+
+func bind_cudaArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaArrayGetSparseProperties)(args)
+	if a.SparseProperties == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).ArrayGetSparseProperties(rt.CudaArray_t(a.Array))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
+	return 0
+}
+
 func bind_cudaMemcpyPeer(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemcpyPeer)(args)
 	err := (*cudart.Thread)(thread).MemcpyPeer(hostmem.Ptr(a.Dst), int32(a.DstDevice), hostmem.Ptr(a.Src), int32(a.SrcDevice), uint64(a.Count))
@@ -1320,6 +1403,15 @@ func bind_cudaMemcpyFromArray(thread, args unsafe.Pointer) int32 {
 func bind_cudaMemcpy2DFromArray(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaMemcpy2DFromArray)(args)
 	err := (*cudart.Thread)(thread).Memcpy2DFromArray(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaMemcpyArrayToArray(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMemcpyArrayToArray)(args)
+	err := (*cudart.Thread)(thread).MemcpyArrayToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffsetDst), uint64(a.HOffsetDst), rt.CudaArray_const_t(a.Src), uint64(a.WOffsetSrc), uint64(a.HOffsetSrc), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1682,6 +1774,32 @@ func bind_cudaGetMipmappedArrayLevel(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.LevelArray), uint64(r0))
+	return 0
+}
+
+func bind_cudaMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMipmappedArrayGetMemoryRequirements)(args)
+	if a.MemoryRequirements == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MipmappedArrayGetMemoryRequirements(rt.CudaMipmappedArray_t(a.Mipmap), int32(a.Device))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
+	return 0
+}
+
+func bind_cudaMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaMipmappedArrayGetSparseProperties)(args)
+	if a.SparseProperties == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).MipmappedArrayGetSparseProperties(rt.CudaMipmappedArray_t(a.Mipmap))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
 	return 0
 }
 
@@ -2174,7 +2292,11 @@ func bind_cudaImportExternalMemory(thread, args unsafe.Pointer) int32 {
 
 func bind_cudaExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaExternalMemoryGetMappedBuffer)(args)
-	err := (*cudart.Thread)(thread).ExternalMemoryGetMappedBuffer(hostmem.Ptr(a.DevPtr), rt.CudaExternalMemory_t(a.ExtMem), hostmem.Ptr(a.BufferDesc))
+	if a.BufferDesc == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaExternalMemoryBufferDesc](hostmem.Ptr(a.BufferDesc))
+	err := (*cudart.Thread)(thread).ExternalMemoryGetMappedBuffer(hostmem.Ptr(a.DevPtr), rt.CudaExternalMemory_t(a.ExtMem), s2)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2903,7 +3025,11 @@ func bind_cudaGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) 
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresSignalNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if a.NodeParams == 0 {
+		return refuseRuntime()
+	}
+	s4 := hostmem.At[rt.CudaExternalSemaphoreSignalNodeParams](hostmem.Ptr(a.NodeParams))
+	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresSignalNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2913,16 +3039,24 @@ func bind_cudaGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) 
 
 func bind_cudaGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExternalSemaphoresSignalNodeGetParams)(args)
-	err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeGetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.Params_out))
+	if a.Params_out == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeGetParams(rt.CudaGraphNode_t(a.HNode))
 	if err != nil {
 		return runtimeCode(err)
 	}
+	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
 }
 
 func bind_cudaGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExternalSemaphoresSignalNodeSetParams)(args)
-	err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeSetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if a.NodeParams == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaExternalSemaphoreSignalNodeParams](hostmem.Ptr(a.NodeParams))
+	err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeSetParams(rt.CudaGraphNode_t(a.HNode), s1)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2934,7 +3068,11 @@ func bind_cudaGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) in
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresWaitNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	if a.NodeParams == 0 {
+		return refuseRuntime()
+	}
+	s4 := hostmem.At[rt.CudaExternalSemaphoreWaitNodeParams](hostmem.Ptr(a.NodeParams))
+	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresWaitNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2944,16 +3082,24 @@ func bind_cudaGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) in
 
 func bind_cudaGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExternalSemaphoresWaitNodeGetParams)(args)
-	err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeGetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.Params_out))
+	if a.Params_out == 0 {
+		return refuseRuntime()
+	}
+	r1, err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeGetParams(rt.CudaGraphNode_t(a.HNode))
 	if err != nil {
 		return runtimeCode(err)
 	}
+	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
 }
 
 func bind_cudaGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExternalSemaphoresWaitNodeSetParams)(args)
-	err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeSetParams(rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if a.NodeParams == 0 {
+		return refuseRuntime()
+	}
+	s1 := hostmem.At[rt.CudaExternalSemaphoreWaitNodeParams](hostmem.Ptr(a.NodeParams))
+	err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeSetParams(rt.CudaGraphNode_t(a.HNode), s1)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3327,7 +3473,11 @@ func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 
 
 func bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExecExternalSemaphoresSignalNodeSetParams)(args)
-	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresSignalNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if a.NodeParams == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaExternalSemaphoreSignalNodeParams](hostmem.Ptr(a.NodeParams))
+	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresSignalNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), s2)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3336,7 +3486,11 @@ func bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe
 
 func bind_cudaGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExecExternalSemaphoresWaitNodeSetParams)(args)
-	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresWaitNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), hostmem.Ptr(a.NodeParams))
+	if a.NodeParams == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaExternalSemaphoreWaitNodeParams](hostmem.Ptr(a.NodeParams))
+	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresWaitNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), s2)
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3994,6 +4148,15 @@ func bind_cudaEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
 func bind_cudaEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaEGLStreamProducerDisconnect)(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaEGLStreamProducerPresentFrame)(args)
+	err := (*cudart.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))
 	if err != nil {
 		return runtimeCode(err)
 	}

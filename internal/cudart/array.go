@@ -237,46 +237,75 @@ func (t *Thread) Memcpy2DArrayToArray(dst rt.CudaArray_t, dx, dy uint64, src rt.
 	return t.copyArray(&arrayCopy{dst: dst, dstX: dx, dstY: dy, src: rt.CudaArray_t(src), srcX: sx, srcY: sy, w: w, h: h, kind: kind})
 }
 
-// copyRun copies bytes that follow each other over the ends of an array's rows.
+// rowBytes is the length of an array's row.
+func rowBytes(d *driver.Thread, a rt.CudaArray_t) (uint64, error) {
+	x, err := d.Array3DGetDescriptor(cu.CUarray(a))
+	if err != nil {
+		return 0, err
+	}
+	e := channelDesc(x.Format, x.NumChannels)
+	return x.Width * uint64(e.X/8) * uint64(x.NumChannels), nil
+}
+
+// copyRun copies bytes that follow each other over the ends of an array's rows, or of both arrays' rows.
 func (t *Thread) copyRun(c arrayCopy, n uint64) error {
 	d, err := t.ready()
 	if err != nil {
 		return err
 	}
-	array := c.dst
-	if array == 0 {
-		array = c.src
+	type side struct {
+		row  uint64
+		x, y *uint64
 	}
-	x, err := d.Array3DGetDescriptor(cu.CUarray(array))
-	if err != nil {
-		return err
-	}
-	e := channelDesc(x.Format, x.NumChannels)
-	row := x.Width * uint64(e.X/8) * uint64(x.NumChannels)
-	for n > 0 {
-		at := &c.dstX
-		y := &c.dstY
-		if c.dst == 0 {
-			at, y = &c.srcX, &c.srcY
+	var sides []side
+	for _, s := range []struct {
+		array rt.CudaArray_t
+		x, y  *uint64
+	}{{c.dst, &c.dstX, &c.dstY}, {c.src, &c.srcX, &c.srcY}} {
+		if s.array == 0 {
+			continue
 		}
-		if *at > row {
+		row, err := rowBytes(d, s.array)
+		if err != nil {
+			return err
+		}
+		if *s.x > row {
 			return errInvalidValue
 		}
-		part := min(n, row-*at)
+		sides = append(sides, side{row, s.x, s.y})
+	}
+	for n > 0 {
+		part := n
+		for _, s := range sides {
+			if *s.x == s.row {
+				*s.x = 0
+				*s.y++
+			}
+			part = min(part, s.row-*s.x)
+		}
 		c.w, c.h, c.pitch = part, 1, max(part, 1)
 		if err := t.copyArray(&c); err != nil {
 			return err
 		}
 		n -= part
-		*at = 0
-		*y++
-		if c.dst != 0 {
-			c.from = c.from.Add(part)
-		} else {
+		for _, s := range sides {
+			*s.x += part
+		}
+		if c.dst == 0 {
 			c.to = c.to.Add(part)
+		} else if c.src == 0 {
+			c.from = c.from.Add(part)
 		}
 	}
 	return nil
+}
+
+// MemcpyArrayToArray copies bytes from an array to another, row after row.
+func (t *Thread) MemcpyArrayToArray(dst rt.CudaArray_t, dx, dy uint64, src rt.CudaArray_const_t, sx, sy, n uint64, kind rt.CudaMemcpyKind) error {
+	if dst == 0 || src == 0 {
+		return t.absent(errInvalidHandle)
+	}
+	return t.copyRun(arrayCopy{dst: dst, dstX: dx, dstY: dy, src: rt.CudaArray_t(src), srcX: sx, srcY: sy, kind: kind}, n)
 }
 
 // MemcpyToArray copies bytes into an array, row after row.

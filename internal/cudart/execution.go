@@ -7,8 +7,7 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
-// Execution contexts of CUDA 13. A device's own is its primary context; the part of a device that a green context would be is
-// not made here, so these are all there are.
+// Execution contexts of CUDA 13: a device's own is its primary context, others have a share of a device (green contexts).
 
 // DeviceGetExecutionCtx is the device's own execution context.
 func (t *Thread) DeviceGetExecutionCtx(dev int32) (rt.CudaExecutionContext_t, error) {
@@ -125,4 +124,53 @@ func (t *Thread) DevSmResourceSplitByCount(result, groups, input, rest hostmem.P
 		return err
 	}
 	return d.DevSmResourceSplitByCount(result, groups, input, rest, flags, least)
+}
+
+// DevSmResourceSplit divides processors into groups of described sizes.
+func (t *Thread) DevSmResourceSplit(result hostmem.Ptr, groups uint32, input, rest hostmem.Ptr, flags uint32, params hostmem.Ptr) error {
+	d, err := t.started()
+	if err != nil {
+		return err
+	}
+	return d.DevSmResourceSplit(result, groups, input, rest, flags, params)
+}
+
+// DevResourceGenerateDesc makes one description of several resources.
+func (t *Thread) DevResourceGenerateDesc(list hostmem.Ptr, n uint32) (rt.CudaDevResourceDesc_t, error) {
+	d, err := t.started()
+	if err != nil {
+		return 0, err
+	}
+	h, err := d.DevResourceGenerateDesc(list, n)
+	return rt.CudaDevResourceDesc_t(h), err
+}
+
+// GreenCtxCreate makes an execution context with a share of a device. It is known by its context, as a device's own is.
+func (t *Thread) GreenCtxCreate(desc rt.CudaDevResourceDesc_t, dev int32, flags uint32) (rt.CudaExecutionContext_t, error) {
+	if flags != 0 {
+		return 0, errInvalidValue
+	}
+	d, err := t.device(dev)
+	if err != nil {
+		return 0, err
+	}
+	g, err := d.GreenCtxCreate(cu.CUdevResourceDesc(desc), dev, uint32(cu.CU_GREEN_CTX_DEFAULT_STREAM))
+	if err != nil {
+		return 0, err
+	}
+	c, err := d.CtxFromGreenCtx(g)
+	return rt.CudaExecutionContext_t(c), err
+}
+
+// ExecutionCtxDestroy ends a context that GreenCtxCreate made; a device's own cannot be ended.
+func (t *Thread) ExecutionCtxDestroy(ctx rt.CudaExecutionContext_t) error {
+	d, err := t.started()
+	if err != nil {
+		return err
+	}
+	g, err := d.GreenOf(cu.CUcontext(ctx))
+	if err != nil {
+		return err
+	}
+	return d.GreenCtxDestroy(g)
 }

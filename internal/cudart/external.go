@@ -1,110 +1,203 @@
 package cudart
 
 import (
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
 )
 
-// Memory and semaphores of other interfaces (Vulkan, Direct3D, NvSci). None of them has a device here, so there is nothing to
-// import, and no handle of an imported thing is valid.
+// Memory and semaphores of other interfaces. Memory that comes as a file descriptor of ours is taken as the driver takes it; a
+// semaphore is one of a graphics interface, and none of these has a device here. The structures of version 13 are those of 12
+// with reserved words behind, so only what both have is read.
 
-// importable says why a thing of some kind cannot be imported: it is of no kind, or of one that nobody here makes.
-func importable(kind, last int32) error {
-	if kind < 1 || kind > last {
+// ImportExternalMemory takes memory from outside.
+func (t *Thread) ImportExternalMemory(p *rt.CudaExternalMemoryHandleDesc) (rt.CudaExternalMemory_t, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	q := cu.CUDA_EXTERNAL_MEMORY_HANDLE_DESC{Type: cu.CUexternalMemoryHandleType(p.Type), Size: p.Size, Flags: p.Flags}
+	*q.Handle.Fd() = *p.Handle.Fd()
+	m, err := d.ImportExternalMemory(&q)
+	return rt.CudaExternalMemory_t(m), err
+}
+
+// ExternalMemoryGetMappedBuffer maps a part of it, and writes its address.
+func (t *Thread) ExternalMemoryGetMappedBuffer(out hostmem.Ptr, m rt.CudaExternalMemory_t, p *rt.CudaExternalMemoryBufferDesc) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	if out == hostmem.Nil {
 		return errInvalidValue
 	}
-	return errNotSupported
-}
-
-// ImportExternalMemory refuses: nobody else has memory of this device.
-func (t *Thread) ImportExternalMemory(p *rt.CudaExternalMemoryHandleDesc) (rt.CudaExternalMemory_t, error) {
-	return 0, t.absent(importable(int32(p.Type), int32(rt.CudaExternalMemoryHandleTypeNvSciBuf)))
-}
-
-// ExternalMemoryGetMappedBuffer refuses: nothing was imported.
-func (t *Thread) ExternalMemoryGetMappedBuffer(hostmem.Ptr, rt.CudaExternalMemory_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
-}
-
-// ExternalMemoryGetMappedMipmappedArray refuses: nothing was imported. A description without a format is refused first.
-func (t *Thread) ExternalMemoryGetMappedMipmappedArray(_ rt.CudaExternalMemory_t, p *rt.CudaExternalMemoryMipmappedArrayDesc) (rt.CudaMipmappedArray_t, error) {
-	if f := p.FormatDesc; f.X == 0 && f.Y == 0 && f.Z == 0 && f.W == 0 {
-		return 0, t.absent(Error(rt.CudaErrorInvalidChannelDescriptor))
+	a, err := d.ExternalMemoryGetMappedBuffer(cu.CUexternalMemory(m), &cu.CUDA_EXTERNAL_MEMORY_BUFFER_DESC{Offset: p.Offset, Size: p.Size, Flags: p.Flags})
+	if err == nil {
+		hostmem.Store(out, uint64(a))
 	}
-	return 0, t.absent(errInvalidValue)
+	return err
 }
 
-// DestroyExternalMemory refuses: nothing was imported.
-func (t *Thread) DestroyExternalMemory(rt.CudaExternalMemory_t) error {
-	return t.absent(errInvalidValue)
+// ExternalMemoryGetMappedMipmappedArray maps it as an array. A description without a format is refused first.
+func (t *Thread) ExternalMemoryGetMappedMipmappedArray(m rt.CudaExternalMemory_t, p *rt.CudaExternalMemoryMipmappedArrayDesc) (rt.CudaMipmappedArray_t, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	f, n, err := channels(&p.FormatDesc)
+	if err != nil {
+		return 0, err
+	}
+	q := cu.CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC{Offset: p.Offset, NumLevels: p.NumLevels}
+	q.ArrayDesc = cu.CUDA_ARRAY3D_DESCRIPTOR{Width: p.Extent.Width, Height: p.Extent.Height, Depth: p.Extent.Depth, Format: f, NumChannels: n, Flags: p.Flags}
+	a, err := d.ExternalMemoryGetMappedMipmappedArray(cu.CUexternalMemory(m), &q)
+	return rt.CudaMipmappedArray_t(a), err
 }
 
-// ImportExternalSemaphore refuses: nobody else signals this device.
+// DestroyExternalMemory gives the memory back.
+func (t *Thread) DestroyExternalMemory(m rt.CudaExternalMemory_t) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.DestroyExternalMemory(cu.CUexternalMemory(m))
+}
+
+// ImportExternalSemaphore takes a semaphore from outside.
 func (t *Thread) ImportExternalSemaphore(p *rt.CudaExternalSemaphoreHandleDesc) (rt.CudaExternalSemaphore_t, error) {
-	return 0, t.absent(importable(int32(p.Type), int32(rt.CudaExternalSemaphoreHandleTypeTimelineSemaphoreWin32)))
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	q := cu.CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC{Type: cu.CUexternalSemaphoreHandleType(p.Type), Flags: p.Flags}
+	*q.Handle.Fd() = *p.Handle.Fd()
+	h, err := d.ImportExternalSemaphore(&q)
+	return rt.CudaExternalSemaphore_t(h), err
 }
 
-// DestroyExternalSemaphore refuses: nothing was imported.
-func (t *Thread) DestroyExternalSemaphore(rt.CudaExternalSemaphore_t) error {
-	return t.absent(errInvalidValue)
+// DestroyExternalSemaphore gives it back.
+func (t *Thread) DestroyExternalSemaphore(h rt.CudaExternalSemaphore_t) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.DestroyExternalSemaphore(cu.CUexternalSemaphore(h))
 }
 
-// SignalExternalSemaphoresAsync refuses: nothing was imported.
-func (t *Thread) SignalExternalSemaphoresAsync(hostmem.Ptr, hostmem.Ptr, uint32, rt.CudaStream_t) error {
-	return t.absent(errInvalidValue)
+// SignalExternalSemaphoresAsync signals semaphores in a stream.
+func (t *Thread) SignalExternalSemaphoresAsync(list, params hostmem.Ptr, n uint32, s rt.CudaStream_t) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.SignalExternalSemaphoresAsync(list, params, n, cu.CUstream(s))
 }
 
-// SignalExternalSemaphoresAsync12 refuses: nothing was imported.
-func (t *Thread) SignalExternalSemaphoresAsync12(hostmem.Ptr, hostmem.Ptr, uint32, rt.CudaStream_t) error {
-	return t.absent(errInvalidValue)
+// SignalExternalSemaphoresAsync12 is the same with the parameters of version 11.
+func (t *Thread) SignalExternalSemaphoresAsync12(list, params hostmem.Ptr, n uint32, s rt.CudaStream_t) error {
+	return t.SignalExternalSemaphoresAsync(list, params, n, s)
 }
 
-// WaitExternalSemaphoresAsync refuses: nothing was imported.
-func (t *Thread) WaitExternalSemaphoresAsync(hostmem.Ptr, hostmem.Ptr, uint32, rt.CudaStream_t) error {
-	return t.absent(errInvalidValue)
+// WaitExternalSemaphoresAsync lets a stream wait for semaphores.
+func (t *Thread) WaitExternalSemaphoresAsync(list, params hostmem.Ptr, n uint32, s rt.CudaStream_t) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return d.WaitExternalSemaphoresAsync(list, params, n, cu.CUstream(s))
 }
 
-// WaitExternalSemaphoresAsync12 refuses: nothing was imported.
-func (t *Thread) WaitExternalSemaphoresAsync12(hostmem.Ptr, hostmem.Ptr, uint32, rt.CudaStream_t) error {
-	return t.absent(errInvalidValue)
+// WaitExternalSemaphoresAsync12 is the same with the parameters of version 11.
+func (t *Thread) WaitExternalSemaphoresAsync12(list, params hostmem.Ptr, n uint32, s rt.CudaStream_t) error {
+	return t.WaitExternalSemaphoresAsync(list, params, n, s)
 }
 
-// GraphAddExternalSemaphoresSignalNode refuses: nothing was imported.
-func (t *Thread) GraphAddExternalSemaphoresSignalNode(rt.CudaGraph_t, hostmem.Ptr, uint64, hostmem.Ptr) (rt.CudaGraphNode_t, error) {
-	return 0, t.absent(errInvalidValue)
+// The parameters of nodes are the driver's.
+
+func signalNode(p *rt.CudaExternalSemaphoreSignalNodeParams) *cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS {
+	return &cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS{ExtSemArray: p.ExtSemArray, ParamsArray: p.ParamsArray, NumExtSems: p.NumExtSems}
 }
 
-// GraphAddExternalSemaphoresWaitNode refuses: nothing was imported.
-func (t *Thread) GraphAddExternalSemaphoresWaitNode(rt.CudaGraph_t, hostmem.Ptr, uint64, hostmem.Ptr) (rt.CudaGraphNode_t, error) {
-	return 0, t.absent(errInvalidValue)
+func waitNode(p *rt.CudaExternalSemaphoreWaitNodeParams) *cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS {
+	return &cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS{ExtSemArray: p.ExtSemArray, ParamsArray: p.ParamsArray, NumExtSems: p.NumExtSems}
 }
 
-// GraphExternalSemaphoresSignalNodeGetParams refuses: no node is of this kind.
-func (t *Thread) GraphExternalSemaphoresSignalNodeGetParams(rt.CudaGraphNode_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
+// withDriver runs f once there is a device.
+func (t *Thread) withDriver(f func(d *driver.Thread) error) error {
+	d, err := t.ready()
+	if err != nil {
+		return err
+	}
+	return f(d)
 }
 
-// GraphExternalSemaphoresWaitNodeGetParams refuses: no node is of this kind.
-func (t *Thread) GraphExternalSemaphoresWaitNodeGetParams(rt.CudaGraphNode_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
+// GraphAddExternalSemaphoresSignalNode adds a node that signals.
+func (t *Thread) GraphAddExternalSemaphoresSignalNode(g rt.CudaGraph_t, deps hostmem.Ptr, n uint64, p *rt.CudaExternalSemaphoreSignalNodeParams) (rt.CudaGraphNode_t, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	h, err := d.GraphAddExternalSemaphoresSignalNode(cu.CUgraph(g), deps, n, signalNode(p))
+	return rt.CudaGraphNode_t(h), err
 }
 
-// GraphExternalSemaphoresSignalNodeSetParams refuses: no node is of this kind.
-func (t *Thread) GraphExternalSemaphoresSignalNodeSetParams(rt.CudaGraphNode_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
+// GraphAddExternalSemaphoresWaitNode adds a node that waits.
+func (t *Thread) GraphAddExternalSemaphoresWaitNode(g rt.CudaGraph_t, deps hostmem.Ptr, n uint64, p *rt.CudaExternalSemaphoreWaitNodeParams) (rt.CudaGraphNode_t, error) {
+	d, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	h, err := d.GraphAddExternalSemaphoresWaitNode(cu.CUgraph(g), deps, n, waitNode(p))
+	return rt.CudaGraphNode_t(h), err
 }
 
-// GraphExternalSemaphoresWaitNodeSetParams refuses: no node is of this kind.
-func (t *Thread) GraphExternalSemaphoresWaitNodeSetParams(rt.CudaGraphNode_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
+// GraphExternalSemaphoresSignalNodeGetParams is a node's list.
+func (t *Thread) GraphExternalSemaphoresSignalNodeGetParams(n rt.CudaGraphNode_t) (p rt.CudaExternalSemaphoreSignalNodeParams, err error) {
+	d, err := t.ready()
+	if err != nil {
+		return p, err
+	}
+	q, err := d.GraphExternalSemaphoresSignalNodeGetParams(cu.CUgraphNode(n))
+	p.ExtSemArray, p.ParamsArray, p.NumExtSems = q.ExtSemArray, q.ParamsArray, q.NumExtSems
+	return p, err
 }
 
-// GraphExecExternalSemaphoresSignalNodeSetParams refuses: no node is of this kind.
-func (t *Thread) GraphExecExternalSemaphoresSignalNodeSetParams(rt.CudaGraphExec_t, rt.CudaGraphNode_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
+// GraphExternalSemaphoresWaitNodeGetParams is a node's list.
+func (t *Thread) GraphExternalSemaphoresWaitNodeGetParams(n rt.CudaGraphNode_t) (p rt.CudaExternalSemaphoreWaitNodeParams, err error) {
+	d, err := t.ready()
+	if err != nil {
+		return p, err
+	}
+	q, err := d.GraphExternalSemaphoresWaitNodeGetParams(cu.CUgraphNode(n))
+	p.ExtSemArray, p.ParamsArray, p.NumExtSems = q.ExtSemArray, q.ParamsArray, q.NumExtSems
+	return p, err
 }
 
-// GraphExecExternalSemaphoresWaitNodeSetParams refuses: no node is of this kind.
-func (t *Thread) GraphExecExternalSemaphoresWaitNodeSetParams(rt.CudaGraphExec_t, rt.CudaGraphNode_t, hostmem.Ptr) error {
-	return t.absent(errInvalidValue)
+// GraphExternalSemaphoresSignalNodeSetParams replaces it.
+func (t *Thread) GraphExternalSemaphoresSignalNodeSetParams(n rt.CudaGraphNode_t, p *rt.CudaExternalSemaphoreSignalNodeParams) error {
+	return t.withDriver(func(d *driver.Thread) error {
+		return d.GraphExternalSemaphoresSignalNodeSetParams(cu.CUgraphNode(n), signalNode(p))
+	})
+}
+
+// GraphExternalSemaphoresWaitNodeSetParams replaces it.
+func (t *Thread) GraphExternalSemaphoresWaitNodeSetParams(n rt.CudaGraphNode_t, p *rt.CudaExternalSemaphoreWaitNodeParams) error {
+	return t.withDriver(func(d *driver.Thread) error {
+		return d.GraphExternalSemaphoresWaitNodeSetParams(cu.CUgraphNode(n), waitNode(p))
+	})
+}
+
+// GraphExecExternalSemaphoresSignalNodeSetParams replaces it in an executable.
+func (t *Thread) GraphExecExternalSemaphoresSignalNodeSetParams(x rt.CudaGraphExec_t, n rt.CudaGraphNode_t, p *rt.CudaExternalSemaphoreSignalNodeParams) error {
+	return t.withDriver(func(d *driver.Thread) error {
+		return d.GraphExecExternalSemaphoresSignalNodeSetParams(cu.CUgraphExec(x), cu.CUgraphNode(n), signalNode(p))
+	})
+}
+
+// GraphExecExternalSemaphoresWaitNodeSetParams replaces it in an executable.
+func (t *Thread) GraphExecExternalSemaphoresWaitNodeSetParams(x rt.CudaGraphExec_t, n rt.CudaGraphNode_t, p *rt.CudaExternalSemaphoreWaitNodeParams) error {
+	return t.withDriver(func(d *driver.Thread) error {
+		return d.GraphExecExternalSemaphoresWaitNodeSetParams(cu.CUgraphExec(x), cu.CUgraphNode(n), waitNode(p))
+	})
 }

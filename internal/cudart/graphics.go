@@ -163,6 +163,11 @@ func (t *Thread) EGLStreamProducerConnect(hostmem.Ptr, hostmem.Ptr, int32, int32
 // EGLStreamProducerDisconnect refuses: nothing is connected.
 func (t *Thread) EGLStreamProducerDisconnect(hostmem.Ptr) error { return t.absent(errInvalidHandle) }
 
+// EGLStreamProducerPresentFrame refuses: nothing is connected.
+func (t *Thread) EGLStreamProducerPresentFrame(hostmem.Ptr, rt.CudaEglFrame, hostmem.Ptr) error {
+	return t.absent(errInvalidHandle)
+}
+
 // EGLStreamProducerReturnFrame refuses: nothing is connected.
 func (t *Thread) EGLStreamProducerReturnFrame(hostmem.Ptr, hostmem.Ptr, hostmem.Ptr) error {
 	return t.absent(errInvalidHandle)

@@ -232,6 +232,22 @@ func (t *Thread) green(h cu.CUgreenCtx) (*Green, error) {
 	return nil, errInvalidContext
 }
 
+// GreenOf is the green context whose context h is; any other context is refused.
+func (t *Thread) GreenOf(h cu.CUcontext) (cu.CUgreenCtx, error) {
+	s, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	c := s.contexts.Get(handleValue(h))
+	if c == nil {
+		return 0, errInvalidContext
+	}
+	if c.green == nil {
+		return 0, errInvalidValue
+	}
+	return c.green.handle, nil
+}
+
 // GreenCtxDestroy ends a green context and its context. Its streams stay as handles that answer STREAM_DETACHED until they
 // are destroyed.
 func (t *Thread) GreenCtxDestroy(h cu.CUgreenCtx) error {
