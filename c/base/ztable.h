@@ -4020,7 +4020,7 @@
 #define KZ_nvml_nvmlInternalGetExportTable 402
 #define KZ_nvml_nvmlVgpuInstanceGetLicenseInfo 403
 
-#define KZ_HASH 0xc5c3c3e43939150dull
+#define KZ_HASH 0xd6d382fe8b7e4d1full
 
 #define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart12, 5; library cudart13, 6; library nvml, 7
 

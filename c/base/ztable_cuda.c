@@ -457,7 +457,7 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 442 cuEventRecord_ptsz
 	kz_lazy_cuda, // 443 cuEventRecordWithFlags
 	kz_lazy_cuda, // 444 cuEventRecordWithFlags_ptsz
-	kz_none_cuda, // 445 cuEventCreateFromEGLSync
+	kz_lazy_cuda, // 445 cuEventCreateFromEGLSync
 	kz_lazy_cuda, // 446 cuImportExternalMemory
 	kz_lazy_cuda, // 447 cuExternalMemoryGetMappedBuffer
 	kz_lazy_cuda, // 448 cuExternalMemoryGetMappedMipmappedArray
@@ -683,22 +683,22 @@ KZ_EXPORT void *kz_table_cuda[] = {
 	kz_lazy_cuda, // 668 cuGLCtxCreate
 	kz_lazy_cuda, // 669 cuGLMapBufferObject
 	kz_lazy_cuda, // 670 cuGLMapBufferObjectAsync
-	kz_none_cuda, // 671 cuGraphicsEGLRegisterImage
-	kz_none_cuda, // 672 cuEGLStreamConsumerConnect
-	kz_none_cuda, // 673 cuEGLStreamConsumerConnectWithFlags
-	kz_none_cuda, // 674 cuEGLStreamConsumerDisconnect
-	kz_none_cuda, // 675 cuEGLStreamConsumerAcquireFrame
-	kz_none_cuda, // 676 cuEGLStreamConsumerReleaseFrame
-	kz_none_cuda, // 677 cuEGLStreamProducerConnect
-	kz_none_cuda, // 678 cuEGLStreamProducerDisconnect
-	kz_none_cuda, // 679 cuEGLStreamProducerPresentFrame
-	kz_none_cuda, // 680 cuEGLStreamProducerReturnFrame
-	kz_none_cuda, // 681 cuGraphicsResourceGetMappedEglFrame
-	kz_none_cuda, // 682 cuVDPAUGetDevice
-	kz_none_cuda, // 683 cuVDPAUCtxCreate_v2
-	kz_none_cuda, // 684 cuGraphicsVDPAURegisterVideoSurface
-	kz_none_cuda, // 685 cuGraphicsVDPAURegisterOutputSurface
-	kz_none_cuda, // 686 cuVDPAUCtxCreate
+	kz_lazy_cuda, // 671 cuGraphicsEGLRegisterImage
+	kz_lazy_cuda, // 672 cuEGLStreamConsumerConnect
+	kz_lazy_cuda, // 673 cuEGLStreamConsumerConnectWithFlags
+	kz_lazy_cuda, // 674 cuEGLStreamConsumerDisconnect
+	kz_lazy_cuda, // 675 cuEGLStreamConsumerAcquireFrame
+	kz_lazy_cuda, // 676 cuEGLStreamConsumerReleaseFrame
+	kz_lazy_cuda, // 677 cuEGLStreamProducerConnect
+	kz_lazy_cuda, // 678 cuEGLStreamProducerDisconnect
+	kz_lazy_cuda, // 679 cuEGLStreamProducerPresentFrame
+	kz_lazy_cuda, // 680 cuEGLStreamProducerReturnFrame
+	kz_lazy_cuda, // 681 cuGraphicsResourceGetMappedEglFrame
+	kz_lazy_cuda, // 682 cuVDPAUGetDevice
+	kz_lazy_cuda, // 683 cuVDPAUCtxCreate_v2
+	kz_lazy_cuda, // 684 cuGraphicsVDPAURegisterVideoSurface
+	kz_lazy_cuda, // 685 cuGraphicsVDPAURegisterOutputSurface
+	kz_lazy_cuda, // 686 cuVDPAUCtxCreate
 	kz_none_cuda, // 687 cuEGLApiInit
 	kz_lazy_cuda, // 688 cuCoredumpGetAttribute
 	kz_lazy_cuda, // 689 cuCoredumpGetAttributeGlobal
@@ -764,7 +764,7 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
@@ -773,8 +773,8 @@ const uint8_t kz_kind_cuda[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,0,0,0,0,0,0,0,0,};
 

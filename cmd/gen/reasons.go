@@ -38,7 +38,7 @@ var reasons = []struct{ prefix, why string }{
 	{"cuStreamBeginCaptureToCig", "graphics in CUDA needs Direct3D"}, {"cuStreamEndCaptureToCig", "graphics in CUDA needs Direct3D"},
 	{"cuLaunchCooperativeKernelMultiDevice", "withdrawn by the vendor: not yet"},
 	{"cuTensorMapEncodeIm2colWide", "a mode of compute capability 10 only: not yet"},
-	{"cuCoredump", "core dumps of device state: no such state"}, {"cuLogs", "vendor's log stream: not yet"},
+	{"cuLogs", "vendor's log stream: not yet"},
 	{"cuCheckpointOperationComplete", "not yet: newer than CUDA 13.0, the version the driver answers with"}, {"cuProfilerInitialize", "withdrawn by the vendor"},
 	{"cudbg", "the vendor's debugger interface, private"},
 	{"cudaMemcpyArrayToArray", "withdrawn by the vendor: not yet"},
@@ -83,6 +83,7 @@ var without = []struct{ prefix, why string }{
 	{"cudaSignalExternalSemaphores", "a graphics interface that makes semaphores"}, {"cudaWaitExternalSemaphores", "a graphics interface that makes semaphores"},
 	{"cudaExternalMemoryGetMappedMipmappedArray", "a graphics interface that lays images out"},
 	{"cuFlushGPUDirectRDMAWrites", "a network card that writes into a device's memory"}, {"cudaDeviceFlushGPUDirectRDMAWrites", "a network card that writes into a device's memory"},
+	{"cuCoredump", "core dumps of a device: its state is the process's own"}, {"cuParamSetTexRef", "references that a kernel does not name itself (withdrawn)"},
 	{"cuCheckpointProcess", "another process that could be frozen"}, {"cuDeviceGetLuid", "Windows"}, {"cudaDeviceGetLuid", "Windows"},
 	{"cuMemGetHandleForAddressRange", "DMA buffers; the device's attribute says so"},
 	{"cuProfilerInitialize", "the profiler that left the interface"}, {"cuCheckpointOperation", "operations on checkpoints that go on by themselves"},
@@ -127,7 +128,7 @@ func (w *world) refusers(pkg string, known map[string]bool) (map[string]bool, er
 			}
 		}
 	}
-	found := map[string]bool{"absent": true, "absentAt": true} // they give back the error they are given
+	found := map[string]bool{}
 	called := func(name string) bool { return found[name] || known[name] }
 	for more := true; more; {
 		more = false
@@ -199,6 +200,9 @@ func isRefusal(e ast.Expr, guarded bool, refuser func(string) bool) bool {
 		case *ast.Ident:
 			return fn.Name == "Error" || fn.Name == "Result"
 		case *ast.SelectorExpr:
+			if strings.HasPrefix(fn.Sel.Name, "absent") && len(e.Args) > 0 { // gives back the error it is given
+				return isRefusal(e.Args[0], guarded, refuser)
+			}
 			return refuser(fn.Sel.Name)
 		}
 	}

@@ -2746,6 +2746,14 @@ type CuEventRecordWithFlags struct {
 	Flags   uint32
 }
 
+type CuEventCreateFromEGLSync struct {
+	_ structs.HostLayout
+
+	PhEvent uint64
+	EglSync uint64
+	Flags   uint32
+}
+
 type CuImportExternalMemory struct {
 	_ structs.HostLayout
 
@@ -4439,6 +4447,136 @@ type CuGLMapBufferObjectAsync struct {
 	Size    uint64
 	Buffer  uint32
 	HStream uint64
+}
+
+type CuGraphicsEGLRegisterImage struct {
+	_ structs.HostLayout
+
+	PCudaResource uint64
+	Image         uint64
+	Flags         uint32
+}
+
+type CuEGLStreamConsumerConnect struct {
+	_ structs.HostLayout
+
+	Conn   uint64
+	Stream uint64
+}
+
+type CuEGLStreamConsumerConnectWithFlags struct {
+	_ structs.HostLayout
+
+	Conn   uint64
+	Stream uint64
+	Flags  uint32
+}
+
+type CuEGLStreamConsumerDisconnect struct {
+	_ structs.HostLayout
+
+	Conn uint64
+}
+
+type CuEGLStreamConsumerAcquireFrame struct {
+	_ structs.HostLayout
+
+	Conn          uint64
+	PCudaResource uint64
+	PStream       uint64
+	Timeout       uint32
+}
+
+type CuEGLStreamConsumerReleaseFrame struct {
+	_ structs.HostLayout
+
+	Conn          uint64
+	PCudaResource uint64
+	PStream       uint64
+}
+
+type CuEGLStreamProducerConnect struct {
+	_ structs.HostLayout
+
+	Conn   uint64
+	Stream uint64
+	Width  uint32
+	Height uint32
+}
+
+type CuEGLStreamProducerDisconnect struct {
+	_ structs.HostLayout
+
+	Conn uint64
+}
+
+type CuEGLStreamProducerPresentFrame struct {
+	_ structs.HostLayout
+
+	Conn     uint64
+	Eglframe cu.CUeglFrame_v1
+	PStream  uint64
+}
+
+type CuEGLStreamProducerReturnFrame struct {
+	_ structs.HostLayout
+
+	Conn     uint64
+	Eglframe uint64
+	PStream  uint64
+}
+
+type CuGraphicsResourceGetMappedEglFrame struct {
+	_ structs.HostLayout
+
+	EglFrame uint64
+	Resource uint64
+	Index    uint32
+	MipLevel uint32
+}
+
+type CuVDPAUGetDevice struct {
+	_ structs.HostLayout
+
+	PDevice           uint64
+	VdpDevice         uint32
+	VdpGetProcAddress uint64
+}
+
+type CuVDPAUCtxCreate_v2 struct {
+	_ structs.HostLayout
+
+	PCtx              uint64
+	Flags             uint32
+	Device            uint32
+	VdpDevice         uint32
+	VdpGetProcAddress uint64
+}
+
+type CuGraphicsVDPAURegisterVideoSurface struct {
+	_ structs.HostLayout
+
+	PCudaResource uint64
+	VdpSurface    uint32
+	Flags         uint32
+}
+
+type CuGraphicsVDPAURegisterOutputSurface struct {
+	_ structs.HostLayout
+
+	PCudaResource uint64
+	VdpSurface    uint32
+	Flags         uint32
+}
+
+type CuVDPAUCtxCreate struct {
+	_ structs.HostLayout
+
+	PCtx              uint64
+	Flags             uint32
+	Device            uint32
+	VdpDevice         uint32
+	VdpGetProcAddress uint64
 }
 
 type CuCoredumpGetAttribute struct {

@@ -2317,1318 +2317,1403 @@ static CUresult kz_stub_cuda_cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstrea
 	return kz_door(342, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
+static CUresult kz_stub_cuda_cuEventCreateFromEGLSync(CUevent *phEvent, void *eglSync, unsigned int flags) {
+	struct { CUevent *phEvent; void *eglSync; unsigned int flags; } a = {phEvent, eglSync, flags};
+	return kz_door(343, 0, &a);
+}
+
 static CUresult kz_stub_cuda_cuImportExternalMemory(CUexternalMemory *extMem_out, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc) {
 	struct { CUexternalMemory *extMem_out; const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc; } a = {extMem_out, memHandleDesc};
-	return kz_door(343, 0, &a);
+	return kz_door(344, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc) {
 	struct { CUdeviceptr *devPtr; CUexternalMemory extMem; const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc; } a = {devPtr, extMem, bufferDesc};
-	return kz_door(344, 0, &a);
+	return kz_door(345, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc) {
 	struct { CUmipmappedArray *mipmap; CUexternalMemory extMem; const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc; } a = {mipmap, extMem, mipmapDesc};
-	return kz_door(345, 0, &a);
+	return kz_door(346, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDestroyExternalMemory(CUexternalMemory extMem) {
 	struct { CUexternalMemory extMem; } a = {extMem};
-	return kz_door(346, 0, &a);
+	return kz_door(347, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc) {
 	struct { CUexternalSemaphore *extSem_out; const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc; } a = {extSem_out, semHandleDesc};
-	return kz_door(347, 0, &a);
+	return kz_door(348, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuDestroyExternalSemaphore(CUexternalSemaphore extSem) {
 	struct { CUexternalSemaphore extSem; } a = {extSem};
-	return kz_door(348, 0, &a);
+	return kz_door(349, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(349, 0, &a);
+	return kz_door(350, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSignalExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(349, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(350, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(350, 0, &a);
+	return kz_door(351, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream) {
 	if (!stream)
 		stream = (CUstream)2; // the per-thread default stream
 	struct { const CUexternalSemaphore *extSemArray; const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray; unsigned int numExtSems; CUstream stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(350, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(351, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
 	struct { int *pi; CUfunction_attribute attrib; CUfunction hfunc; } a = {pi, attrib, hfunc};
-	return kz_door(351, 0, &a);
+	return kz_door(352, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
 	struct { CUfunction hfunc; CUfunction_attribute attrib; int value; } a = {hfunc, attrib, value};
-	return kz_door(352, 0, &a);
+	return kz_door(353, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
 	struct { CUfunction hfunc; CUfunc_cache config; } a = {hfunc, config};
-	return kz_door(353, 0, &a);
+	return kz_door(354, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
 	struct { CUmodule *hmod; CUfunction hfunc; } a = {hmod, hfunc};
-	return kz_door(354, 0, &a);
+	return kz_door(355, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetName(const char **name, CUfunction hfunc) {
 	struct { const char **name; CUfunction hfunc; } a = {name, hfunc};
-	return kz_door(355, 0, &a);
+	return kz_door(356, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { CUfunction func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(356, 0, &a);
+	return kz_door(357, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncGetParamCount(CUfunction func, size_t *paramCount) {
 	struct { CUfunction func; size_t *paramCount; } a = {func, paramCount};
-	return kz_door(357, 0, &a);
+	return kz_door(358, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
 	struct { CUfunctionLoadingState *state; CUfunction function; } a = {state, function};
-	return kz_door(358, 0, &a);
+	return kz_door(359, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncLoad(CUfunction function) {
 	struct { CUfunction function; } a = {function};
-	return kz_door(359, 0, &a);
+	return kz_door(360, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
 	struct { CUfunction hfunc; int x; int y; int z; } a = {hfunc, x, y, z};
-	return kz_door(360, 0, &a);
+	return kz_door(361, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
 	struct { CUfunction hfunc; unsigned int bytes; } a = {hfunc, bytes};
-	return kz_door(361, 0, &a);
+	return kz_door(362, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
 	struct { CUfunction hfunc; unsigned int numbytes; } a = {hfunc, numbytes};
-	return kz_door(362, 0, &a);
+	return kz_door(363, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
 	struct { CUfunction hfunc; int offset; unsigned int value; } a = {hfunc, offset, value};
-	return kz_door(363, 0, &a);
+	return kz_door(364, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetf(CUfunction hfunc, int offset, float value) {
 	struct { CUfunction hfunc; int offset; float value; } a = {hfunc, offset, value};
-	return kz_door(364, 0, &a);
+	return kz_door(365, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes) {
 	struct { CUfunction hfunc; int offset; void *ptr; unsigned int numbytes; } a = {hfunc, offset, ptr, numbytes};
-	return kz_door(365, 0, &a);
+	return kz_door(366, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunch(CUfunction f) {
 	struct { CUfunction f; } a = {f};
-	return kz_door(366, 0, &a);
+	return kz_door(367, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
 	struct { CUfunction f; int grid_width; int grid_height; } a = {f, grid_width, grid_height};
-	return kz_door(367, 0, &a);
+	return kz_door(368, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
 	struct { CUfunction f; int grid_width; int grid_height; CUstream hStream; } a = {f, grid_width, grid_height, hStream};
-	return kz_door(368, 0, &a);
+	return kz_door(369, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags) {
 	struct { CUDA_LAUNCH_PARAMS *launchParamsList; unsigned int numDevices; unsigned int flags; } a = {launchParamsList, numDevices, flags};
-	return kz_door(369, 0, &a);
+	return kz_door(370, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef) {
 	struct { CUfunction hfunc; int texunit; CUtexref hTexRef; } a = {hfunc, texunit, hTexRef};
-	return kz_door(370, 0, &a);
+	return kz_door(371, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 	struct { CUfunction hfunc; CUsharedconfig config; } a = {hfunc, config};
-	return kz_door(371, 0, &a);
+	return kz_door(372, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(372, 0, &a);
+	return kz_door(373, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; CUfunction func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(373, 0, &a);
+	return kz_door(374, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit};
-	return kz_door(374, 0, &a);
+	return kz_door(375, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
 	struct { int *minGridSize; int *blockSize; CUfunction func; CUoccupancyB2DSize blockSizeToDynamicSMemSize; size_t dynamicSMemSize; int blockSizeLimit; unsigned int flags; } a = {minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags};
-	return kz_door(375, 0, &a);
+	return kz_door(376, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; CUfunction func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(376, 0, &a);
+	return kz_door(377, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config) {
 	struct { int *clusterSize; CUfunction func; const CUlaunchConfig *config; } a = {clusterSize, func, config};
-	return kz_door(377, 0, &a);
+	return kz_door(378, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config) {
 	struct { int *numClusters; CUfunction func; const CUlaunchConfig *config; } a = {numClusters, func, config};
-	return kz_door(378, 0, &a);
+	return kz_door(379, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(379, 0, &a);
+	return kz_door(380, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; void **extra; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams, extra};
-	return kz_door(379, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(380, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(380, 0, &a);
+	return kz_door(381, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {
 	struct { const CUlaunchConfig *config; CUfunction f; void **kernelParams; void **extra; } a = {config, f, kernelParams, extra};
-	return kz_door(380, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(381, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(381, 0, &a);
+	return kz_door(382, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; } a = {hStream, fn, userData};
-	return kz_door(381, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(382, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
 	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
-	return kz_door(382, 0, &a);
+	return kz_door(383, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchHostFunc_v2_ptsz(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUstream hStream; CUhostFn fn; void *userData; unsigned int syncMode; } a = {hStream, fn, userData, syncMode};
-	return kz_door(382, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(383, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(383, 0, &a);
+	return kz_door(384, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUfunction f; unsigned int gridDimX; unsigned int gridDimY; unsigned int gridDimZ; unsigned int blockDimX; unsigned int blockDimY; unsigned int blockDimZ; unsigned int sharedMemBytes; CUstream hStream; void **kernelParams; } a = {f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream, kernelParams};
-	return kz_door(383, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(384, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
 	struct { CUgraph *phGraph; unsigned int flags; } a = {phGraph, flags};
-	return kz_door(384, 0, &a);
+	return kz_door(385, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(385, 0, &a);
+	return kz_door(386, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(386, 0, &a);
+	return kz_door(387, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(387, 0, &a);
+	return kz_door(388, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, copyParams, ctx};
-	return kz_door(388, 0, &a);
+	return kz_door(389, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(389, 0, &a);
+	return kz_door(390, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMCPY3D *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(390, 0, &a);
+	return kz_door(391, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx};
-	return kz_door(391, 0, &a);
+	return kz_door(392, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(392, 0, &a);
+	return kz_door(393, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(393, 0, &a);
+	return kz_door(394, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(394, 0, &a);
+	return kz_door(395, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(395, 0, &a);
+	return kz_door(396, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(396, 0, &a);
+	return kz_door(397, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraph childGraph; } a = {phGraphNode, hGraph, dependencies, numDependencies, childGraph};
-	return kz_door(397, 0, &a);
+	return kz_door(398, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(398, 0, &a);
+	return kz_door(399, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; } a = {phGraphNode, hGraph, dependencies, numDependencies};
-	return kz_door(399, 0, &a);
+	return kz_door(400, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(400, 0, &a);
+	return kz_door(401, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(401, 0, &a);
+	return kz_door(402, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(402, 0, &a);
+	return kz_door(403, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUevent event; } a = {phGraphNode, hGraph, dependencies, numDependencies, event};
-	return kz_door(403, 0, &a);
+	return kz_door(404, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out) {
 	struct { CUgraphNode hNode; CUevent *event_out; } a = {hNode, event_out};
-	return kz_door(404, 0, &a);
+	return kz_door(405, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
 	struct { CUgraphNode hNode; CUevent event; } a = {hNode, event};
-	return kz_door(405, 0, &a);
+	return kz_door(406, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(406, 0, &a);
+	return kz_door(407, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(407, 0, &a);
+	return kz_door(408, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(408, 0, &a);
+	return kz_door(409, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(409, 0, &a);
+	return kz_door(410, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(410, 0, &a);
+	return kz_door(411, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(411, 0, &a);
+	return kz_door(412, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(412, 0, &a);
+	return kz_door(413, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out) {
 	struct { CUgraphNode hNode; CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out; } a = {hNode, nodeParams_out};
-	return kz_door(413, 0, &a);
+	return kz_door(414, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(414, 0, &a);
+	return kz_door(415, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(415, 0, &a);
+	return kz_door(416, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(416, 0, &a);
+	return kz_door(417, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out) {
 	struct { CUgraphNode hNode; CUDA_MEM_ALLOC_NODE_PARAMS *params_out; } a = {hNode, params_out};
-	return kz_door(417, 0, &a);
+	return kz_door(418, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUdeviceptr dptr; } a = {phGraphNode, hGraph, dependencies, numDependencies, dptr};
-	return kz_door(418, 0, &a);
+	return kz_door(419, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out) {
 	struct { CUgraphNode hNode; CUdeviceptr *dptr_out; } a = {hNode, dptr_out};
-	return kz_door(419, 0, &a);
+	return kz_door(420, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
 	struct { CUgraph *phGraphClone; CUgraph originalGraph; } a = {phGraphClone, originalGraph};
-	return kz_door(420, 0, &a);
+	return kz_door(421, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph) {
 	struct { CUgraphNode *phNode; CUgraphNode hOriginalNode; CUgraph hClonedGraph; } a = {phNode, hOriginalNode, hClonedGraph};
-	return kz_door(421, 0, &a);
+	return kz_door(422, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type) {
 	struct { CUgraphNode hNode; CUgraphNodeType *type; } a = {hNode, type};
-	return kz_door(422, 0, &a);
+	return kz_door(423, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph) {
 	struct { CUgraphNode hNode; CUgraph *phGraph; } a = {hNode, phGraph};
-	return kz_door(423, 0, &a);
+	return kz_door(424, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId) {
 	struct { CUgraphNode hNode; unsigned int *nodeId; } a = {hNode, nodeId};
-	return kz_door(424, 0, &a);
+	return kz_door(425, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId) {
 	struct { CUgraphNode hNode; unsigned long long *toolsNodeId; } a = {hNode, toolsNodeId};
-	return kz_door(425, 0, &a);
+	return kz_door(426, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetId(CUgraph hGraph, unsigned int *graphId) {
 	struct { CUgraph hGraph; unsigned int *graphId; } a = {hGraph, graphId};
-	return kz_door(426, 0, &a);
+	return kz_door(427, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId) {
 	struct { CUgraphExec hGraphExec; unsigned int *graphId; } a = {hGraphExec, graphId};
-	return kz_door(427, 0, &a);
+	return kz_door(428, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) {
 	struct { CUgraph hGraph; CUgraphNode *nodes; size_t *numNodes; } a = {hGraph, nodes, numNodes};
-	return kz_door(428, 0, &a);
+	return kz_door(429, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes) {
 	struct { CUgraph hGraph; CUgraphNode *rootNodes; size_t *numRootNodes; } a = {hGraph, rootNodes, numRootNodes};
-	return kz_door(429, 0, &a);
+	return kz_door(430, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; CUgraphEdgeData *edgeData; size_t *numEdges; } a = {hGraph, from, to, edgeData, numEdges};
-	return kz_door(430, 0, &a);
+	return kz_door(431, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; CUgraphEdgeData *edgeData; size_t *numDependencies; } a = {hNode, dependencies, edgeData, numDependencies};
-	return kz_door(431, 0, &a);
+	return kz_door(432, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; CUgraphEdgeData *edgeData; size_t *numDependentNodes; } a = {hNode, dependentNodes, edgeData, numDependentNodes};
-	return kz_door(432, 0, &a);
+	return kz_door(433, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(433, 0, &a);
+	return kz_door(434, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; const CUgraphEdgeData *edgeData; size_t numDependencies; } a = {hGraph, from, to, edgeData, numDependencies};
-	return kz_door(434, 0, &a);
+	return kz_door(435, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroyNode(CUgraphNode hNode) {
 	struct { CUgraphNode hNode; } a = {hNode};
-	return kz_door(435, 0, &a);
+	return kz_door(436, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; unsigned long long flags; } a = {phGraphExec, hGraph, flags};
-	return kz_door(436, 0, &a);
+	return kz_door(437, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags) {
 	struct { CUgraphExec hGraphExec; cuuint64_t *flags; } a = {hGraphExec, flags};
-	return kz_door(437, 0, &a);
+	return kz_door(438, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(438, 0, &a);
+	return kz_door(439, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMCPY3D *copyParams; CUcontext ctx; } a = {hGraphExec, hNode, copyParams, ctx};
-	return kz_door(439, 0, &a);
+	return kz_door(440, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_MEMSET_NODE_PARAMS *memsetParams; CUcontext ctx; } a = {hGraphExec, hNode, memsetParams, ctx};
-	return kz_door(440, 0, &a);
+	return kz_door(441, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_HOST_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(441, 0, &a);
+	return kz_door(442, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraph childGraph; } a = {hGraphExec, hNode, childGraph};
-	return kz_door(442, 0, &a);
+	return kz_door(443, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(443, 0, &a);
+	return kz_door(444, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUevent event; } a = {hGraphExec, hNode, event};
-	return kz_door(444, 0, &a);
+	return kz_door(445, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(445, 0, &a);
+	return kz_door(446, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(446, 0, &a);
+	return kz_door(447, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(447, 0, &a);
+	return kz_door(448, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(448, 0, &a);
+	return kz_door(449, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecDestroy(CUgraphExec hGraphExec) {
 	struct { CUgraphExec hGraphExec; } a = {hGraphExec};
-	return kz_door(449, 0, &a);
+	return kz_door(450, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDestroy(CUgraph hGraph) {
 	struct { CUgraph hGraph; } a = {hGraph};
-	return kz_door(450, 0, &a);
+	return kz_door(451, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(451, 0, &a);
+	return kz_door(452, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
 	struct { CUgraphNode dst; CUgraphNode src; } a = {dst, src};
-	return kz_door(452, 0, &a);
+	return kz_door(453, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; CUkernelNodeAttrValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(453, 0, &a);
+	return kz_door(454, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value) {
 	struct { CUgraphNode hNode; CUkernelNodeAttrID attr; const CUkernelNodeAttrValue *value; } a = {hNode, attr, value};
-	return kz_door(454, 0, &a);
+	return kz_door(455, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags) {
 	struct { CUgraph hGraph; const char *path; unsigned int flags; } a = {hGraph, path, flags};
-	return kz_door(455, 0, &a);
+	return kz_door(456, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { CUuserObject *object_out; void *ptr; CUhostFn destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(456, 0, &a);
+	return kz_door(457, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRetain(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(457, 0, &a);
+	return kz_door(458, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuUserObjectRelease(CUuserObject object, unsigned int count) {
 	struct { CUuserObject object; unsigned int count; } a = {object, count};
-	return kz_door(458, 0, &a);
+	return kz_door(459, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(459, 0, &a);
+	return kz_door(460, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
 	struct { CUgraph graph; CUuserObject object; unsigned int count; } a = {graph, object, count};
-	return kz_door(460, 0, &a);
+	return kz_door(461, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(461, 0, &a);
+	return kz_door(462, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; const CUgraphEdgeData *dependencyData; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(462, 0, &a);
+	return kz_door(463, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(463, 0, &a);
+	return kz_door(464, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(464, 0, &a);
+	return kz_door(465, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(465, 0, &a);
+	return kz_door(466, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; CUgraphNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(466, 0, &a);
+	return kz_door(467, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { CUgraphConditionalHandle *pHandle_out; CUgraph hGraph; CUcontext ctx; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, hGraph, ctx, defaultLaunchValue, flags};
-	return kz_door(467, 0, &a);
+	return kz_door(468, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(468, 0, &a);
+	return kz_door(469, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(469, 0, &a);
+	return kz_door(470, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(470, 0, &a);
+	return kz_door(471, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams) {
 	struct { CUgraphExec hGraphExec; CUgraphNode hNode; const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(471, 0, &a);
+	return kz_door(472, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(472, 0, &a);
+	return kz_door(473, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiateWithParams_ptsz(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams; } a = {phGraphExec, hGraph, instantiateParams};
-	return kz_door(472, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(473, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out) {
 	struct { CUgraphExec hGraphExec; CUgraph hGraph; CUgraphNode *hErrorNode_out; CUgraphExecUpdateResult *updateResult_out; } a = {hGraphExec, hGraph, hErrorNode_out, updateResult_out};
-	return kz_door(473, 0, &a);
+	return kz_door(474, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(474, 0, &a);
+	return kz_door(475, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphUpload_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(474, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(475, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(475, 0, &a);
+	return kz_door(476, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphLaunch_ptsz(CUgraphExec hGraph, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUgraphExec hGraph; CUstream hStream; } a = {hGraph, hStream};
-	return kz_door(475, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(476, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges) {
 	struct { CUgraph hGraph; CUgraphNode *from; CUgraphNode *to; size_t *numEdges; } a = {hGraph, from, to, numEdges};
-	return kz_door(476, 0, &a);
+	return kz_door(477, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies) {
 	struct { CUgraphNode hNode; CUgraphNode *dependencies; size_t *numDependencies; } a = {hNode, dependencies, numDependencies};
-	return kz_door(477, 0, &a);
+	return kz_door(478, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes) {
 	struct { CUgraphNode hNode; CUgraphNode *dependentNodes; size_t *numDependentNodes; } a = {hNode, dependentNodes, numDependentNodes};
-	return kz_door(478, 0, &a);
+	return kz_door(479, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(479, 0, &a);
+	return kz_door(480, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies) {
 	struct { CUgraph hGraph; const CUgraphNode *from; const CUgraphNode *to; size_t numDependencies; } a = {hGraph, from, to, numDependencies};
-	return kz_door(480, 0, &a);
+	return kz_door(481, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams) {
 	struct { CUgraphNode *phGraphNode; CUgraph hGraph; const CUgraphNode *dependencies; size_t numDependencies; CUgraphNodeParams *nodeParams; } a = {phGraphNode, hGraph, dependencies, numDependencies, nodeParams};
-	return kz_door(481, 0, &a);
+	return kz_door(482, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(482, 0, &a);
+	return kz_door(483, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize) {
 	struct { CUgraphExec *phGraphExec; CUgraph hGraph; CUgraphNode *phErrorNode; char *logBuffer; size_t bufferSize; } a = {phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize};
-	return kz_door(483, 0, &a);
+	return kz_door(484, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
 	struct { CUtexref hTexRef; CUarray hArray; unsigned int Flags; } a = {hTexRef, hArray, Flags};
-	return kz_door(484, 0, &a);
+	return kz_door(485, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags) {
 	struct { CUtexref hTexRef; CUmipmappedArray hMipmappedArray; unsigned int Flags; } a = {hTexRef, hMipmappedArray, Flags};
-	return kz_door(485, 0, &a);
+	return kz_door(486, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
 	struct { size_t *ByteOffset; CUtexref hTexRef; CUdeviceptr dptr; size_t bytes; } a = {ByteOffset, hTexRef, dptr, bytes};
-	return kz_door(486, 0, &a);
+	return kz_door(487, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch) {
 	struct { CUtexref hTexRef; const CUDA_ARRAY_DESCRIPTOR *desc; CUdeviceptr dptr; size_t Pitch; } a = {hTexRef, desc, dptr, Pitch};
-	return kz_door(487, 0, &a);
+	return kz_door(488, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
 	struct { CUtexref hTexRef; CUarray_format fmt; int NumPackedComponents; } a = {hTexRef, fmt, NumPackedComponents};
-	return kz_door(488, 0, &a);
+	return kz_door(489, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
 	struct { CUtexref hTexRef; int dim; CUaddress_mode am; } a = {hTexRef, dim, am};
-	return kz_door(489, 0, &a);
+	return kz_door(490, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
 	struct { CUtexref hTexRef; CUfilter_mode fm; } a = {hTexRef, fm};
-	return kz_door(490, 0, &a);
+	return kz_door(491, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
 	struct { CUtexref hTexRef; CUfilter_mode fm; } a = {hTexRef, fm};
-	return kz_door(491, 0, &a);
+	return kz_door(492, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
 	struct { CUtexref hTexRef; float bias; } a = {hTexRef, bias};
-	return kz_door(492, 0, &a);
+	return kz_door(493, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp) {
 	struct { CUtexref hTexRef; float minMipmapLevelClamp; float maxMipmapLevelClamp; } a = {hTexRef, minMipmapLevelClamp, maxMipmapLevelClamp};
-	return kz_door(493, 0, &a);
+	return kz_door(494, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
 	struct { CUtexref hTexRef; unsigned int maxAniso; } a = {hTexRef, maxAniso};
-	return kz_door(494, 0, &a);
+	return kz_door(495, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor) {
 	struct { CUtexref hTexRef; float *pBorderColor; } a = {hTexRef, pBorderColor};
-	return kz_door(495, 0, &a);
+	return kz_door(496, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
 	struct { CUtexref hTexRef; unsigned int Flags; } a = {hTexRef, Flags};
-	return kz_door(496, 0, &a);
+	return kz_door(497, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef) {
 	struct { CUdeviceptr *pdptr; CUtexref hTexRef; } a = {pdptr, hTexRef};
-	return kz_door(497, 0, &a);
+	return kz_door(498, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef) {
 	struct { CUarray *phArray; CUtexref hTexRef; } a = {phArray, hTexRef};
-	return kz_door(498, 0, &a);
+	return kz_door(499, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef) {
 	struct { CUmipmappedArray *phMipmappedArray; CUtexref hTexRef; } a = {phMipmappedArray, hTexRef};
-	return kz_door(499, 0, &a);
+	return kz_door(500, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim) {
 	struct { CUaddress_mode *pam; CUtexref hTexRef; int dim; } a = {pam, hTexRef, dim};
-	return kz_door(500, 0, &a);
+	return kz_door(501, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef) {
 	struct { CUfilter_mode *pfm; CUtexref hTexRef; } a = {pfm, hTexRef};
-	return kz_door(501, 0, &a);
+	return kz_door(502, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef) {
 	struct { CUarray_format *pFormat; int *pNumChannels; CUtexref hTexRef; } a = {pFormat, pNumChannels, hTexRef};
-	return kz_door(502, 0, &a);
+	return kz_door(503, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef) {
 	struct { CUfilter_mode *pfm; CUtexref hTexRef; } a = {pfm, hTexRef};
-	return kz_door(503, 0, &a);
+	return kz_door(504, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef) {
 	struct { float *pbias; CUtexref hTexRef; } a = {pbias, hTexRef};
-	return kz_door(504, 0, &a);
+	return kz_door(505, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef) {
 	struct { float *pminMipmapLevelClamp; float *pmaxMipmapLevelClamp; CUtexref hTexRef; } a = {pminMipmapLevelClamp, pmaxMipmapLevelClamp, hTexRef};
-	return kz_door(505, 0, &a);
+	return kz_door(506, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef) {
 	struct { int *pmaxAniso; CUtexref hTexRef; } a = {pmaxAniso, hTexRef};
-	return kz_door(506, 0, &a);
+	return kz_door(507, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef) {
 	struct { float *pBorderColor; CUtexref hTexRef; } a = {pBorderColor, hTexRef};
-	return kz_door(507, 0, &a);
+	return kz_door(508, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef) {
 	struct { unsigned int *pFlags; CUtexref hTexRef; } a = {pFlags, hTexRef};
-	return kz_door(508, 0, &a);
+	return kz_door(509, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefCreate(CUtexref *pTexRef) {
 	struct { CUtexref *pTexRef; } a = {pTexRef};
-	return kz_door(509, 0, &a);
+	return kz_door(510, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefDestroy(CUtexref hTexRef) {
 	struct { CUtexref hTexRef; } a = {hTexRef};
-	return kz_door(510, 0, &a);
+	return kz_door(511, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
 	struct { CUsurfref hSurfRef; CUarray hArray; unsigned int Flags; } a = {hSurfRef, hArray, Flags};
-	return kz_door(511, 0, &a);
+	return kz_door(512, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef) {
 	struct { CUarray *phArray; CUsurfref hSurfRef; } a = {phArray, hSurfRef};
-	return kz_door(512, 0, &a);
+	return kz_door(513, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc) {
 	struct { CUtexObject *pTexObject; const CUDA_RESOURCE_DESC *pResDesc; const CUDA_TEXTURE_DESC *pTexDesc; const CUDA_RESOURCE_VIEW_DESC *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(513, 0, &a);
+	return kz_door(514, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectDestroy(CUtexObject texObject) {
 	struct { CUtexObject texObject; } a = {texObject};
-	return kz_door(514, 0, &a);
+	return kz_door(515, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUtexObject texObject; } a = {pResDesc, texObject};
-	return kz_door(515, 0, &a);
+	return kz_door(516, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject) {
 	struct { CUDA_TEXTURE_DESC *pTexDesc; CUtexObject texObject; } a = {pTexDesc, texObject};
-	return kz_door(516, 0, &a);
+	return kz_door(517, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject) {
 	struct { CUDA_RESOURCE_VIEW_DESC *pResViewDesc; CUtexObject texObject; } a = {pResViewDesc, texObject};
-	return kz_door(517, 0, &a);
+	return kz_door(518, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc) {
 	struct { CUsurfObject *pSurfObject; const CUDA_RESOURCE_DESC *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(518, 0, &a);
+	return kz_door(519, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectDestroy(CUsurfObject surfObject) {
 	struct { CUsurfObject surfObject; } a = {surfObject};
-	return kz_door(519, 0, &a);
+	return kz_door(520, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject) {
 	struct { CUDA_RESOURCE_DESC *pResDesc; CUsurfObject surfObject; } a = {pResDesc, surfObject};
-	return kz_door(520, 0, &a);
+	return kz_door(521, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
 	struct { CUtensorMap *tensorMap; CUtensorMapDataType tensorDataType; cuuint32_t tensorRank; void *globalAddress; const cuuint64_t *globalDim; const cuuint64_t *globalStrides; const cuuint32_t *boxDim; const cuuint32_t *elementStrides; CUtensorMapInterleave interleave; CUtensorMapSwizzle swizzle; CUtensorMapL2promotion l2Promotion; CUtensorMapFloatOOBfill oobFill; } a = {tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill};
-	return kz_door(521, 0, &a);
+	return kz_door(522, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
 	struct { CUtensorMap *tensorMap; CUtensorMapDataType tensorDataType; cuuint32_t tensorRank; void *globalAddress; const cuuint64_t *globalDim; const cuuint64_t *globalStrides; const int *pixelBoxLowerCorner; const int *pixelBoxUpperCorner; cuuint32_t channelsPerPixel; cuuint32_t pixelsPerColumn; const cuuint32_t *elementStrides; CUtensorMapInterleave interleave; CUtensorMapSwizzle swizzle; CUtensorMapL2promotion l2Promotion; CUtensorMapFloatOOBfill oobFill; } a = {tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill};
-	return kz_door(522, 0, &a);
+	return kz_door(523, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress) {
 	struct { CUtensorMap *tensorMap; void *globalAddress; } a = {tensorMap, globalAddress};
-	return kz_door(523, 0, &a);
+	return kz_door(524, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch) {
 	struct { CUtexref hTexRef; const CUDA_ARRAY_DESCRIPTOR *desc; CUdeviceptr dptr; size_t Pitch; } a = {hTexRef, desc, dptr, Pitch};
-	return kz_door(524, 0, &a);
+	return kz_door(525, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr, unsigned int bytes) {
 	struct { unsigned int *ByteOffset; CUtexref hTexRef; CUdeviceptr_v1 dptr; unsigned int bytes; } a = {ByteOffset, hTexRef, dptr, bytes};
-	return kz_door(525, 0, &a);
+	return kz_door(526, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch) {
 	struct { CUtexref hTexRef; const CUDA_ARRAY_DESCRIPTOR_v1 *desc; CUdeviceptr_v1 dptr; unsigned int Pitch; } a = {hTexRef, desc, dptr, Pitch};
-	return kz_door(526, 0, &a);
+	return kz_door(527, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuTexRefGetAddress(CUdeviceptr_v1 *pdptr, CUtexref hTexRef) {
 	struct { CUdeviceptr_v1 *pdptr; CUtexref hTexRef; } a = {pdptr, hTexRef};
-	return kz_door(527, 0, &a);
+	return kz_door(528, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsUnregisterResource(CUgraphicsResource resource) {
 	struct { CUgraphicsResource resource; } a = {resource};
-	return kz_door(528, 0, &a);
+	return kz_door(529, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { CUarray *pArray; CUgraphicsResource resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {pArray, resource, arrayIndex, mipLevel};
-	return kz_door(529, 0, &a);
+	return kz_door(530, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray, CUgraphicsResource resource) {
 	struct { CUmipmappedArray *pMipmappedArray; CUgraphicsResource resource; } a = {pMipmappedArray, resource};
-	return kz_door(530, 0, &a);
+	return kz_door(531, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize, CUgraphicsResource resource) {
 	struct { CUdeviceptr *pDevPtr; size_t *pSize; CUgraphicsResource resource; } a = {pDevPtr, pSize, resource};
-	return kz_door(531, 0, &a);
+	return kz_door(532, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsigned int flags) {
 	struct { CUgraphicsResource resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(532, 0, &a);
+	return kz_door(533, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags) {
 	struct { CUgraphicsResource resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(533, 0, &a);
+	return kz_door(534, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize, CUgraphicsResource resource) {
 	struct { CUdeviceptr_v1 *pDevPtr; unsigned int *pSize; CUgraphicsResource resource; } a = {pDevPtr, pSize, resource};
-	return kz_door(534, 0, &a);
+	return kz_door(535, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(535, 0, &a);
+	return kz_door(536, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsMapResources_ptsz(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(535, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(536, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(536, 0, &a);
+	return kz_door(537, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsUnmapResources_ptsz(unsigned int count, CUgraphicsResource *resources, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { unsigned int count; CUgraphicsResource *resources; CUstream hStream; } a = {count, resources, hStream};
-	return kz_door(536, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(537, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, unsigned int buffer, unsigned int Flags) {
 	struct { CUgraphicsResource *pCudaResource; unsigned int buffer; unsigned int Flags; } a = {pCudaResource, buffer, Flags};
-	return kz_door(537, 0, &a);
+	return kz_door(538, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image, unsigned int target, unsigned int Flags) {
 	struct { CUgraphicsResource *pCudaResource; unsigned int image; unsigned int target; unsigned int Flags; } a = {pCudaResource, image, target, Flags};
-	return kz_door(538, 0, &a);
+	return kz_door(539, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; CUdevice *pCudaDevices; unsigned int cudaDeviceCount; CUGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(539, 0, &a);
+	return kz_door(540, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
 	struct { CUcontext *pCtx; unsigned int Flags; CUdevice device; } a = {pCtx, Flags, device};
-	return kz_door(540, 0, &a);
+	return kz_door(541, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLInit(void) {
-	return kz_door(541, 0, 0);
+	return kz_door(542, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuGLRegisterBufferObject(unsigned int buffer) {
 	struct { unsigned int buffer; } a = {buffer};
-	return kz_door(542, 0, &a);
+	return kz_door(543, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLUnmapBufferObject(unsigned int buffer) {
 	struct { unsigned int buffer; } a = {buffer};
-	return kz_door(543, 0, &a);
+	return kz_door(544, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLUnregisterBufferObject(unsigned int buffer) {
 	struct { unsigned int buffer; } a = {buffer};
-	return kz_door(544, 0, &a);
+	return kz_door(545, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLSetBufferObjectMapFlags(unsigned int buffer, unsigned int Flags) {
 	struct { unsigned int buffer; unsigned int Flags; } a = {buffer, Flags};
-	return kz_door(545, 0, &a);
+	return kz_door(546, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLUnmapBufferObjectAsync(unsigned int buffer, CUstream hStream) {
 	struct { unsigned int buffer; CUstream hStream; } a = {buffer, hStream};
-	return kz_door(546, 0, &a);
+	return kz_door(547, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLGetDevices(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; CUdevice *pCudaDevices; unsigned int cudaDeviceCount; CUGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(547, 0, &a);
+	return kz_door(548, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, unsigned int buffer) {
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; } a = {dptr, size, buffer};
-	return kz_door(548, 0, &a);
+	return kz_door(549, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObject_v2_ptds(CUdeviceptr *dptr, size_t *size, unsigned int buffer) {
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; } a = {dptr, size, buffer};
-	return kz_door(548, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(549, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, unsigned int buffer, CUstream hStream) {
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; CUstream hStream; } a = {dptr, size, buffer, hStream};
-	return kz_door(549, 0, &a);
+	return kz_door(550, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObjectAsync_v2_ptsz(CUdeviceptr *dptr, size_t *size, unsigned int buffer, CUstream hStream) {
 	if (!hStream)
 		hStream = (CUstream)2; // the per-thread default stream
 	struct { CUdeviceptr *dptr; size_t *size; unsigned int buffer; CUstream hStream; } a = {dptr, size, buffer, hStream};
-	return kz_door(549, 0 | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(550, 0 | KZ_THREAD_PER_THREAD, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
 	struct { CUcontext *pCtx; unsigned int Flags; CUdevice device; } a = {pCtx, Flags, device};
-	return kz_door(550, 0, &a);
+	return kz_door(551, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObject(CUdeviceptr_v1 *dptr, unsigned int *size, unsigned int buffer) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int *size; unsigned int buffer; } a = {dptr, size, buffer};
-	return kz_door(551, 0, &a);
+	return kz_door(552, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuGLMapBufferObjectAsync(CUdeviceptr_v1 *dptr, unsigned int *size, unsigned int buffer, CUstream hStream) {
 	struct { CUdeviceptr_v1 *dptr; unsigned int *size; unsigned int buffer; CUstream hStream; } a = {dptr, size, buffer, hStream};
-	return kz_door(552, 0, &a);
+	return kz_door(553, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image, unsigned int flags) {
+	struct { CUgraphicsResource *pCudaResource; void *image; unsigned int flags; } a = {pCudaResource, image, flags};
+	return kz_door(554, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamConsumerConnect(CUeglStreamConnection *conn, void *stream) {
+	struct { CUeglStreamConnection *conn; void *stream; } a = {conn, stream};
+	return kz_door(555, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, void *stream, unsigned int flags) {
+	struct { CUeglStreamConnection *conn; void *stream; unsigned int flags; } a = {conn, stream, flags};
+	return kz_door(556, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamConsumerDisconnect(CUeglStreamConnection *conn) {
+	struct { CUeglStreamConnection *conn; } a = {conn};
+	return kz_door(557, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout) {
+	struct { CUeglStreamConnection *conn; CUgraphicsResource *pCudaResource; CUstream *pStream; unsigned int timeout; } a = {conn, pCudaResource, pStream, timeout};
+	return kz_door(558, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, CUstream *pStream) {
+	struct { CUeglStreamConnection *conn; CUgraphicsResource pCudaResource; CUstream *pStream; } a = {conn, pCudaResource, pStream};
+	return kz_door(559, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, void *stream, int width, int height) {
+	struct { CUeglStreamConnection *conn; void *stream; int width; int height; } a = {conn, stream, width, height};
+	return kz_door(560, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn) {
+	struct { CUeglStreamConnection *conn; } a = {conn};
+	return kz_door(561, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe, CUstream *pStream) {
+	struct { CUeglStreamConnection *conn; CUeglFrame eglframe; CUstream *pStream; } a = {conn, eglframe, pStream};
+	return kz_door(562, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe, CUstream *pStream) {
+	struct { CUeglStreamConnection *conn; CUeglFrame *eglframe; CUstream *pStream; } a = {conn, eglframe, pStream};
+	return kz_door(563, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource, unsigned int index, unsigned int mipLevel) {
+	struct { CUeglFrame *eglFrame; CUgraphicsResource resource; unsigned int index; unsigned int mipLevel; } a = {eglFrame, resource, index, mipLevel};
+	return kz_door(564, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuVDPAUGetDevice(CUdevice *pDevice, unsigned int vdpDevice, void *vdpGetProcAddress) {
+	struct { CUdevice *pDevice; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {pDevice, vdpDevice, vdpGetProcAddress};
+	return kz_door(565, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device, unsigned int vdpDevice, void *vdpGetProcAddress) {
+	struct { CUcontext *pCtx; unsigned int flags; CUdevice device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {pCtx, flags, device, vdpDevice, vdpGetProcAddress};
+	return kz_door(566, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource, unsigned int vdpSurface, unsigned int flags) {
+	struct { CUgraphicsResource *pCudaResource; unsigned int vdpSurface; unsigned int flags; } a = {pCudaResource, vdpSurface, flags};
+	return kz_door(567, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource, unsigned int vdpSurface, unsigned int flags) {
+	struct { CUgraphicsResource *pCudaResource; unsigned int vdpSurface; unsigned int flags; } a = {pCudaResource, vdpSurface, flags};
+	return kz_door(568, 0, &a);
+}
+
+static CUresult kz_stub_cuda_cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device, unsigned int vdpDevice, void *vdpGetProcAddress) {
+	struct { CUcontext *pCtx; unsigned int flags; CUdevice device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {pCtx, flags, device, vdpDevice, vdpGetProcAddress};
+	return kz_door(569, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(553, 0, &a);
+	return kz_door(570, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(554, 0, &a);
+	return kz_door(571, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(555, 0, &a);
+	return kz_door(572, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size) {
 	struct { CUcoredumpSettings attrib; void *value; size_t *size; } a = {attrib, value, size};
-	return kz_door(556, 0, &a);
+	return kz_door(573, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut) {
 	struct { CUcoredumpStatusCallback callback; void *userData; CUcoredumpCallbackHandle *callbackOut; } a = {callback, userData, callbackOut};
-	return kz_door(557, 0, &a);
+	return kz_door(574, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut) {
 	struct { CUcoredumpStatusCallback callback; void *userData; CUcoredumpCallbackHandle *callbackOut; } a = {callback, userData, callbackOut};
-	return kz_door(558, 0, &a);
+	return kz_door(575, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle callback) {
 	struct { CUcoredumpCallbackHandle callback; } a = {callback};
-	return kz_door(559, 0, &a);
+	return kz_door(576, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle callback) {
 	struct { CUcoredumpCallbackHandle callback; } a = {callback};
-	return kz_door(560, 0, &a);
+	return kz_door(577, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback_out) {
 	struct { CUlogsCallback callbackFunc; void *userData; CUlogsCallbackHandle *callback_out; } a = {callbackFunc, userData, callback_out};
-	return kz_door(561, 0, &a);
+	return kz_door(578, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsUnregisterCallback(CUlogsCallbackHandle callback) {
 	struct { CUlogsCallbackHandle callback; } a = {callback};
-	return kz_door(562, 0, &a);
+	return kz_door(579, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags) {
 	struct { CUlogIterator *iterator_out; unsigned int flags; } a = {iterator_out, flags};
-	return kz_door(563, 0, &a);
+	return kz_door(580, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags) {
 	struct { CUlogIterator *iterator; const char *pathToFile; unsigned int flags; } a = {iterator, pathToFile, flags};
-	return kz_door(564, 0, &a);
+	return kz_door(581, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags) {
 	struct { CUlogIterator *iterator; char *buffer; size_t *size; unsigned int flags; } a = {iterator, buffer, size, flags};
-	return kz_door(565, 0, &a);
+	return kz_door(582, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessGetRestoreThreadId(int pid, int *tid) {
 	struct { int pid; int *tid; } a = {pid, tid};
-	return kz_door(566, 0, &a);
+	return kz_door(583, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessGetState(int pid, CUprocessState *state) {
 	struct { int pid; CUprocessState *state; } a = {pid, state};
-	return kz_door(567, 0, &a);
+	return kz_door(584, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args) {
 	struct { int pid; CUcheckpointLockArgs *args; } a = {pid, args};
-	return kz_door(568, 0, &a);
+	return kz_door(585, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *args) {
 	struct { int pid; CUcheckpointCheckpointArgs *args; } a = {pid, args};
-	return kz_door(569, 0, &a);
+	return kz_door(586, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs *args) {
 	struct { int pid; CUcheckpointRestoreArgs *args; } a = {pid, args};
-	return kz_door(570, 0, &a);
+	return kz_door(587, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointOperationComplete(CUcheckpointOperationHandle handle) {
 	struct { CUcheckpointOperationHandle handle; } a = {handle};
-	return kz_door(571, 0, &a);
+	return kz_door(588, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs *args) {
 	struct { int pid; CUcheckpointUnlockArgs *args; } a = {pid, args};
-	return kz_door(572, 0, &a);
+	return kz_door(589, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerInitialize(const char *configFile, const char *outputFile, CUoutput_mode outputMode) {
 	struct { const char *configFile; const char *outputFile; CUoutput_mode outputMode; } a = {configFile, outputFile, outputMode};
-	return kz_door(573, 0, &a);
+	return kz_door(590, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStart(void) {
-	return kz_door(574, 0, 0);
+	return kz_door(591, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuProfilerStop(void) {
-	return kz_door(575, 0, 0);
+	return kz_door(592, 0, 0);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointIdReserve(CUlogicalEndpointId *baseLeId, cuuint32_t count) {
 	struct { CUlogicalEndpointId *baseLeId; cuuint32_t count; } a = {baseLeId, count};
-	return kz_door(576, 0, &a);
+	return kz_door(593, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointIdRelease(CUlogicalEndpointId baseLeId, cuuint32_t count) {
 	struct { CUlogicalEndpointId baseLeId; cuuint32_t count; } a = {baseLeId, count};
-	return kz_door(577, 0, &a);
+	return kz_door(594, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointCreate(CUlogicalEndpointId leId, const CUlogicalEndpointProp *prop) {
 	struct { CUlogicalEndpointId leId; const CUlogicalEndpointProp *prop; } a = {leId, prop};
-	return kz_door(578, 0, &a);
+	return kz_door(595, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointAddDevice(CUlogicalEndpointId leId, CUdevice dev) {
 	struct { CUlogicalEndpointId leId; CUdevice dev; } a = {leId, dev};
-	return kz_door(579, 0, &a);
+	return kz_door(596, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointDestroy(CUlogicalEndpointId leId) {
 	struct { CUlogicalEndpointId leId; } a = {leId};
-	return kz_door(580, 0, &a);
+	return kz_door(597, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointBindAddr(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, void *ptr, cuuint64_t size, unsigned long long flags) {
 	struct { CUlogicalEndpointId leId; CUdevice dev; cuuint64_t offset; void *ptr; cuuint64_t size; unsigned long long flags; } a = {leId, dev, offset, ptr, size, flags};
-	return kz_door(581, 0, &a);
+	return kz_door(598, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointBindMem(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, unsigned long long flags) {
 	struct { CUlogicalEndpointId leId; CUdevice dev; cuuint64_t offset; CUmemGenericAllocationHandle memHandle; cuuint64_t memOffset; cuuint64_t size; unsigned long long flags; } a = {leId, dev, offset, memHandle, memOffset, size, flags};
-	return kz_door(582, 0, &a);
+	return kz_door(599, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointUnbind(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, cuuint64_t size) {
 	struct { CUlogicalEndpointId leId; CUdevice dev; cuuint64_t offset; cuuint64_t size; } a = {leId, dev, offset, size};
-	return kz_door(583, 0, &a);
+	return kz_door(600, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointExport(void *handle, CUlogicalEndpointId leId, CUlogicalEndpointIpcHandleType handleType) {
 	struct { void *handle; CUlogicalEndpointId leId; CUlogicalEndpointIpcHandleType handleType; } a = {handle, leId, handleType};
-	return kz_door(584, 0, &a);
+	return kz_door(601, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointImport(CUlogicalEndpointId leId, const void *handle, CUlogicalEndpointIpcHandleType handleType) {
 	struct { CUlogicalEndpointId leId; const void *handle; CUlogicalEndpointIpcHandleType handleType; } a = {leId, handle, handleType};
-	return kz_door(585, 0, &a);
+	return kz_door(602, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const CUlogicalEndpointProp *prop) {
 	struct { cuuint64_t *bindAlignment; cuuint64_t *maxSize; const CUlogicalEndpointProp *prop; } a = {bindAlignment, maxSize, prop};
-	return kz_door(586, 0, &a);
+	return kz_door(603, 0, &a);
 }
 
 static CUresult kz_stub_cuda_cuLogicalEndpointQuery(CUlogicalEndpointId leId, cuuint32_t count, int *queryStatus) {
 	struct { CUlogicalEndpointId leId; cuuint32_t count; int *queryStatus; } a = {leId, count, queryStatus};
-	return kz_door(587, 0, &a);
+	return kz_door(604, 0, &a);
 }
 
 void *const kz_stubs_cuda[731] = {
@@ -4066,6 +4151,7 @@ void *const kz_stubs_cuda[731] = {
 	[442] = kz_stub_cuda_cuEventRecord_ptsz,
 	[443] = kz_stub_cuda_cuEventRecordWithFlags,
 	[444] = kz_stub_cuda_cuEventRecordWithFlags_ptsz,
+	[445] = kz_stub_cuda_cuEventCreateFromEGLSync,
 	[446] = kz_stub_cuda_cuImportExternalMemory,
 	[447] = kz_stub_cuda_cuExternalMemoryGetMappedBuffer,
 	[448] = kz_stub_cuda_cuExternalMemoryGetMappedMipmappedArray,
@@ -4290,6 +4376,22 @@ void *const kz_stubs_cuda[731] = {
 	[668] = kz_stub_cuda_cuGLCtxCreate,
 	[669] = kz_stub_cuda_cuGLMapBufferObject,
 	[670] = kz_stub_cuda_cuGLMapBufferObjectAsync,
+	[671] = kz_stub_cuda_cuGraphicsEGLRegisterImage,
+	[672] = kz_stub_cuda_cuEGLStreamConsumerConnect,
+	[673] = kz_stub_cuda_cuEGLStreamConsumerConnectWithFlags,
+	[674] = kz_stub_cuda_cuEGLStreamConsumerDisconnect,
+	[675] = kz_stub_cuda_cuEGLStreamConsumerAcquireFrame,
+	[676] = kz_stub_cuda_cuEGLStreamConsumerReleaseFrame,
+	[677] = kz_stub_cuda_cuEGLStreamProducerConnect,
+	[678] = kz_stub_cuda_cuEGLStreamProducerDisconnect,
+	[679] = kz_stub_cuda_cuEGLStreamProducerPresentFrame,
+	[680] = kz_stub_cuda_cuEGLStreamProducerReturnFrame,
+	[681] = kz_stub_cuda_cuGraphicsResourceGetMappedEglFrame,
+	[682] = kz_stub_cuda_cuVDPAUGetDevice,
+	[683] = kz_stub_cuda_cuVDPAUCtxCreate_v2,
+	[684] = kz_stub_cuda_cuGraphicsVDPAURegisterVideoSurface,
+	[685] = kz_stub_cuda_cuGraphicsVDPAURegisterOutputSurface,
+	[686] = kz_stub_cuda_cuVDPAUCtxCreate,
 	[688] = kz_stub_cuda_cuCoredumpGetAttribute,
 	[689] = kz_stub_cuda_cuCoredumpGetAttributeGlobal,
 	[690] = kz_stub_cuda_cuCoredumpSetAttribute,

@@ -7,1240 +7,1240 @@
 #include "door.h"
 
 static cudaError_t kz_stub_cudart13_cudaDeviceReset(void) {
-	return kz_door_ends(588, KZ_DOOR_RUNTIME, 0);
+	return kz_door_ends(605, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceSynchronize(void) {
-	return kz_door(589, KZ_DOOR_RUNTIME, 0);
+	return kz_door(606, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 	struct { cudaLimit limit; size_t value; } a = {limit, value};
-	return kz_door(590, KZ_DOOR_RUNTIME, &a);
+	return kz_door(607, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetLimit(size_t *pValue, cudaLimit limit) {
 	struct { size_t *pValue; cudaLimit limit; } a = {pValue, limit};
-	return kz_door(591, KZ_DOOR_RUNTIME, &a);
+	return kz_door(608, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, const cudaChannelFormatDesc *fmtDesc, int device) {
 	struct { size_t *maxWidthInElements; const cudaChannelFormatDesc *fmtDesc; int device; } a = {maxWidthInElements, fmtDesc, device};
-	return kz_door(592, KZ_DOOR_RUNTIME, &a);
+	return kz_door(609, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetCacheConfig(cudaFuncCache *pCacheConfig) {
 	struct { cudaFuncCache *pCacheConfig; } a = {pCacheConfig};
-	return kz_door(593, KZ_DOOR_RUNTIME, &a);
+	return kz_door(610, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority) {
 	struct { int *leastPriority; int *greatestPriority; } a = {leastPriority, greatestPriority};
-	return kz_door(594, KZ_DOOR_RUNTIME, &a);
+	return kz_door(611, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceSetCacheConfig(cudaFuncCache cacheConfig) {
 	struct { cudaFuncCache cacheConfig; } a = {cacheConfig};
-	return kz_door(595, KZ_DOOR_RUNTIME, &a);
+	return kz_door(612, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetByPCIBusId(int *device, const char *pciBusId) {
 	struct { int *device; const char *pciBusId; } a = {device, pciBusId};
-	return kz_door(596, KZ_DOOR_RUNTIME, &a);
+	return kz_door(613, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device) {
 	struct { char *pciBusId; int len; int device; } a = {pciBusId, len, device};
-	return kz_door(597, KZ_DOOR_RUNTIME, &a);
+	return kz_door(614, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTarget target, cudaFlushGPUDirectRDMAWritesScope scope) {
 	struct { cudaFlushGPUDirectRDMAWritesTarget target; cudaFlushGPUDirectRDMAWritesScope scope; } a = {target, scope};
-	return kz_door(598, KZ_DOOR_RUNTIME, &a);
+	return kz_door(615, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback callbackFunc, void *userData, cudaAsyncCallbackHandle_t *callback) {
 	struct { int device; cudaAsyncCallback callbackFunc; void *userData; cudaAsyncCallbackHandle_t *callback; } a = {device, callbackFunc, userData, callback};
-	return kz_door(599, KZ_DOOR_RUNTIME, &a);
+	return kz_door(616, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t callback) {
 	struct { int device; cudaAsyncCallbackHandle_t callback; } a = {device, callback};
-	return kz_door(600, KZ_DOOR_RUNTIME, &a);
+	return kz_door(617, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *pConfig) {
 	struct { cudaSharedMemConfig *pConfig; } a = {pConfig};
-	return kz_door(601, KZ_DOOR_RUNTIME, &a);
+	return kz_door(618, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
 	struct { cudaSharedMemConfig config; } a = {config};
-	return kz_door(602, KZ_DOOR_RUNTIME, &a);
+	return kz_door(619, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetDeviceCount(int *count) {
 	struct { int *count; } a = {count};
-	return kz_door(603, KZ_DOOR_RUNTIME, &a);
+	return kz_door(620, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
 	struct { cudaDeviceProp *prop; int device; } a = {prop, device};
-	return kz_door(604, KZ_DOOR_RUNTIME, &a);
+	return kz_door(621, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) {
 	struct { int *value; cudaDeviceAttr attr; int device; } a = {value, attr, device};
-	return kz_door(605, KZ_DOOR_RUNTIME, &a);
+	return kz_door(622, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const cudaAtomicOperation *operations, unsigned int count, int device) {
 	struct { unsigned int *capabilities; const cudaAtomicOperation *operations; unsigned int count; int device; } a = {capabilities, operations, count, device};
-	return kz_door(606, KZ_DOOR_RUNTIME, &a);
+	return kz_door(623, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device) {
 	struct { cudaMemPool_t *memPool; int device; } a = {memPool, device};
-	return kz_door(607, KZ_DOOR_RUNTIME, &a);
+	return kz_door(624, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceSetMemPool(int device, cudaMemPool_t memPool) {
 	struct { int device; cudaMemPool_t memPool; } a = {device, memPool};
-	return kz_door(608, KZ_DOOR_RUNTIME, &a);
+	return kz_door(625, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device) {
 	struct { cudaMemPool_t *memPool; int device; } a = {memPool, device};
-	return kz_door(609, KZ_DOOR_RUNTIME, &a);
+	return kz_door(626, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, int device, int flags) {
 	struct { void *nvSciSyncAttrList; int device; int flags; } a = {nvSciSyncAttrList, device, flags};
-	return kz_door(610, KZ_DOOR_RUNTIME, &a);
+	return kz_door(627, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attr, int srcDevice, int dstDevice) {
 	struct { int *value; cudaDeviceP2PAttr attr; int srcDevice; int dstDevice; } a = {value, attr, srcDevice, dstDevice};
-	return kz_door(611, KZ_DOOR_RUNTIME, &a);
+	return kz_door(628, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const cudaAtomicOperation *operations, unsigned int count, int srcDevice, int dstDevice) {
 	struct { unsigned int *capabilities; const cudaAtomicOperation *operations; unsigned int count; int srcDevice; int dstDevice; } a = {capabilities, operations, count, srcDevice, dstDevice};
-	return kz_door(612, KZ_DOOR_RUNTIME, &a);
+	return kz_door(629, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaChooseDevice(int *device, const cudaDeviceProp *prop) {
 	struct { int *device; const cudaDeviceProp *prop; } a = {device, prop};
-	return kz_door(613, KZ_DOOR_RUNTIME, &a);
+	return kz_door(630, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) {
 	struct { int device; unsigned int deviceFlags; unsigned int flags; } a = {device, deviceFlags, flags};
-	return kz_door(614, KZ_DOOR_RUNTIME, &a);
+	return kz_door(631, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaSetDevice(int device) {
 	struct { int device; } a = {device};
-	return kz_door(615, KZ_DOOR_RUNTIME, &a);
+	return kz_door(632, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetDevice(int *device) {
 	struct { int *device; } a = {device};
-	return kz_door(616, KZ_DOOR_RUNTIME, &a);
+	return kz_door(633, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaSetValidDevices(int *device_arr, int len) {
 	struct { int *device_arr; int len; } a = {device_arr, len};
-	return kz_door(617, KZ_DOOR_RUNTIME, &a);
+	return kz_door(634, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaSetDeviceFlags(unsigned int flags) {
 	struct { unsigned int flags; } a = {flags};
-	return kz_door(618, KZ_DOOR_RUNTIME, &a);
+	return kz_door(635, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetDeviceFlags(unsigned int *flags) {
 	struct { unsigned int *flags; } a = {flags};
-	return kz_door(619, KZ_DOOR_RUNTIME, &a);
+	return kz_door(636, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice) {
 	struct { int *canAccessPeer; int device; int peerDevice; } a = {canAccessPeer, device, peerDevice};
-	return kz_door(620, KZ_DOOR_RUNTIME, &a);
+	return kz_door(637, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
 	struct { int peerDevice; unsigned int flags; } a = {peerDevice, flags};
-	return kz_door(621, KZ_DOOR_RUNTIME, &a);
+	return kz_door(638, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceDisablePeerAccess(int peerDevice) {
 	struct { int peerDevice; } a = {peerDevice};
-	return kz_door(622, KZ_DOOR_RUNTIME, &a);
+	return kz_door(639, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGraphMemTrim(int device) {
 	struct { int device; } a = {device};
-	return kz_door(623, KZ_DOOR_RUNTIME, &a);
+	return kz_door(640, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void *value) {
 	struct { int device; cudaGraphMemAttributeType attr; void *value; } a = {device, attr, value};
-	return kz_door(624, KZ_DOOR_RUNTIME, &a);
+	return kz_door(641, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void *value) {
 	struct { int device; cudaGraphMemAttributeType attr; void *value; } a = {device, attr, value};
-	return kz_door(625, KZ_DOOR_RUNTIME, &a);
+	return kz_door(642, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetDevResource(int device, cudaDevResource *resource, cudaDevResourceType type) {
 	struct { int device; cudaDevResource *resource; cudaDevResourceType type; } a = {device, resource, type};
-	return kz_door(626, KZ_DOOR_RUNTIME, &a);
+	return kz_door(643, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDeviceGetExecutionCtx(cudaExecutionContext_t *ctx, int device) {
 	struct { cudaExecutionContext_t *ctx; int device; } a = {ctx, device};
-	return kz_door(627, KZ_DOOR_RUNTIME, &a);
+	return kz_door(644, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDevSmResourceSplitByCount(cudaDevResource *result, unsigned int *nbGroups, const cudaDevResource *input, cudaDevResource *remaining, unsigned int flags, unsigned int minCount) {
 	struct { cudaDevResource *result; unsigned int *nbGroups; const cudaDevResource *input; cudaDevResource *remaining; unsigned int flags; unsigned int minCount; } a = {result, nbGroups, input, remaining, flags, minCount};
-	return kz_door(636, KZ_DOOR_RUNTIME, &a);
+	return kz_door(653, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDevSmResourceSplit(cudaDevResource *result, unsigned int nbGroups, const cudaDevResource *input, cudaDevResource *remainder, unsigned int flags, cudaDevSmResourceGroupParams *groupParams) {
 	struct { cudaDevResource *result; unsigned int nbGroups; const cudaDevResource *input; cudaDevResource *remainder; unsigned int flags; cudaDevSmResourceGroupParams *groupParams; } a = {result, nbGroups, input, remainder, flags, groupParams};
-	return kz_door(637, KZ_DOOR_RUNTIME, &a);
+	return kz_door(654, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDevResourceGenerateDesc(cudaDevResourceDesc_t *phDesc, cudaDevResource *resources, unsigned int nbResources) {
 	struct { cudaDevResourceDesc_t *phDesc; cudaDevResource *resources; unsigned int nbResources; } a = {phDesc, resources, nbResources};
-	return kz_door(638, KZ_DOOR_RUNTIME, &a);
+	return kz_door(655, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGreenCtxCreate(cudaExecutionContext_t *phCtx, cudaDevResourceDesc_t desc, int device, unsigned int flags) {
 	struct { cudaExecutionContext_t *phCtx; cudaDevResourceDesc_t desc; int device; unsigned int flags; } a = {phCtx, desc, device, flags};
-	return kz_door(639, KZ_DOOR_RUNTIME, &a);
+	return kz_door(656, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxDestroy(cudaExecutionContext_t ctx) {
 	struct { cudaExecutionContext_t ctx; } a = {ctx};
-	return kz_door(640, KZ_DOOR_RUNTIME, &a);
+	return kz_door(657, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxGetDevResource(cudaExecutionContext_t ctx, cudaDevResource *resource, cudaDevResourceType type) {
 	struct { cudaExecutionContext_t ctx; cudaDevResource *resource; cudaDevResourceType type; } a = {ctx, resource, type};
-	return kz_door(641, KZ_DOOR_RUNTIME, &a);
+	return kz_door(658, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxGetDevice(int *device, cudaExecutionContext_t ctx) {
 	struct { int *device; cudaExecutionContext_t ctx; } a = {device, ctx};
-	return kz_door(642, KZ_DOOR_RUNTIME, &a);
+	return kz_door(659, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxGetId(cudaExecutionContext_t ctx, unsigned long long *ctxId) {
 	struct { cudaExecutionContext_t ctx; unsigned long long *ctxId; } a = {ctx, ctxId};
-	return kz_door(643, KZ_DOOR_RUNTIME, &a);
+	return kz_door(660, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxStreamCreate(cudaStream_t *phStream, cudaExecutionContext_t ctx, unsigned int flags, int priority) {
 	struct { cudaStream_t *phStream; cudaExecutionContext_t ctx; unsigned int flags; int priority; } a = {phStream, ctx, flags, priority};
-	return kz_door(644, KZ_DOOR_RUNTIME, &a);
+	return kz_door(661, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxSynchronize(cudaExecutionContext_t ctx) {
 	struct { cudaExecutionContext_t ctx; } a = {ctx};
-	return kz_door(645, KZ_DOOR_RUNTIME, &a);
+	return kz_door(662, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxRecordEvent(cudaExecutionContext_t ctx, cudaEvent_t event) {
 	struct { cudaExecutionContext_t ctx; cudaEvent_t event; } a = {ctx, event};
-	return kz_door(646, KZ_DOOR_RUNTIME, &a);
+	return kz_door(663, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExecutionCtxWaitEvent(cudaExecutionContext_t ctx, cudaEvent_t event) {
 	struct { cudaExecutionContext_t ctx; cudaEvent_t event; } a = {ctx, event};
-	return kz_door(647, KZ_DOOR_RUNTIME, &a);
+	return kz_door(664, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, cudaLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
 	struct { cudaLibrary_t *library; const void *code; cudaJitOption *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; cudaLibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
-	return kz_door(648, KZ_DOOR_RUNTIME, &a);
+	return kz_door(665, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName, cudaJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, cudaLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions) {
 	struct { cudaLibrary_t *library; const char *fileName; cudaJitOption *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; cudaLibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } a = {library, fileName, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions};
-	return kz_door(649, KZ_DOOR_RUNTIME, &a);
+	return kz_door(666, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryUnload(cudaLibrary_t library) {
 	struct { cudaLibrary_t library; } a = {library};
-	return kz_door(650, KZ_DOOR_RUNTIME, &a);
+	return kz_door(667, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name) {
 	struct { cudaKernel_t *pKernel; cudaLibrary_t library; const char *name; } a = {pKernel, library, name};
-	return kz_door(651, KZ_DOOR_RUNTIME, &a);
+	return kz_door(668, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name) {
 	struct { void **dptr; size_t *bytes; cudaLibrary_t library; const char *name; } a = {dptr, bytes, library, name};
-	return kz_door(652, KZ_DOOR_RUNTIME, &a);
+	return kz_door(669, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name) {
 	struct { void **dptr; size_t *bytes; cudaLibrary_t library; const char *name; } a = {dptr, bytes, library, name};
-	return kz_door(653, KZ_DOOR_RUNTIME, &a);
+	return kz_door(670, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryGetUnifiedFunction(void **fptr, cudaLibrary_t library, const char *symbol) {
 	struct { void **fptr; cudaLibrary_t library; const char *symbol; } a = {fptr, library, symbol};
-	return kz_door(654, KZ_DOOR_RUNTIME, &a);
+	return kz_door(671, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t lib) {
 	struct { unsigned int *count; cudaLibrary_t lib; } a = {count, lib};
-	return kz_door(655, KZ_DOOR_RUNTIME, &a);
+	return kz_door(672, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int numKernels, cudaLibrary_t lib) {
 	struct { cudaKernel_t *kernels; unsigned int numKernels; cudaLibrary_t lib; } a = {kernels, numKernels, lib};
-	return kz_door(656, KZ_DOOR_RUNTIME, &a);
+	return kz_door(673, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value, int device) {
 	struct { cudaKernel_t kernel; cudaFuncAttribute attr; int value; int device; } a = {kernel, attr, value, device};
-	return kz_door(657, KZ_DOOR_RUNTIME, &a);
+	return kz_door(674, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event) {
 	struct { cudaIpcEventHandle_t *handle; cudaEvent_t event; } a = {handle, event};
-	return kz_door(658, KZ_DOOR_RUNTIME, &a);
+	return kz_door(675, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle) {
 	struct { cudaEvent_t *event; cudaIpcEventHandle_t handle; } a = {event, handle};
-	return kz_door(659, KZ_DOOR_RUNTIME, &a);
+	return kz_door(676, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr) {
 	struct { cudaIpcMemHandle_t *handle; void *devPtr; } a = {handle, devPtr};
-	return kz_door(660, KZ_DOOR_RUNTIME, &a);
+	return kz_door(677, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags) {
 	struct { void **devPtr; cudaIpcMemHandle_t handle; unsigned int flags; } a = {devPtr, handle, flags};
-	return kz_door(661, KZ_DOOR_RUNTIME, &a);
+	return kz_door(678, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaIpcCloseMemHandle(void *devPtr) {
 	struct { void *devPtr; } a = {devPtr};
-	return kz_door(662, KZ_DOOR_RUNTIME, &a);
+	return kz_door(679, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocManaged(void **devPtr, size_t size, unsigned int flags) {
 	struct { void **devPtr; size_t size; unsigned int flags; } a = {devPtr, size, flags};
-	return kz_door(663, KZ_DOOR_RUNTIME, &a);
+	return kz_door(680, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMalloc(void **devPtr, size_t size) {
 	struct { void **devPtr; size_t size; } a = {devPtr, size};
-	return kz_door(664, KZ_DOOR_RUNTIME, &a);
+	return kz_door(681, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocHost(void **ptr, size_t size) {
 	struct { void **ptr; size_t size; } a = {ptr, size};
-	return kz_door(665, KZ_DOOR_RUNTIME, &a);
+	return kz_door(682, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height) {
 	struct { void **devPtr; size_t *pitch; size_t width; size_t height; } a = {devPtr, pitch, width, height};
-	return kz_door(666, KZ_DOOR_RUNTIME, &a);
+	return kz_door(683, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height, unsigned int flags) {
 	struct { cudaArray_t *array; const cudaChannelFormatDesc *desc; size_t width; size_t height; unsigned int flags; } a = {array, desc, width, height, flags};
-	return kz_door(667, KZ_DOOR_RUNTIME, &a);
+	return kz_door(684, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFree(void *devPtr) {
 	struct { void *devPtr; } a = {devPtr};
-	return kz_door(668, KZ_DOOR_RUNTIME, &a);
+	return kz_door(685, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFreeHost(void *ptr) {
 	struct { void *ptr; } a = {ptr};
-	return kz_door(669, KZ_DOOR_RUNTIME, &a);
+	return kz_door(686, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFreeArray(cudaArray_t array) {
 	struct { cudaArray_t array; } a = {array};
-	return kz_door(670, KZ_DOOR_RUNTIME, &a);
+	return kz_door(687, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray) {
 	struct { cudaMipmappedArray_t mipmappedArray; } a = {mipmappedArray};
-	return kz_door(671, KZ_DOOR_RUNTIME, &a);
+	return kz_door(688, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaHostAlloc(void **pHost, size_t size, unsigned int flags) {
 	struct { void **pHost; size_t size; unsigned int flags; } a = {pHost, size, flags};
-	return kz_door(672, KZ_DOOR_RUNTIME, &a);
+	return kz_door(689, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaHostRegister(void *ptr, size_t size, unsigned int flags) {
 	struct { void *ptr; size_t size; unsigned int flags; } a = {ptr, size, flags};
-	return kz_door(673, KZ_DOOR_RUNTIME, &a);
+	return kz_door(690, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaHostUnregister(void *ptr) {
 	struct { void *ptr; } a = {ptr};
-	return kz_door(674, KZ_DOOR_RUNTIME, &a);
+	return kz_door(691, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags) {
 	struct { void **pDevice; void *pHost; unsigned int flags; } a = {pDevice, pHost, flags};
-	return kz_door(675, KZ_DOOR_RUNTIME, &a);
+	return kz_door(692, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaHostGetFlags(unsigned int *pFlags, void *pHost) {
 	struct { unsigned int *pFlags; void *pHost; } a = {pFlags, pHost};
-	return kz_door(676, KZ_DOOR_RUNTIME, &a);
+	return kz_door(693, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMalloc3D(cudaPitchedPtr *pitchedDevPtr, cudaExtent extent) {
 	struct { cudaPitchedPtr *pitchedDevPtr; cudaExtent extent; } a = {pitchedDevPtr, extent};
-	return kz_door(677, KZ_DOOR_RUNTIME, &a);
+	return kz_door(694, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int flags) {
 	struct { cudaArray_t *array; const cudaChannelFormatDesc *desc; cudaExtent extent; unsigned int flags; } a = {array, desc, extent, flags};
-	return kz_door(678, KZ_DOOR_RUNTIME, &a);
+	return kz_door(695, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int numLevels, unsigned int flags) {
 	struct { cudaMipmappedArray_t *mipmappedArray; const cudaChannelFormatDesc *desc; cudaExtent extent; unsigned int numLevels; unsigned int flags; } a = {mipmappedArray, desc, extent, numLevels, flags};
-	return kz_door(679, KZ_DOOR_RUNTIME, &a);
+	return kz_door(696, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemGetInfo(size_t *free, size_t *total) {
 	struct { size_t *free; size_t *total; } a = {free, total};
-	return kz_door(680, KZ_DOOR_RUNTIME, &a);
+	return kz_door(697, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaArrayGetInfo(cudaChannelFormatDesc *desc, cudaExtent *extent, unsigned int *flags, cudaArray_t array) {
 	struct { cudaChannelFormatDesc *desc; cudaExtent *extent; unsigned int *flags; cudaArray_t array; } a = {desc, extent, flags, array};
-	return kz_door(681, KZ_DOOR_RUNTIME, &a);
+	return kz_door(698, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned int planeIdx) {
 	struct { cudaArray_t *pPlaneArray; cudaArray_t hArray; unsigned int planeIdx; } a = {pPlaneArray, hArray, planeIdx};
-	return kz_door(682, KZ_DOOR_RUNTIME, &a);
+	return kz_door(699, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements *memoryRequirements, cudaArray_t array, int device) {
 	struct { cudaArrayMemoryRequirements *memoryRequirements; cudaArray_t array; int device; } a = {memoryRequirements, array, device};
-	return kz_door(683, KZ_DOOR_RUNTIME, &a);
+	return kz_door(700, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaArrayGetSparseProperties(cudaArraySparseProperties *sparseProperties, cudaArray_t array) {
 	struct { cudaArraySparseProperties *sparseProperties; cudaArray_t array; } a = {sparseProperties, array};
-	return kz_door(684, KZ_DOOR_RUNTIME, &a);
+	return kz_door(701, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count) {
 	struct { void *dst; int dstDevice; const void *src; int srcDevice; size_t count; } a = {dst, dstDevice, src, srcDevice, count};
-	return kz_door(685, KZ_DOOR_RUNTIME, &a);
+	return kz_door(702, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count, cudaStream_t stream) {
 	struct { void *dst; int dstDevice; const void *src; int srcDevice; size_t count; cudaStream_t stream; } a = {dst, dstDevice, src, srcDevice, count, stream};
-	return kz_door(686, KZ_DOOR_RUNTIME, &a);
+	return kz_door(703, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetSymbolAddress(void **devPtr, const void *symbol) {
 	struct { void **devPtr; const void *symbol; } a = {devPtr, symbol};
-	return kz_door(687, KZ_DOOR_RUNTIME, &a);
+	return kz_door(704, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetSymbolSize(size_t *size, const void *symbol) {
 	struct { size_t *size; const void *symbol; } a = {size, symbol};
-	return kz_door(688, KZ_DOOR_RUNTIME, &a);
+	return kz_door(705, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemAdvise(const void *devPtr, size_t count, cudaMemoryAdvise advice, cudaMemLocation location) {
 	struct { const void *devPtr; size_t count; cudaMemoryAdvise advice; cudaMemLocation location; } a = {devPtr, count, advice, location};
-	return kz_door(689, KZ_DOOR_RUNTIME, &a);
+	return kz_door(706, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemRangeGetAttribute(void *data, size_t dataSize, cudaMemRangeAttribute attribute, const void *devPtr, size_t count) {
 	struct { void *data; size_t dataSize; cudaMemRangeAttribute attribute; const void *devPtr; size_t count; } a = {data, dataSize, attribute, devPtr, count};
-	return kz_door(690, KZ_DOOR_RUNTIME, &a);
+	return kz_door(707, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemRangeGetAttributes(void **data, size_t *dataSizes, cudaMemRangeAttribute *attributes, size_t numAttributes, const void *devPtr, size_t count) {
 	struct { void **data; size_t *dataSizes; cudaMemRangeAttribute *attributes; size_t numAttributes; const void *devPtr; size_t count; } a = {data, dataSizes, attributes, numAttributes, devPtr, count};
-	return kz_door(691, KZ_DOOR_RUNTIME, &a);
+	return kz_door(708, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep) {
 	struct { cudaMemPool_t memPool; size_t minBytesToKeep; } a = {memPool, minBytesToKeep};
-	return kz_door(692, KZ_DOOR_RUNTIME, &a);
+	return kz_door(709, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolSetAttribute(cudaMemPool_t memPool, cudaMemPoolAttr attr, void *value) {
 	struct { cudaMemPool_t memPool; cudaMemPoolAttr attr; void *value; } a = {memPool, attr, value};
-	return kz_door(693, KZ_DOOR_RUNTIME, &a);
+	return kz_door(710, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolGetAttribute(cudaMemPool_t memPool, cudaMemPoolAttr attr, void *value) {
 	struct { cudaMemPool_t memPool; cudaMemPoolAttr attr; void *value; } a = {memPool, attr, value};
-	return kz_door(694, KZ_DOOR_RUNTIME, &a);
+	return kz_door(711, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolSetAccess(cudaMemPool_t memPool, const cudaMemAccessDesc *descList, size_t count) {
 	struct { cudaMemPool_t memPool; const cudaMemAccessDesc *descList; size_t count; } a = {memPool, descList, count};
-	return kz_door(695, KZ_DOOR_RUNTIME, &a);
+	return kz_door(712, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t memPool, cudaMemLocation *location) {
 	struct { cudaMemAccessFlags *flags; cudaMemPool_t memPool; cudaMemLocation *location; } a = {flags, memPool, location};
-	return kz_door(696, KZ_DOOR_RUNTIME, &a);
+	return kz_door(713, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolCreate(cudaMemPool_t *memPool, const cudaMemPoolProps *poolProps) {
 	struct { cudaMemPool_t *memPool; const cudaMemPoolProps *poolProps; } a = {memPool, poolProps};
-	return kz_door(697, KZ_DOOR_RUNTIME, &a);
+	return kz_door(714, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolDestroy(cudaMemPool_t memPool) {
 	struct { cudaMemPool_t memPool; } a = {memPool};
-	return kz_door(698, KZ_DOOR_RUNTIME, &a);
+	return kz_door(715, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, cudaMemLocation *location, cudaMemAllocationType type) {
 	struct { cudaMemPool_t *memPool; cudaMemLocation *location; cudaMemAllocationType type; } a = {memPool, location, type};
-	return kz_door(699, KZ_DOOR_RUNTIME, &a);
+	return kz_door(716, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemGetMemPool(cudaMemPool_t *memPool, cudaMemLocation *location, cudaMemAllocationType type) {
 	struct { cudaMemPool_t *memPool; cudaMemLocation *location; cudaMemAllocationType type; } a = {memPool, location, type};
-	return kz_door(700, KZ_DOOR_RUNTIME, &a);
+	return kz_door(717, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemSetMemPool(cudaMemLocation *location, cudaMemAllocationType type, cudaMemPool_t memPool) {
 	struct { cudaMemLocation *location; cudaMemAllocationType type; cudaMemPool_t memPool; } a = {location, type, memPool};
-	return kz_door(701, KZ_DOOR_RUNTIME, &a);
+	return kz_door(718, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool, cudaMemAllocationHandleType handleType, unsigned int flags) {
 	struct { void *shareableHandle; cudaMemPool_t memPool; cudaMemAllocationHandleType handleType; unsigned int flags; } a = {shareableHandle, memPool, handleType, flags};
-	return kz_door(702, KZ_DOOR_RUNTIME, &a);
+	return kz_door(719, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolImportFromShareableHandle(cudaMemPool_t *memPool, void *shareableHandle, cudaMemAllocationHandleType handleType, unsigned int flags) {
 	struct { cudaMemPool_t *memPool; void *shareableHandle; cudaMemAllocationHandleType handleType; unsigned int flags; } a = {memPool, shareableHandle, handleType, flags};
-	return kz_door(703, KZ_DOOR_RUNTIME, &a);
+	return kz_door(720, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolExportPointer(cudaMemPoolPtrExportData *exportData, void *ptr) {
 	struct { cudaMemPoolPtrExportData *exportData; void *ptr; } a = {exportData, ptr};
-	return kz_door(704, KZ_DOOR_RUNTIME, &a);
+	return kz_door(721, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPoolImportPointer(void **ptr, cudaMemPool_t memPool, cudaMemPoolPtrExportData *exportData) {
 	struct { void **ptr; cudaMemPool_t memPool; cudaMemPoolPtrExportData *exportData; } a = {ptr, memPool, exportData};
-	return kz_door(705, KZ_DOOR_RUNTIME, &a);
+	return kz_door(722, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *ptr) {
 	struct { cudaPointerAttributes *attributes; const void *ptr; } a = {attributes, ptr};
-	return kz_door(706, KZ_DOOR_RUNTIME, &a);
+	return kz_door(723, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy(void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {dst, src, count, kind};
-	return kz_door(708, KZ_DOOR_RUNTIME, &a);
+	return kz_door(725, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy_ptds(void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {dst, src, count, kind};
-	return kz_door(708, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(725, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {symbol, src, count, offset, kind};
-	return kz_door(709, KZ_DOOR_RUNTIME, &a);
+	return kz_door(726, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToSymbol_ptds(const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {symbol, src, count, offset, kind};
-	return kz_door(709, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(726, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {dst, symbol, count, offset, kind};
-	return kz_door(710, KZ_DOOR_RUNTIME, &a);
+	return kz_door(727, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromSymbol_ptds(void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {dst, symbol, count, offset, kind};
-	return kz_door(710, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(727, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { void *dst; size_t dpitch; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, dpitch, src, spitch, width, height, kind};
-	return kz_door(711, KZ_DOOR_RUNTIME, &a);
+	return kz_door(728, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2D_ptds(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { void *dst; size_t dpitch; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, dpitch, src, spitch, width, height, kind};
-	return kz_door(711, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(728, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t count; cudaMemcpyKind kind; } a = {dst, wOffset, hOffset, src, count, kind};
-	return kz_door(712, KZ_DOOR_RUNTIME, &a);
+	return kz_door(729, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToArray_ptds(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t count; cudaMemcpyKind kind; } a = {dst, wOffset, hOffset, src, count, kind};
-	return kz_door(712, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(729, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, wOffset, hOffset, src, spitch, width, height, kind};
-	return kz_door(713, KZ_DOOR_RUNTIME, &a);
+	return kz_door(730, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DToArray_ptds(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, wOffset, hOffset, src, spitch, width, height, kind};
-	return kz_door(713, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(730, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count, cudaMemcpyKind kind) {
 	struct { void *dst; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t count; cudaMemcpyKind kind; } a = {dst, src, wOffset, hOffset, count, kind};
-	return kz_door(714, KZ_DOOR_RUNTIME, &a);
+	return kz_door(731, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromArray_ptds(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count, cudaMemcpyKind kind) {
 	struct { void *dst; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t count; cudaMemcpyKind kind; } a = {dst, src, wOffset, hOffset, count, kind};
-	return kz_door(714, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(731, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { void *dst; size_t dpitch; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, dpitch, src, wOffset, hOffset, width, height, kind};
-	return kz_door(715, KZ_DOOR_RUNTIME, &a);
+	return kz_door(732, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DFromArray_ptds(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { void *dst; size_t dpitch; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, dpitch, src, wOffset, hOffset, width, height, kind};
-	return kz_door(715, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(732, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t count, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffsetDst; size_t hOffsetDst; cudaArray_const_t src; size_t wOffsetSrc; size_t hOffsetSrc; size_t count; cudaMemcpyKind kind; } a = {dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind};
-	return kz_door(716, KZ_DOOR_RUNTIME, &a);
+	return kz_door(733, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyArrayToArray_ptds(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t count, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffsetDst; size_t hOffsetDst; cudaArray_const_t src; size_t wOffsetSrc; size_t hOffsetSrc; size_t count; cudaMemcpyKind kind; } a = {dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind};
-	return kz_door(716, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(733, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffsetDst; size_t hOffsetDst; cudaArray_const_t src; size_t wOffsetSrc; size_t hOffsetSrc; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind};
-	return kz_door(717, KZ_DOOR_RUNTIME, &a);
+	return kz_door(734, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DArrayToArray_ptds(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height, cudaMemcpyKind kind) {
 	struct { cudaArray_t dst; size_t wOffsetDst; size_t hOffsetDst; cudaArray_const_t src; size_t wOffsetSrc; size_t hOffsetSrc; size_t width; size_t height; cudaMemcpyKind kind; } a = {dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind};
-	return kz_door(717, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(734, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3D(const cudaMemcpy3DParms *p) {
 	struct { const cudaMemcpy3DParms *p; } a = {p};
-	return kz_door(718, KZ_DOOR_RUNTIME, &a);
+	return kz_door(735, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3D_ptds(const cudaMemcpy3DParms *p) {
 	struct { const cudaMemcpy3DParms *p; } a = {p};
-	return kz_door(718, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(735, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p) {
 	struct { const cudaMemcpy3DPeerParms *p; } a = {p};
-	return kz_door(719, KZ_DOOR_RUNTIME, &a);
+	return kz_door(736, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms *p) {
 	struct { const cudaMemcpy3DPeerParms *p; } a = {p};
-	return kz_door(719, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(736, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count, cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, cudaStream_t stream) {
 	struct { void *const *dsts; const void *const *srcs; const size_t *sizes; size_t count; cudaMemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; cudaStream_t stream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, stream};
-	return kz_door(720, KZ_DOOR_RUNTIME, &a);
+	return kz_door(737, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyBatchAsync_ptsz(void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count, cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *const *dsts; const void *const *srcs; const size_t *sizes; size_t count; cudaMemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs; cudaStream_t stream; } a = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, stream};
-	return kz_door(720, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(737, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DBatchAsync(size_t numOps, cudaMemcpy3DBatchOp *opList, unsigned long long flags, cudaStream_t stream) {
 	struct { size_t numOps; cudaMemcpy3DBatchOp *opList; unsigned long long flags; cudaStream_t stream; } a = {numOps, opList, flags, stream};
-	return kz_door(721, KZ_DOOR_RUNTIME, &a);
+	return kz_door(738, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DBatchAsync_ptsz(size_t numOps, cudaMemcpy3DBatchOp *opList, unsigned long long flags, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { size_t numOps; cudaMemcpy3DBatchOp *opList; unsigned long long flags; cudaStream_t stream; } a = {numOps, opList, flags, stream};
-	return kz_door(721, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(738, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyWithAttributesAsync(void *dst, const void *src, size_t size, cudaMemcpyAttributes *attr, cudaStream_t stream) {
 	struct { void *dst; const void *src; size_t size; cudaMemcpyAttributes *attr; cudaStream_t stream; } a = {dst, src, size, attr, stream};
-	return kz_door(722, KZ_DOOR_RUNTIME, &a);
+	return kz_door(739, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyWithAttributesAsync_ptsz(void *dst, const void *src, size_t size, cudaMemcpyAttributes *attr, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *dst; const void *src; size_t size; cudaMemcpyAttributes *attr; cudaStream_t stream; } a = {dst, src, size, attr, stream};
-	return kz_door(722, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(739, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DWithAttributesAsync(cudaMemcpy3DBatchOp *op, unsigned long long flags, cudaStream_t stream) {
 	struct { cudaMemcpy3DBatchOp *op; unsigned long long flags; cudaStream_t stream; } a = {op, flags, stream};
-	return kz_door(723, KZ_DOOR_RUNTIME, &a);
+	return kz_door(740, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DWithAttributesAsync_ptsz(cudaMemcpy3DBatchOp *op, unsigned long long flags, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaMemcpy3DBatchOp *op; unsigned long long flags; cudaStream_t stream; } a = {op, flags, stream};
-	return kz_door(723, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(740, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset(void *devPtr, int value, size_t count) {
 	struct { void *devPtr; int value; size_t count; } a = {devPtr, value, count};
-	return kz_door(724, KZ_DOOR_RUNTIME, &a);
+	return kz_door(741, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset_ptds(void *devPtr, int value, size_t count) {
 	struct { void *devPtr; int value; size_t count; } a = {devPtr, value, count};
-	return kz_door(724, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(741, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height) {
 	struct { void *devPtr; size_t pitch; int value; size_t width; size_t height; } a = {devPtr, pitch, value, width, height};
-	return kz_door(725, KZ_DOOR_RUNTIME, &a);
+	return kz_door(742, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset2D_ptds(void *devPtr, size_t pitch, int value, size_t width, size_t height) {
 	struct { void *devPtr; size_t pitch; int value; size_t width; size_t height; } a = {devPtr, pitch, value, width, height};
-	return kz_door(725, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(742, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset3D(cudaPitchedPtr pitchedDevPtr, int value, cudaExtent extent) {
 	struct { cudaPitchedPtr pitchedDevPtr; int value; cudaExtent extent; } a = {pitchedDevPtr, value, extent};
-	return kz_door(726, KZ_DOOR_RUNTIME, &a);
+	return kz_door(743, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset3D_ptds(cudaPitchedPtr pitchedDevPtr, int value, cudaExtent extent) {
 	struct { cudaPitchedPtr pitchedDevPtr; int value; cudaExtent extent; } a = {pitchedDevPtr, value, extent};
-	return kz_door(726, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(743, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyAsync(void *dst, const void *src, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { void *dst; const void *src; size_t count; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, src, count, kind, stream};
-	return kz_door(727, KZ_DOOR_RUNTIME, &a);
+	return kz_door(744, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyAsync_ptsz(void *dst, const void *src, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *dst; const void *src; size_t count; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, src, count, kind, stream};
-	return kz_door(727, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(744, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; cudaStream_t stream; } a = {symbol, src, count, offset, kind, stream};
-	return kz_door(728, KZ_DOOR_RUNTIME, &a);
+	return kz_door(745, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToSymbolAsync_ptsz(const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; cudaStream_t stream; } a = {symbol, src, count, offset, kind, stream};
-	return kz_door(728, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(745, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, symbol, count, offset, kind, stream};
-	return kz_door(729, KZ_DOOR_RUNTIME, &a);
+	return kz_door(746, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromSymbolAsync_ptsz(void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, symbol, count, offset, kind, stream};
-	return kz_door(729, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(746, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { void *dst; size_t dpitch; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, dpitch, src, spitch, width, height, kind, stream};
-	return kz_door(730, KZ_DOOR_RUNTIME, &a);
+	return kz_door(747, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DAsync_ptsz(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *dst; size_t dpitch; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, dpitch, src, spitch, width, height, kind, stream};
-	return kz_door(730, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(747, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t count; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, wOffset, hOffset, src, count, kind, stream};
-	return kz_door(731, KZ_DOOR_RUNTIME, &a);
+	return kz_door(748, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyToArrayAsync_ptsz(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t count; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, wOffset, hOffset, src, count, kind, stream};
-	return kz_door(731, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(748, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, wOffset, hOffset, src, spitch, width, height, kind, stream};
-	return kz_door(732, KZ_DOOR_RUNTIME, &a);
+	return kz_door(749, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DToArrayAsync_ptsz(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaArray_t dst; size_t wOffset; size_t hOffset; const void *src; size_t spitch; size_t width; size_t height; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, wOffset, hOffset, src, spitch, width, height, kind, stream};
-	return kz_door(732, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(749, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { void *dst; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t count; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, src, wOffset, hOffset, count, kind, stream};
-	return kz_door(733, KZ_DOOR_RUNTIME, &a);
+	return kz_door(750, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpyFromArrayAsync_ptsz(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *dst; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t count; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, src, wOffset, hOffset, count, kind, stream};
-	return kz_door(733, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(750, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
 	struct { void *dst; size_t dpitch; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t width; size_t height; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, dpitch, src, wOffset, hOffset, width, height, kind, stream};
-	return kz_door(734, KZ_DOOR_RUNTIME, &a);
+	return kz_door(751, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy2DFromArrayAsync_ptsz(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *dst; size_t dpitch; cudaArray_const_t src; size_t wOffset; size_t hOffset; size_t width; size_t height; cudaMemcpyKind kind; cudaStream_t stream; } a = {dst, dpitch, src, wOffset, hOffset, width, height, kind, stream};
-	return kz_door(734, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(751, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream) {
 	struct { const cudaMemcpy3DParms *p; cudaStream_t stream; } a = {p, stream};
-	return kz_door(735, KZ_DOOR_RUNTIME, &a);
+	return kz_door(752, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms *p, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const cudaMemcpy3DParms *p; cudaStream_t stream; } a = {p, stream};
-	return kz_door(735, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(752, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
 	struct { const cudaMemcpy3DPeerParms *p; cudaStream_t stream; } a = {p, stream};
-	return kz_door(736, KZ_DOOR_RUNTIME, &a);
+	return kz_door(753, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const cudaMemcpy3DPeerParms *p; cudaStream_t stream; } a = {p, stream};
-	return kz_door(736, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(753, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream) {
 	struct { void *devPtr; int value; size_t count; cudaStream_t stream; } a = {devPtr, value, count, stream};
-	return kz_door(737, KZ_DOOR_RUNTIME, &a);
+	return kz_door(754, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemsetAsync_ptsz(void *devPtr, int value, size_t count, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *devPtr; int value; size_t count; cudaStream_t stream; } a = {devPtr, value, count, stream};
-	return kz_door(737, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(754, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
 	struct { void *devPtr; size_t pitch; int value; size_t width; size_t height; cudaStream_t stream; } a = {devPtr, pitch, value, width, height, stream};
-	return kz_door(738, KZ_DOOR_RUNTIME, &a);
+	return kz_door(755, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset2DAsync_ptsz(void *devPtr, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *devPtr; size_t pitch; int value; size_t width; size_t height; cudaStream_t stream; } a = {devPtr, pitch, value, width, height, stream};
-	return kz_door(738, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(755, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset3DAsync(cudaPitchedPtr pitchedDevPtr, int value, cudaExtent extent, cudaStream_t stream) {
 	struct { cudaPitchedPtr pitchedDevPtr; int value; cudaExtent extent; cudaStream_t stream; } a = {pitchedDevPtr, value, extent, stream};
-	return kz_door(739, KZ_DOOR_RUNTIME, &a);
+	return kz_door(756, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemset3DAsync_ptsz(cudaPitchedPtr pitchedDevPtr, int value, cudaExtent extent, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaPitchedPtr pitchedDevPtr; int value; cudaExtent extent; cudaStream_t stream; } a = {pitchedDevPtr, value, extent, stream};
-	return kz_door(739, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(756, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPrefetchAsync(const void *devPtr, size_t count, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
 	struct { const void *devPtr; size_t count; cudaMemLocation location; unsigned int flags; cudaStream_t stream; } a = {devPtr, count, location, flags, stream};
-	return kz_door(740, KZ_DOOR_RUNTIME, &a);
+	return kz_door(757, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count, cudaMemLocation location, unsigned int flags, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *devPtr; size_t count; cudaMemLocation location; unsigned int flags; cudaStream_t stream; } a = {devPtr, count, location, flags, stream};
-	return kz_door(740, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(757, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count, cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, cudaStream_t stream) {
 	struct { void **dptrs; size_t *sizes; size_t count; cudaMemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; cudaStream_t stream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream};
-	return kz_door(741, KZ_DOOR_RUNTIME, &a);
+	return kz_door(758, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemPrefetchBatchAsync_ptsz(void **dptrs, size_t *sizes, size_t count, cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void **dptrs; size_t *sizes; size_t count; cudaMemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; cudaStream_t stream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream};
-	return kz_door(741, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(758, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count, unsigned long long flags, cudaStream_t stream) {
 	struct { void **dptrs; size_t *sizes; size_t count; unsigned long long flags; cudaStream_t stream; } a = {dptrs, sizes, count, flags, stream};
-	return kz_door(742, KZ_DOOR_RUNTIME, &a);
+	return kz_door(759, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemDiscardBatchAsync_ptsz(void **dptrs, size_t *sizes, size_t count, unsigned long long flags, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void **dptrs; size_t *sizes; size_t count; unsigned long long flags; cudaStream_t stream; } a = {dptrs, sizes, count, flags, stream};
-	return kz_door(742, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(759, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count, cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, cudaStream_t stream) {
 	struct { void **dptrs; size_t *sizes; size_t count; cudaMemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; cudaStream_t stream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream};
-	return kz_door(743, KZ_DOOR_RUNTIME, &a);
+	return kz_door(760, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMemDiscardAndPrefetchBatchAsync_ptsz(void **dptrs, size_t *sizes, size_t count, cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void **dptrs; size_t *sizes; size_t count; cudaMemLocation *prefetchLocs; size_t *prefetchLocIdxs; size_t numPrefetchLocs; unsigned long long flags; cudaStream_t stream; } a = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, stream};
-	return kz_door(743, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(760, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream) {
 	struct { void **devPtr; size_t size; cudaStream_t hStream; } a = {devPtr, size, hStream};
-	return kz_door(744, KZ_DOOR_RUNTIME, &a);
+	return kz_door(761, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocAsync_ptsz(void **devPtr, size_t size, cudaStream_t hStream) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { void **devPtr; size_t size; cudaStream_t hStream; } a = {devPtr, size, hStream};
-	return kz_door(744, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(761, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFreeAsync(void *devPtr, cudaStream_t hStream) {
 	struct { void *devPtr; cudaStream_t hStream; } a = {devPtr, hStream};
-	return kz_door(745, KZ_DOOR_RUNTIME, &a);
+	return kz_door(762, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { void *devPtr; cudaStream_t hStream; } a = {devPtr, hStream};
-	return kz_door(745, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(762, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
 	struct { void **ptr; size_t size; cudaMemPool_t memPool; cudaStream_t stream; } a = {ptr, size, memPool, stream};
-	return kz_door(746, KZ_DOOR_RUNTIME, &a);
+	return kz_door(763, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMallocFromPoolAsync_ptsz(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { void **ptr; size_t size; cudaMemPool_t memPool; cudaStream_t stream; } a = {ptr, size, memPool, stream};
-	return kz_door(746, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(763, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetMipmappedArrayLevel(cudaArray_t *levelArray, cudaMipmappedArray_const_t mipmappedArray, unsigned int level) {
 	struct { cudaArray_t *levelArray; cudaMipmappedArray_const_t mipmappedArray; unsigned int level; } a = {levelArray, mipmappedArray, level};
-	return kz_door(753, KZ_DOOR_RUNTIME, &a);
+	return kz_door(770, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements *memoryRequirements, cudaMipmappedArray_t mipmap, int device) {
 	struct { cudaArrayMemoryRequirements *memoryRequirements; cudaMipmappedArray_t mipmap; int device; } a = {memoryRequirements, mipmap, device};
-	return kz_door(754, KZ_DOOR_RUNTIME, &a);
+	return kz_door(771, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties *sparseProperties, cudaMipmappedArray_t mipmap) {
 	struct { cudaArraySparseProperties *sparseProperties; cudaMipmappedArray_t mipmap; } a = {sparseProperties, mipmap};
-	return kz_door(755, KZ_DOOR_RUNTIME, &a);
+	return kz_door(772, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetChannelDesc(cudaChannelFormatDesc *desc, cudaArray_const_t array) {
 	struct { cudaChannelFormatDesc *desc; cudaArray_const_t array; } a = {desc, array};
-	return kz_door(756, KZ_DOOR_RUNTIME, &a);
+	return kz_door(773, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamCreate(cudaStream_t *pStream) {
 	struct { cudaStream_t *pStream; } a = {pStream};
-	return kz_door(757, KZ_DOOR_RUNTIME, &a);
+	return kz_door(774, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags) {
 	struct { cudaStream_t *pStream; unsigned int flags; } a = {pStream, flags};
-	return kz_door(758, KZ_DOOR_RUNTIME, &a);
+	return kz_door(775, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority) {
 	struct { cudaStream_t *pStream; unsigned int flags; int priority; } a = {pStream, flags, priority};
-	return kz_door(759, KZ_DOOR_RUNTIME, &a);
+	return kz_door(776, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaCtxResetPersistingL2Cache(void) {
-	return kz_door(760, KZ_DOOR_RUNTIME, 0);
+	return kz_door(777, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamDestroy(cudaStream_t stream) {
 	struct { cudaStream_t stream; } a = {stream};
-	return kz_door(761, KZ_DOOR_RUNTIME, &a);
+	return kz_door(778, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
 	struct { cudaStreamCaptureMode *mode; } a = {mode};
-	return kz_door(762, KZ_DOOR_RUNTIME, &a);
+	return kz_door(779, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamQuery(cudaStream_t stream) {
 	struct { cudaStream_t stream; } a = {stream};
-	return kz_door(763, KZ_DOOR_RUNTIME, &a);
+	return kz_door(780, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamQuery_ptsz(cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; } a = {stream};
-	return kz_door(763, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(780, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetDevice(cudaStream_t hStream, int *device) {
 	struct { cudaStream_t hStream; int *device; } a = {hStream, device};
-	return kz_door(764, KZ_DOOR_RUNTIME, &a);
+	return kz_door(781, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetDevice_ptsz(cudaStream_t hStream, int *device) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t hStream; int *device; } a = {hStream, device};
-	return kz_door(764, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(781, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetDevResource(cudaStream_t hStream, cudaDevResource *resource, cudaDevResourceType type) {
 	struct { cudaStream_t hStream; cudaDevResource *resource; cudaDevResourceType type; } a = {hStream, resource, type};
-	return kz_door(765, KZ_DOOR_RUNTIME, &a);
+	return kz_door(782, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetDevResource_ptsz(cudaStream_t hStream, cudaDevResource *resource, cudaDevResourceType type) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t hStream; cudaDevResource *resource; cudaDevResourceType type; } a = {hStream, resource, type};
-	return kz_door(765, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(782, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags) {
 	struct { cudaStream_t hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(766, KZ_DOOR_RUNTIME, &a);
+	return kz_door(783, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetFlags_ptsz(cudaStream_t hStream, unsigned int *flags) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t hStream; unsigned int *flags; } a = {hStream, flags};
-	return kz_door(766, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(783, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId) {
 	struct { cudaStream_t hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(767, KZ_DOOR_RUNTIME, &a);
+	return kz_door(784, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetId_ptsz(cudaStream_t hStream, unsigned long long *streamId) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t hStream; unsigned long long *streamId; } a = {hStream, streamId};
-	return kz_door(767, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(784, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetPriority(cudaStream_t hStream, int *priority) {
 	struct { cudaStream_t hStream; int *priority; } a = {hStream, priority};
-	return kz_door(768, KZ_DOOR_RUNTIME, &a);
+	return kz_door(785, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetPriority_ptsz(cudaStream_t hStream, int *priority) {
 	if (!hStream)
 		hStream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t hStream; int *priority; } a = {hStream, priority};
-	return kz_door(768, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(785, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
 	struct { cudaStream_t stream; cudaEvent_t event; unsigned int flags; } a = {stream, event, flags};
-	return kz_door(769, KZ_DOOR_RUNTIME, &a);
+	return kz_door(786, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaEvent_t event; unsigned int flags; } a = {stream, event, flags};
-	return kz_door(769, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(786, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags) {
 	struct { cudaStream_t stream; cudaStreamCallback_t callback; void *userData; unsigned int flags; } a = {stream, callback, userData, flags};
-	return kz_door(770, KZ_DOOR_RUNTIME, &a);
+	return kz_door(787, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaStreamCallback_t callback; void *userData; unsigned int flags; } a = {stream, callback, userData, flags};
-	return kz_door(770, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(787, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) {
 	struct { cudaStream_t stream; void *devPtr; size_t length; unsigned int flags; } a = {stream, devPtr, length, flags};
-	return kz_door(771, KZ_DOOR_RUNTIME, &a);
+	return kz_door(788, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; void *devPtr; size_t length; unsigned int flags; } a = {stream, devPtr, length, flags};
-	return kz_door(771, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(788, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamSynchronize(cudaStream_t stream) {
 	struct { cudaStream_t stream; } a = {stream};
-	return kz_door(772, KZ_DOOR_RUNTIME, &a);
+	return kz_door(789, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; } a = {stream};
-	return kz_door(772, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(789, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
 	struct { cudaStream_t stream; cudaStreamCaptureMode mode; } a = {stream, mode};
-	return kz_door(773, KZ_DOOR_RUNTIME, &a);
+	return kz_door(790, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamBeginCapture_ptsz(cudaStream_t stream, cudaStreamCaptureMode mode) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaStreamCaptureMode mode; } a = {stream, mode};
-	return kz_door(773, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(790, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, cudaStreamCaptureMode mode) {
 	struct { cudaStream_t stream; cudaGraph_t graph; const cudaGraphNode_t *dependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; cudaStreamCaptureMode mode; } a = {stream, graph, dependencies, dependencyData, numDependencies, mode};
-	return kz_door(774, KZ_DOOR_RUNTIME, &a);
+	return kz_door(791, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, cudaStreamCaptureMode mode) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaGraph_t graph; const cudaGraphNode_t *dependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; cudaStreamCaptureMode mode; } a = {stream, graph, dependencies, dependencyData, numDependencies, mode};
-	return kz_door(774, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(791, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph) {
 	struct { cudaStream_t stream; cudaGraph_t *pGraph; } a = {stream, pGraph};
-	return kz_door(775, KZ_DOOR_RUNTIME, &a);
+	return kz_door(792, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *pGraph) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaGraph_t *pGraph; } a = {stream, pGraph};
-	return kz_door(775, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(792, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *pCaptureStatus) {
 	struct { cudaStream_t stream; cudaStreamCaptureStatus *pCaptureStatus; } a = {stream, pCaptureStatus};
-	return kz_door(776, KZ_DOOR_RUNTIME, &a);
+	return kz_door(793, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *pCaptureStatus) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaStreamCaptureStatus *pCaptureStatus; } a = {stream, pCaptureStatus};
-	return kz_door(776, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(793, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out, const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out) {
 	struct { cudaStream_t stream; cudaStreamCaptureStatus *captureStatus_out; unsigned long long *id_out; cudaGraph_t *graph_out; const cudaGraphNode_t **dependencies_out; const cudaGraphEdgeData **edgeData_out; size_t *numDependencies_out; } a = {stream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out};
-	return kz_door(777, KZ_DOOR_RUNTIME, &a);
+	return kz_door(794, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out, const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaStreamCaptureStatus *captureStatus_out; unsigned long long *id_out; cudaGraph_t *graph_out; const cudaGraphNode_t **dependencies_out; const cudaGraphEdgeData **edgeData_out; size_t *numDependencies_out; } a = {stream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out};
-	return kz_door(777, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(794, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
 	struct { cudaStream_t stream; cudaGraphNode_t *dependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; unsigned int flags; } a = {stream, dependencies, dependencyData, numDependencies, flags};
-	return kz_door(778, KZ_DOOR_RUNTIME, &a);
+	return kz_door(795, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaGraphNode_t *dependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; unsigned int flags; } a = {stream, dependencies, dependencyData, numDependencies, flags};
-	return kz_door(778, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(795, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamCopyAttributes(cudaStream_t dstStream, cudaStream_t srcStream) {
 	struct { cudaStream_t dstStream; cudaStream_t srcStream; } a = {dstStream, srcStream};
-	return kz_door(779, KZ_DOOR_RUNTIME, &a);
+	return kz_door(796, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamCopyAttributes_ptsz(cudaStream_t dstStream, cudaStream_t srcStream) {
@@ -1249,1006 +1249,1006 @@ static cudaError_t kz_stub_cudart13_cudaStreamCopyAttributes_ptsz(cudaStream_t d
 	if (!srcStream)
 		srcStream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t dstStream; cudaStream_t srcStream; } a = {dstStream, srcStream};
-	return kz_door(779, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(796, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value) {
 	struct { cudaStream_t stream; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value; } a = {stream, attr, value};
-	return kz_door(780, KZ_DOOR_RUNTIME, &a);
+	return kz_door(797, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value; } a = {stream, attr, value};
-	return kz_door(780, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(797, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *param) {
 	struct { cudaStream_t stream; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *param; } a = {stream, attr, param};
-	return kz_door(781, KZ_DOOR_RUNTIME, &a);
+	return kz_door(798, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *param) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *param; } a = {stream, attr, param};
-	return kz_door(781, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(798, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventCreate(cudaEvent_t *event) {
 	struct { cudaEvent_t *event; } a = {event};
-	return kz_door(787, KZ_DOOR_RUNTIME, &a);
+	return kz_door(804, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
 	struct { cudaEvent_t *event; unsigned int flags; } a = {event, flags};
-	return kz_door(788, KZ_DOOR_RUNTIME, &a);
+	return kz_door(805, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventQuery(cudaEvent_t event) {
 	struct { cudaEvent_t event; } a = {event};
-	return kz_door(789, KZ_DOOR_RUNTIME, &a);
+	return kz_door(806, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventSynchronize(cudaEvent_t event) {
 	struct { cudaEvent_t event; } a = {event};
-	return kz_door(790, KZ_DOOR_RUNTIME, &a);
+	return kz_door(807, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventDestroy(cudaEvent_t event) {
 	struct { cudaEvent_t event; } a = {event};
-	return kz_door(791, KZ_DOOR_RUNTIME, &a);
+	return kz_door(808, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
 	struct { float *ms; cudaEvent_t start; cudaEvent_t end; } a = {ms, start, end};
-	return kz_door(792, KZ_DOOR_RUNTIME, &a);
+	return kz_door(809, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 	struct { cudaEvent_t event; cudaStream_t stream; } a = {event, stream};
-	return kz_door(793, KZ_DOOR_RUNTIME, &a);
+	return kz_door(810, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaEvent_t event; cudaStream_t stream; } a = {event, stream};
-	return kz_door(793, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(810, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
 	struct { cudaEvent_t event; cudaStream_t stream; unsigned int flags; } a = {event, stream, flags};
-	return kz_door(794, KZ_DOOR_RUNTIME, &a);
+	return kz_door(811, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaEvent_t event; cudaStream_t stream; unsigned int flags; } a = {event, stream, flags};
-	return kz_door(794, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(811, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEventCreateFromEGLSync(cudaEvent_t *phEvent, void *eglSync, unsigned int flags) {
 	struct { cudaEvent_t *phEvent; void *eglSync; unsigned int flags; } a = {phEvent, eglSync, flags};
-	return kz_door(795, KZ_DOOR_RUNTIME, &a);
+	return kz_door(812, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaImportExternalMemory(cudaExternalMemory_t *extMem_out, const cudaExternalMemoryHandleDesc *memHandleDesc) {
 	struct { cudaExternalMemory_t *extMem_out; const cudaExternalMemoryHandleDesc *memHandleDesc; } a = {extMem_out, memHandleDesc};
-	return kz_door(797, KZ_DOOR_RUNTIME, &a);
+	return kz_door(814, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem, const cudaExternalMemoryBufferDesc *bufferDesc) {
 	struct { void **devPtr; cudaExternalMemory_t extMem; const cudaExternalMemoryBufferDesc *bufferDesc; } a = {devPtr, extMem, bufferDesc};
-	return kz_door(798, KZ_DOOR_RUNTIME, &a);
+	return kz_door(815, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t *mipmap, cudaExternalMemory_t extMem, const cudaExternalMemoryMipmappedArrayDesc *mipmapDesc) {
 	struct { cudaMipmappedArray_t *mipmap; cudaExternalMemory_t extMem; const cudaExternalMemoryMipmappedArrayDesc *mipmapDesc; } a = {mipmap, extMem, mipmapDesc};
-	return kz_door(799, KZ_DOOR_RUNTIME, &a);
+	return kz_door(816, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDestroyExternalMemory(cudaExternalMemory_t extMem) {
 	struct { cudaExternalMemory_t extMem; } a = {extMem};
-	return kz_door(800, KZ_DOOR_RUNTIME, &a);
+	return kz_door(817, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaImportExternalSemaphore(cudaExternalSemaphore_t *extSem_out, const cudaExternalSemaphoreHandleDesc *semHandleDesc) {
 	struct { cudaExternalSemaphore_t *extSem_out; const cudaExternalSemaphoreHandleDesc *semHandleDesc; } a = {extSem_out, semHandleDesc};
-	return kz_door(801, KZ_DOOR_RUNTIME, &a);
+	return kz_door(818, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem) {
 	struct { cudaExternalSemaphore_t extSem; } a = {extSem};
-	return kz_door(802, KZ_DOOR_RUNTIME, &a);
+	return kz_door(819, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray, const cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems, cudaStream_t stream) {
 	struct { const cudaExternalSemaphore_t *extSemArray; const cudaExternalSemaphoreSignalParams *paramsArray; unsigned int numExtSems; cudaStream_t stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(803, KZ_DOOR_RUNTIME, &a);
+	return kz_door(820, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaSignalExternalSemaphoresAsync_ptsz(const cudaExternalSemaphore_t *extSemArray, const cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const cudaExternalSemaphore_t *extSemArray; const cudaExternalSemaphoreSignalParams *paramsArray; unsigned int numExtSems; cudaStream_t stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(803, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(820, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray, const cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, cudaStream_t stream) {
 	struct { const cudaExternalSemaphore_t *extSemArray; const cudaExternalSemaphoreWaitParams *paramsArray; unsigned int numExtSems; cudaStream_t stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(804, KZ_DOOR_RUNTIME, &a);
+	return kz_door(821, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaWaitExternalSemaphoresAsync_ptsz(const cudaExternalSemaphore_t *extSemArray, const cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const cudaExternalSemaphore_t *extSemArray; const cudaExternalSemaphoreWaitParams *paramsArray; unsigned int numExtSems; cudaStream_t stream; } a = {extSemArray, paramsArray, numExtSems, stream};
-	return kz_door(804, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(821, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncSetCacheConfig(const void *func, cudaFuncCache cacheConfig) {
 	struct { const void *func; cudaFuncCache cacheConfig; } a = {func, cacheConfig};
-	return kz_door(809, KZ_DOOR_RUNTIME, &a);
+	return kz_door(826, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *func) {
 	struct { cudaFuncAttributes *attr; const void *func; } a = {attr, func};
-	return kz_door(810, KZ_DOOR_RUNTIME, &a);
+	return kz_door(827, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncSetAttribute(const void *func, cudaFuncAttribute attr, int value) {
 	struct { const void *func; cudaFuncAttribute attr; int value; } a = {func, attr, value};
-	return kz_door(811, KZ_DOOR_RUNTIME, &a);
+	return kz_door(828, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncGetName(const char **name, const void *func) {
 	struct { const char **name; const void *func; } a = {name, func};
-	return kz_door(812, KZ_DOOR_RUNTIME, &a);
+	return kz_door(829, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { const void *func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(813, KZ_DOOR_RUNTIME, &a);
+	return kz_door(830, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncGetParamCount(const void *func, size_t *paramCount) {
 	struct { const void *func; size_t *paramCount; } a = {func, paramCount};
-	return kz_door(814, KZ_DOOR_RUNTIME, &a);
+	return kz_door(831, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaFuncSetSharedMemConfig(const void *func, cudaSharedMemConfig config) {
 	struct { const void *func; cudaSharedMemConfig config; } a = {func, config};
-	return kz_door(815, KZ_DOOR_RUNTIME, &a);
+	return kz_door(832, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; const void *func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(816, KZ_DOOR_RUNTIME, &a);
+	return kz_door(833, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; const void *func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(817, KZ_DOOR_RUNTIME, &a);
+	return kz_door(834, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; const void *func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(818, KZ_DOOR_RUNTIME, &a);
+	return kz_door(835, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, const cudaLaunchConfig_t *launchConfig) {
 	struct { int *clusterSize; const void *func; const cudaLaunchConfig_t *launchConfig; } a = {clusterSize, func, launchConfig};
-	return kz_door(819, KZ_DOOR_RUNTIME, &a);
+	return kz_door(836, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, const cudaLaunchConfig_t *launchConfig) {
 	struct { int *numClusters; const void *func; const cudaLaunchConfig_t *launchConfig; } a = {numClusters, func, launchConfig};
-	return kz_door(820, KZ_DOOR_RUNTIME, &a);
+	return kz_door(837, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(821, KZ_DOOR_RUNTIME, &a);
+	return kz_door(838, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(821, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(838, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {
 	struct { const cudaLaunchConfig_t *config; const void *func; void **args; } a = {config, func, args};
-	return kz_door(822, KZ_DOOR_RUNTIME, &a);
+	return kz_door(839, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args) {
 	struct { const cudaLaunchConfig_t *config; const void *func; void **args; } a = {config, func, args};
-	return kz_door(822, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(839, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(823, KZ_DOOR_RUNTIME, &a);
+	return kz_door(840, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(823, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(840, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; } a = {stream, fn, userData};
-	return kz_door(824, KZ_DOOR_RUNTIME, &a);
+	return kz_door(841, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; } a = {stream, fn, userData};
-	return kz_door(824, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(841, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchHostFunc_v2(cudaStream_t stream, cudaHostFn_t fn, void *userData, unsigned int syncMode) {
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; unsigned int syncMode; } a = {stream, fn, userData, syncMode};
-	return kz_door(825, KZ_DOOR_RUNTIME, &a);
+	return kz_door(842, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLaunchHostFunc_v2_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData, unsigned int syncMode) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; unsigned int syncMode; } a = {stream, fn, userData, syncMode};
-	return kz_door(825, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(842, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags) {
 	struct { cudaGraph_t *pGraph; unsigned int flags; } a = {pGraph, flags};
-	return kz_door(829, KZ_DOOR_RUNTIME, &a);
+	return kz_door(846, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaKernelNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(830, KZ_DOOR_RUNTIME, &a);
+	return kz_door(847, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaKernelNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(831, KZ_DOOR_RUNTIME, &a);
+	return kz_door(848, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(832, KZ_DOOR_RUNTIME, &a);
+	return kz_door(849, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNode_t hSrc) {
 	struct { cudaGraphNode_t hDst; cudaGraphNode_t hSrc; } a = {hDst, hSrc};
-	return kz_door(833, KZ_DOOR_RUNTIME, &a);
+	return kz_door(850, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value_out) {
 	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(834, KZ_DOOR_RUNTIME, &a);
+	return kz_door(851, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *value) {
 	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *value; } a = {hNode, attr, value};
-	return kz_door(835, KZ_DOOR_RUNTIME, &a);
+	return kz_door(852, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemcpy3DParms *pCopyParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pCopyParams};
-	return kz_door(836, KZ_DOOR_RUNTIME, &a);
+	return kz_door(853, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, symbol, src, count, offset, kind};
-	return kz_door(837, KZ_DOOR_RUNTIME, &a);
+	return kz_door(854, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, symbol, count, offset, kind};
-	return kz_door(838, KZ_DOOR_RUNTIME, &a);
+	return kz_door(855, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, src, count, kind};
-	return kz_door(839, KZ_DOOR_RUNTIME, &a);
+	return kz_door(856, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(840, KZ_DOOR_RUNTIME, &a);
+	return kz_door(857, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(841, KZ_DOOR_RUNTIME, &a);
+	return kz_door(858, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, symbol, src, count, offset, kind};
-	return kz_door(842, KZ_DOOR_RUNTIME, &a);
+	return kz_door(859, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, dst, symbol, count, offset, kind};
-	return kz_door(843, KZ_DOOR_RUNTIME, &a);
+	return kz_door(860, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {node, dst, src, count, kind};
-	return kz_door(844, KZ_DOOR_RUNTIME, &a);
+	return kz_door(861, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemsetParams *pMemsetParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pMemsetParams};
-	return kz_door(845, KZ_DOOR_RUNTIME, &a);
+	return kz_door(862, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(846, KZ_DOOR_RUNTIME, &a);
+	return kz_door(863, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(847, KZ_DOOR_RUNTIME, &a);
+	return kz_door(864, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaHostNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(848, KZ_DOOR_RUNTIME, &a);
+	return kz_door(865, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(849, KZ_DOOR_RUNTIME, &a);
+	return kz_door(866, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(850, KZ_DOOR_RUNTIME, &a);
+	return kz_door(867, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraph_t childGraph; } a = {pGraphNode, graph, pDependencies, numDependencies, childGraph};
-	return kz_door(851, KZ_DOOR_RUNTIME, &a);
+	return kz_door(868, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph) {
 	struct { cudaGraphNode_t node; cudaGraph_t *pGraph; } a = {node, pGraph};
-	return kz_door(852, KZ_DOOR_RUNTIME, &a);
+	return kz_door(869, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; } a = {pGraphNode, graph, pDependencies, numDependencies};
-	return kz_door(853, KZ_DOOR_RUNTIME, &a);
+	return kz_door(870, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(854, KZ_DOOR_RUNTIME, &a);
+	return kz_door(871, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(855, KZ_DOOR_RUNTIME, &a);
+	return kz_door(872, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(856, KZ_DOOR_RUNTIME, &a);
+	return kz_door(873, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(857, KZ_DOOR_RUNTIME, &a);
+	return kz_door(874, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(858, KZ_DOOR_RUNTIME, &a);
+	return kz_door(875, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(859, KZ_DOOR_RUNTIME, &a);
+	return kz_door(876, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(860, KZ_DOOR_RUNTIME, &a);
+	return kz_door(877, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExternalSemaphoresSignalNodeGetParams(cudaGraphNode_t hNode, cudaExternalSemaphoreSignalNodeParams *params_out) {
 	struct { cudaGraphNode_t hNode; cudaExternalSemaphoreSignalNodeParams *params_out; } a = {hNode, params_out};
-	return kz_door(861, KZ_DOOR_RUNTIME, &a);
+	return kz_door(878, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExternalSemaphoresSignalNodeSetParams(cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(862, KZ_DOOR_RUNTIME, &a);
+	return kz_door(879, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddExternalSemaphoresWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(863, KZ_DOOR_RUNTIME, &a);
+	return kz_door(880, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExternalSemaphoresWaitNodeGetParams(cudaGraphNode_t hNode, cudaExternalSemaphoreWaitNodeParams *params_out) {
 	struct { cudaGraphNode_t hNode; cudaExternalSemaphoreWaitNodeParams *params_out; } a = {hNode, params_out};
-	return kz_door(864, KZ_DOOR_RUNTIME, &a);
+	return kz_door(881, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExternalSemaphoresWaitNodeSetParams(cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(865, KZ_DOOR_RUNTIME, &a);
+	return kz_door(882, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaMemAllocNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(866, KZ_DOOR_RUNTIME, &a);
+	return kz_door(883, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams *params_out) {
 	struct { cudaGraphNode_t node; cudaMemAllocNodeParams *params_out; } a = {node, params_out};
-	return kz_door(867, KZ_DOOR_RUNTIME, &a);
+	return kz_door(884, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dptr; } a = {pGraphNode, graph, pDependencies, numDependencies, dptr};
-	return kz_door(868, KZ_DOOR_RUNTIME, &a);
+	return kz_door(885, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out) {
 	struct { cudaGraphNode_t node; void *dptr_out; } a = {node, dptr_out};
-	return kz_door(869, KZ_DOOR_RUNTIME, &a);
+	return kz_door(886, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph) {
 	struct { cudaGraph_t *pGraphClone; cudaGraph_t originalGraph; } a = {pGraphClone, originalGraph};
-	return kz_door(870, KZ_DOOR_RUNTIME, &a);
+	return kz_door(887, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph) {
 	struct { cudaGraphNode_t *pNode; cudaGraphNode_t originalNode; cudaGraph_t clonedGraph; } a = {pNode, originalNode, clonedGraph};
-	return kz_door(871, KZ_DOOR_RUNTIME, &a);
+	return kz_door(888, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *pType) {
 	struct { cudaGraphNode_t node; cudaGraphNodeType *pType; } a = {node, pType};
-	return kz_door(872, KZ_DOOR_RUNTIME, &a);
+	return kz_door(889, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetContainingGraph(cudaGraphNode_t hNode, cudaGraph_t *phGraph) {
 	struct { cudaGraphNode_t hNode; cudaGraph_t *phGraph; } a = {hNode, phGraph};
-	return kz_door(873, KZ_DOOR_RUNTIME, &a);
+	return kz_door(890, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetLocalId(cudaGraphNode_t hNode, unsigned int *nodeId) {
 	struct { cudaGraphNode_t hNode; unsigned int *nodeId; } a = {hNode, nodeId};
-	return kz_door(874, KZ_DOOR_RUNTIME, &a);
+	return kz_door(891, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetToolsId(cudaGraphNode_t hNode, unsigned long long *toolsNodeId) {
 	struct { cudaGraphNode_t hNode; unsigned long long *toolsNodeId; } a = {hNode, toolsNodeId};
-	return kz_door(875, KZ_DOOR_RUNTIME, &a);
+	return kz_door(892, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetId(cudaGraph_t hGraph, unsigned int *graphID) {
 	struct { cudaGraph_t hGraph; unsigned int *graphID; } a = {hGraph, graphID};
-	return kz_door(876, KZ_DOOR_RUNTIME, &a);
+	return kz_door(893, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecGetId(cudaGraphExec_t hGraphExec, unsigned int *graphID) {
 	struct { cudaGraphExec_t hGraphExec; unsigned int *graphID; } a = {hGraphExec, graphID};
-	return kz_door(877, KZ_DOOR_RUNTIME, &a);
+	return kz_door(894, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *nodes; size_t *numNodes; } a = {graph, nodes, numNodes};
-	return kz_door(878, KZ_DOOR_RUNTIME, &a);
+	return kz_door(895, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *pRootNodes; size_t *pNumRootNodes; } a = {graph, pRootNodes, pNumRootNodes};
-	return kz_door(879, KZ_DOOR_RUNTIME, &a);
+	return kz_door(896, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; cudaGraphEdgeData *edgeData; size_t *numEdges; } a = {graph, from, to, edgeData, numEdges};
-	return kz_door(880, KZ_DOOR_RUNTIME, &a);
+	return kz_door(897, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; cudaGraphEdgeData *edgeData; size_t *pNumDependencies; } a = {node, pDependencies, edgeData, pNumDependencies};
-	return kz_door(881, KZ_DOOR_RUNTIME, &a);
+	return kz_door(898, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; cudaGraphEdgeData *edgeData; size_t *pNumDependentNodes; } a = {node, pDependentNodes, edgeData, pNumDependentNodes};
-	return kz_door(882, KZ_DOOR_RUNTIME, &a);
+	return kz_door(899, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(883, KZ_DOOR_RUNTIME, &a);
+	return kz_door(900, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(884, KZ_DOOR_RUNTIME, &a);
+	return kz_door(901, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDestroyNode(cudaGraphNode_t node) {
 	struct { cudaGraphNode_t node; } a = {node};
-	return kz_door(885, KZ_DOOR_RUNTIME, &a);
+	return kz_door(902, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(886, KZ_DOOR_RUNTIME, &a);
+	return kz_door(903, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(887, KZ_DOOR_RUNTIME, &a);
+	return kz_door(904, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
 	struct { cudaGraphExec_t graphExec; unsigned long long *flags; } a = {graphExec, flags};
-	return kz_door(888, KZ_DOOR_RUNTIME, &a);
+	return kz_door(905, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(889, KZ_DOOR_RUNTIME, &a);
+	return kz_door(906, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(890, KZ_DOOR_RUNTIME, &a);
+	return kz_door(907, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
-	return kz_door(891, KZ_DOOR_RUNTIME, &a);
+	return kz_door(908, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
-	return kz_door(892, KZ_DOOR_RUNTIME, &a);
+	return kz_door(909, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(893, KZ_DOOR_RUNTIME, &a);
+	return kz_door(910, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(894, KZ_DOOR_RUNTIME, &a);
+	return kz_door(911, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(895, KZ_DOOR_RUNTIME, &a);
+	return kz_door(912, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(896, KZ_DOOR_RUNTIME, &a);
+	return kz_door(913, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(897, KZ_DOOR_RUNTIME, &a);
+	return kz_door(914, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(898, KZ_DOOR_RUNTIME, &a);
+	return kz_door(915, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecExternalSemaphoresSignalNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(899, KZ_DOOR_RUNTIME, &a);
+	return kz_door(916, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecExternalSemaphoresWaitNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(900, KZ_DOOR_RUNTIME, &a);
+	return kz_door(917, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(901, KZ_DOOR_RUNTIME, &a);
+	return kz_door(918, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(902, KZ_DOOR_RUNTIME, &a);
+	return kz_door(919, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(903, KZ_DOOR_RUNTIME, &a);
+	return kz_door(920, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(904, KZ_DOOR_RUNTIME, &a);
+	return kz_door(921, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(905, KZ_DOOR_RUNTIME, &a);
+	return kz_door(922, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(906, KZ_DOOR_RUNTIME, &a);
+	return kz_door(923, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(907, KZ_DOOR_RUNTIME, &a);
+	return kz_door(924, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(908, KZ_DOOR_RUNTIME, &a);
+	return kz_door(925, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(909, KZ_DOOR_RUNTIME, &a);
+	return kz_door(926, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(910, KZ_DOOR_RUNTIME, &a);
+	return kz_door(927, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(911, KZ_DOOR_RUNTIME, &a);
+	return kz_door(928, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; cudaGraphNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(912, KZ_DOOR_RUNTIME, &a);
+	return kz_door(929, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {node, nodeParams};
-	return kz_door(913, KZ_DOOR_RUNTIME, &a);
+	return kz_door(930, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {node, nodeParams};
-	return kz_door(914, KZ_DOOR_RUNTIME, &a);
+	return kz_door(931, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphExec_t graphExec; cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {graphExec, node, nodeParams};
-	return kz_door(915, KZ_DOOR_RUNTIME, &a);
+	return kz_door(932, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { cudaGraphConditionalHandle *pHandle_out; cudaGraph_t graph; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, graph, defaultLaunchValue, flags};
-	return kz_door(916, KZ_DOOR_RUNTIME, &a);
+	return kz_door(933, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphConditionalHandleCreate_v2(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, cudaExecutionContext_t ctx, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { cudaGraphConditionalHandle *pHandle_out; cudaGraph_t graph; cudaExecutionContext_t ctx; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, graph, ctx, defaultLaunchValue, flags};
-	return kz_door(917, KZ_DOOR_RUNTIME, &a);
+	return kz_door(934, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(918, KZ_DOOR_RUNTIME, &a);
+	return kz_door(935, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(918, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(935, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(919, KZ_DOOR_RUNTIME, &a);
+	return kz_door(936, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(919, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(936, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(920, KZ_DOOR_RUNTIME, &a);
+	return kz_door(937, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(920, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(937, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc) {
 	struct { cudaTextureObject_t *pTexObject; const cudaResourceDesc *pResDesc; const cudaTextureDesc *pTexDesc; const cudaResourceViewDesc *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(933, KZ_DOOR_RUNTIME, &a);
+	return kz_door(950, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDestroyTextureObject(cudaTextureObject_t texObject) {
 	struct { cudaTextureObject_t texObject; } a = {texObject};
-	return kz_door(934, KZ_DOOR_RUNTIME, &a);
+	return kz_door(951, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetTextureObjectResourceDesc(cudaResourceDesc *pResDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceDesc *pResDesc; cudaTextureObject_t texObject; } a = {pResDesc, texObject};
-	return kz_door(935, KZ_DOOR_RUNTIME, &a);
+	return kz_door(952, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetTextureObjectTextureDesc(cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject) {
 	struct { cudaTextureDesc *pTexDesc; cudaTextureObject_t texObject; } a = {pTexDesc, texObject};
-	return kz_door(936, KZ_DOOR_RUNTIME, &a);
+	return kz_door(953, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceViewDesc *pResViewDesc; cudaTextureObject_t texObject; } a = {pResViewDesc, texObject};
-	return kz_door(937, KZ_DOOR_RUNTIME, &a);
+	return kz_door(954, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject, const cudaResourceDesc *pResDesc) {
 	struct { cudaSurfaceObject_t *pSurfObject; const cudaResourceDesc *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(938, KZ_DOOR_RUNTIME, &a);
+	return kz_door(955, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject) {
 	struct { cudaSurfaceObject_t surfObject; } a = {surfObject};
-	return kz_door(939, KZ_DOOR_RUNTIME, &a);
+	return kz_door(956, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *pResDesc, cudaSurfaceObject_t surfObject) {
 	struct { cudaResourceDesc *pResDesc; cudaSurfaceObject_t surfObject; } a = {pResDesc, surfObject};
-	return kz_door(940, KZ_DOOR_RUNTIME, &a);
+	return kz_door(957, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource) {
 	struct { cudaGraphicsResource_t resource; } a = {resource};
-	return kz_door(941, KZ_DOOR_RUNTIME, &a);
+	return kz_door(958, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags) {
 	struct { cudaGraphicsResource_t resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(942, KZ_DOOR_RUNTIME, &a);
+	return kz_door(959, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(943, KZ_DOOR_RUNTIME, &a);
+	return kz_door(960, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(944, KZ_DOOR_RUNTIME, &a);
+	return kz_door(961, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, cudaGraphicsResource_t resource) {
 	struct { void **devPtr; size_t *size; cudaGraphicsResource_t resource; } a = {devPtr, size, resource};
-	return kz_door(945, KZ_DOOR_RUNTIME, &a);
+	return kz_door(962, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { cudaArray_t *array; cudaGraphicsResource_t resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {array, resource, arrayIndex, mipLevel};
-	return kz_door(946, KZ_DOOR_RUNTIME, &a);
+	return kz_door(963, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray, cudaGraphicsResource_t resource) {
 	struct { cudaMipmappedArray_t *mipmappedArray; cudaGraphicsResource_t resource; } a = {mipmappedArray, resource};
-	return kz_door(947, KZ_DOOR_RUNTIME, &a);
+	return kz_door(964, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int cudaDeviceCount, cudaGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; int *pCudaDevices; unsigned int cudaDeviceCount; cudaGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(948, KZ_DOOR_RUNTIME, &a);
+	return kz_door(965, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, unsigned int image, unsigned int target, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int image; unsigned int target; unsigned int flags; } a = {resource, image, target, flags};
-	return kz_door(949, KZ_DOOR_RUNTIME, &a);
+	return kz_door(966, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int buffer; unsigned int flags; } a = {resource, buffer, flags};
-	return kz_door(950, KZ_DOOR_RUNTIME, &a);
+	return kz_door(967, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLSetGLDevice(int device) {
 	struct { int device; } a = {device};
-	return kz_door(951, KZ_DOOR_RUNTIME, &a);
+	return kz_door(968, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLRegisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(952, KZ_DOOR_RUNTIME, &a);
+	return kz_door(969, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLMapBufferObject(void **devPtr, unsigned int bufObj) {
 	struct { void **devPtr; unsigned int bufObj; } a = {devPtr, bufObj};
-	return kz_door(953, KZ_DOOR_RUNTIME, &a);
+	return kz_door(970, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLUnmapBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(954, KZ_DOOR_RUNTIME, &a);
+	return kz_door(971, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLUnregisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(955, KZ_DOOR_RUNTIME, &a);
+	return kz_door(972, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLSetBufferObjectMapFlags(unsigned int bufObj, unsigned int flags) {
 	struct { unsigned int bufObj; unsigned int flags; } a = {bufObj, flags};
-	return kz_door(956, KZ_DOOR_RUNTIME, &a);
+	return kz_door(973, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLMapBufferObjectAsync(void **devPtr, unsigned int bufObj, cudaStream_t stream) {
 	struct { void **devPtr; unsigned int bufObj; cudaStream_t stream; } a = {devPtr, bufObj, stream};
-	return kz_door(957, KZ_DOOR_RUNTIME, &a);
+	return kz_door(974, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLUnmapBufferObjectAsync(unsigned int bufObj, cudaStream_t stream) {
 	struct { unsigned int bufObj; cudaStream_t stream; } a = {bufObj, stream};
-	return kz_door(958, KZ_DOOR_RUNTIME, &a);
+	return kz_door(975, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, void *image, unsigned int flags) {
 	struct { cudaGraphicsResource **pCudaResource; void *image; unsigned int flags; } a = {pCudaResource, image, flags};
-	return kz_door(959, KZ_DOOR_RUNTIME, &a);
+	return kz_door(976, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerConnect(cudaEglStreamConnection *conn, void *eglStream) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; } a = {conn, eglStream};
-	return kz_door(960, KZ_DOOR_RUNTIME, &a);
+	return kz_door(977, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, void *eglStream, unsigned int flags) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; unsigned int flags; } a = {conn, eglStream, flags};
-	return kz_door(961, KZ_DOOR_RUNTIME, &a);
+	return kz_door(978, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(962, KZ_DOOR_RUNTIME, &a);
+	return kz_door(979, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerAcquireFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t *pCudaResource, cudaStream_t *pStream, unsigned int timeout) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t *pCudaResource; cudaStream_t *pStream; unsigned int timeout; } a = {conn, pCudaResource, pStream, timeout};
-	return kz_door(963, KZ_DOOR_RUNTIME, &a);
+	return kz_door(980, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerReleaseFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t pCudaResource, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t pCudaResource; cudaStream_t *pStream; } a = {conn, pCudaResource, pStream};
-	return kz_door(964, KZ_DOOR_RUNTIME, &a);
+	return kz_door(981, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerConnect(cudaEglStreamConnection *conn, void *eglStream, int width, int height) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; int width; int height; } a = {conn, eglStream, width, height};
-	return kz_door(965, KZ_DOOR_RUNTIME, &a);
+	return kz_door(982, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(966, KZ_DOOR_RUNTIME, &a);
+	return kz_door(983, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(967, KZ_DOOR_RUNTIME, &a);
+	return kz_door(984, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame *eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame *eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(968, KZ_DOOR_RUNTIME, &a);
+	return kz_door(985, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceGetMappedEglFrame(cudaEglFrame *eglFrame, cudaGraphicsResource_t resource, unsigned int index, unsigned int mipLevel) {
 	struct { cudaEglFrame *eglFrame; cudaGraphicsResource_t resource; unsigned int index; unsigned int mipLevel; } a = {eglFrame, resource, index, mipLevel};
-	return kz_door(969, KZ_DOOR_RUNTIME, &a);
+	return kz_door(986, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaVDPAUGetDevice(int *device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int *device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(970, KZ_DOOR_RUNTIME, &a);
+	return kz_door(987, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaVDPAUSetVDPAUDevice(int device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(971, KZ_DOOR_RUNTIME, &a);
+	return kz_door(988, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsVDPAURegisterVideoSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(972, KZ_DOOR_RUNTIME, &a);
+	return kz_door(989, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsVDPAURegisterOutputSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(973, KZ_DOOR_RUNTIME, &a);
+	return kz_door(990, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsRegisterCallback(cudaLogsCallback_t callbackFunc, void *userData, cudaLogsCallbackHandle *callback_out) {
 	struct { cudaLogsCallback_t callbackFunc; void *userData; cudaLogsCallbackHandle *callback_out; } a = {callbackFunc, userData, callback_out};
-	return kz_door(974, KZ_DOOR_RUNTIME, &a);
+	return kz_door(991, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsUnregisterCallback(cudaLogsCallbackHandle callback) {
 	struct { cudaLogsCallbackHandle callback; } a = {callback};
-	return kz_door(975, KZ_DOOR_RUNTIME, &a);
+	return kz_door(992, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsCurrent(cudaLogIterator *iterator_out, unsigned int flags) {
 	struct { cudaLogIterator *iterator_out; unsigned int flags; } a = {iterator_out, flags};
-	return kz_door(976, KZ_DOOR_RUNTIME, &a);
+	return kz_door(993, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsDumpToFile(cudaLogIterator *iterator, const char *pathToFile, unsigned int flags) {
 	struct { cudaLogIterator *iterator; const char *pathToFile; unsigned int flags; } a = {iterator, pathToFile, flags};
-	return kz_door(977, KZ_DOOR_RUNTIME, &a);
+	return kz_door(994, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsDumpToMemory(cudaLogIterator *iterator, char *buffer, size_t *size, unsigned int flags) {
 	struct { cudaLogIterator *iterator; char *buffer; size_t *size; unsigned int flags; } a = {iterator, buffer, size, flags};
-	return kz_door(978, KZ_DOOR_RUNTIME, &a);
+	return kz_door(995, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart13_cudaProfilerStart(void) {
-	return kz_door(979, KZ_DOOR_RUNTIME, 0);
+	return kz_door(996, KZ_DOOR_RUNTIME, 0);
 }
 
 static int kz_stub_cudart13_cudaProfilerStop(void) {
-	return kz_door(980, KZ_DOOR_RUNTIME, 0);
+	return kz_door(997, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart13___cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernel; const void *entryFuncAddr; } a = {kernel, entryFuncAddr};
-	return kz_door(981, KZ_DOOR_RUNTIME, &a);
+	return kz_door(998, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(982, KZ_DOOR_RUNTIME, &a);
+	return kz_door(999, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(982, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(999, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(983, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernelPtr; const void *entryFuncAddr; } a = {kernelPtr, entryFuncAddr};
-	return kz_door(984, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart13[455] = {

@@ -3867,6 +3867,19 @@ func bind_cuEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cuEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEventCreateFromEGLSync)(args)
+	if a.PhEvent == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).EventCreateFromEGLSync(hostmem.Ptr(a.EglSync), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
+	return 0
+}
+
 func bind_cuImportExternalMemory(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuImportExternalMemory)(args)
 	if a.ExtMem_out == 0 {
@@ -5728,18 +5741,10 @@ func bind_cuTexRefGetFilterMode(thread, args unsafe.Pointer) int32 {
 
 func bind_cuTexRefGetFormat(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CuTexRefGetFormat)(args)
-	if a.PFormat == 0 {
-		return refuse(thread)
-	}
-	if a.PNumChannels == 0 {
-		return refuse(thread)
-	}
-	r0, r1, err := (*driver.Thread)(thread).TexRefGetFormat(cu.CUtexref(a.HTexRef))
+	err := (*driver.Thread)(thread).TexRefGetFormat(hostmem.Ptr(a.PFormat), hostmem.Ptr(a.PNumChannels), cu.CUtexref(a.HTexRef))
 	if err != nil {
 		return code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.PFormat), uint32(r0))
-	hostmem.Store(hostmem.Ptr(a.PNumChannels), uint32(r1))
 	return 0
 }
 
@@ -6335,6 +6340,166 @@ func bind_cuGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.Size), uint32(r1))
+	return 0
+}
+
+func bind_cuGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsEGLRegisterImage)(args)
+	if a.PCudaResource == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).GraphicsEGLRegisterImage(hostmem.Ptr(a.Image), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCudaResource), uint64(r0))
+	return 0
+}
+
+func bind_cuEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamConsumerConnect)(args)
+	err := (*driver.Thread)(thread).EGLStreamConsumerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamConsumerConnectWithFlags)(args)
+	err := (*driver.Thread)(thread).EGLStreamConsumerConnectWithFlags(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamConsumerDisconnect)(args)
+	err := (*driver.Thread)(thread).EGLStreamConsumerDisconnect(hostmem.Ptr(a.Conn))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamConsumerAcquireFrame)(args)
+	err := (*driver.Thread)(thread).EGLStreamConsumerAcquireFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.PStream), uint32(a.Timeout))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamConsumerReleaseFrame)(args)
+	err := (*driver.Thread)(thread).EGLStreamConsumerReleaseFrame(hostmem.Ptr(a.Conn), cu.CUgraphicsResource(a.PCudaResource), hostmem.Ptr(a.PStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamProducerConnect)(args)
+	err := (*driver.Thread)(thread).EGLStreamProducerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream), int32(a.Width), int32(a.Height))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamProducerDisconnect)(args)
+	err := (*driver.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamProducerPresentFrame)(args)
+	err := (*driver.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuEGLStreamProducerReturnFrame)(args)
+	err := (*driver.Thread)(thread).EGLStreamProducerReturnFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Eglframe), hostmem.Ptr(a.PStream))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsResourceGetMappedEglFrame)(args)
+	err := (*driver.Thread)(thread).GraphicsResourceGetMappedEglFrame(hostmem.Ptr(a.EglFrame), cu.CUgraphicsResource(a.Resource), uint32(a.Index), uint32(a.MipLevel))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuVDPAUGetDevice)(args)
+	if a.PDevice == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).VDPAUGetDevice(uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PDevice), uint32(r0))
+	return 0
+}
+
+func bind_cuVDPAUCtxCreate_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuVDPAUCtxCreate_v2)(args)
+	if a.PCtx == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).VDPAUCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
+	return 0
+}
+
+func bind_cuGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsVDPAURegisterVideoSurface)(args)
+	err := (*driver.Thread)(thread).GraphicsVDPAURegisterVideoSurface(hostmem.Ptr(a.PCudaResource), uint32(a.VdpSurface), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuGraphicsVDPAURegisterOutputSurface)(args)
+	err := (*driver.Thread)(thread).GraphicsVDPAURegisterOutputSurface(hostmem.Ptr(a.PCudaResource), uint32(a.VdpSurface), uint32(a.Flags))
+	if err != nil {
+		return code(err)
+	}
+	return 0
+}
+
+func bind_cuVDPAUCtxCreate(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CuVDPAUCtxCreate)(args)
+	if a.PCtx == 0 {
+		return refuse(thread)
+	}
+	r0, err := (*driver.Thread)(thread).VDPAUCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
+	if err != nil {
+		return code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
 	return 0
 }
 

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"slices"
-	"sync"
 
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
@@ -51,29 +50,28 @@ func (t *Thread) DeviceGetCliqueInfo(_, count hostmem.Ptr, dev cu.CUdevice) erro
 
 // ArrayGetSparseProperties is for sparse arrays, which cannot be made.
 func (t *Thread) ArrayGetSparseProperties(h cu.CUarray) (p cu.CUDA_ARRAY_SPARSE_PROPERTIES, err error) {
-	if _, err := t.array(h); err != nil {
-		return p, err
+	return p, t.noSuchPart(h)
+}
+
+// noSuchPart is the answer about a part that only arrays of a kind have that cannot be made.
+func (t *Thread) noSuchPart(h cu.CUarray) error {
+	if h == 0 {
+		return t.noObject()
 	}
-	return p, errInvalidValue
+	if _, err := t.array(h); err != nil {
+		return err
+	}
+	return errInvalidValue
 }
 
 // ArrayGetMemoryRequirements is for arrays without memory, which cannot be made.
-func (t *Thread) ArrayGetMemoryRequirements(h cu.CUarray, dev cu.CUdevice) (r cu.CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
-	if _, err := t.array(h); err != nil {
-		return r, err
-	}
-	if _, err := t.device(dev); err != nil {
-		return r, err
-	}
-	return r, errInvalidValue
+func (t *Thread) ArrayGetMemoryRequirements(h cu.CUarray, _ cu.CUdevice) (r cu.CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
+	return r, t.noSuchPart(h)
 }
 
 // ArrayGetPlane is for arrays of planes, which cannot be made.
 func (t *Thread) ArrayGetPlane(h cu.CUarray, _ uint32) (cu.CUarray, error) {
-	if _, err := t.array(h); err != nil {
-		return 0, err
-	}
-	return 0, errInvalidValue
+	return 0, t.noSuchPart(h)
 }
 
 // MipmappedArrayGetSparseProperties is ArrayGetSparseProperties.
@@ -85,11 +83,8 @@ func (t *Thread) MipmappedArrayGetSparseProperties(h cu.CUmipmappedArray) (p cu.
 }
 
 // MipmappedArrayGetMemoryRequirements is ArrayGetMemoryRequirements.
-func (t *Thread) MipmappedArrayGetMemoryRequirements(h cu.CUmipmappedArray, dev cu.CUdevice) (r cu.CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
+func (t *Thread) MipmappedArrayGetMemoryRequirements(h cu.CUmipmappedArray, _ cu.CUdevice) (r cu.CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
 	if _, err := t.mipmap(h); err != nil {
-		return r, err
-	}
-	if _, err := t.device(dev); err != nil {
 		return r, err
 	}
 	return r, errInvalidValue
@@ -216,65 +211,34 @@ func (t *Thread) ProfilerInitialize(_, _ string, mode cu.CUoutput_mode) error {
 	return errNotSupported
 }
 
-// dumpCallbacks are functions of the program to be told when a core dump is begun and done. None is ever written here
-// (CoredumpSetAttribute refuses to turn them on), so there is nothing to tell.
-var dumpCallbacks struct {
-	mu   sync.Mutex
-	last uint64
-	of   map[cu.CUcoredumpCallbackHandle]bool // of the start, or of the end
-}
-
-func (t *Thread) registerDump(fn cu.CUcoredumpStatusCallback, start bool) (cu.CUcoredumpCallbackHandle, error) {
-	if _, err := t.enter(); err != nil {
-		return 0, err
-	}
-	if fn == 0 {
-		return 0, errInvalidValue
-	}
-	l := &dumpCallbacks
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.of) >= maxAccess {
-		return 0, errOutOfMemory
-	}
-	if l.of == nil {
-		l.of = map[cu.CUcoredumpCallbackHandle]bool{}
-	}
-	l.last += 16 // a handle looks like a pointer
-	l.of[cu.CUcoredumpCallbackHandle(l.last)] = start
-	return cu.CUcoredumpCallbackHandle(l.last), nil
-}
-
-func (t *Thread) deregisterDump(h cu.CUcoredumpCallbackHandle, start bool) error {
+// noDump is the answer about functions to be told when a core dump is begun and done: none is ever written here, and
+// CoredumpSetAttribute refuses to turn them on.
+func (t *Thread) noDump(fn cu.CUcoredumpStatusCallback) error {
 	if _, err := t.enter(); err != nil {
 		return err
 	}
-	l := &dumpCallbacks
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if is, ok := l.of[h]; !ok || is != start {
+	if fn == 0 {
 		return errInvalidValue
 	}
-	delete(l.of, h)
-	return nil
+	return errNotSupported
 }
 
-// CoredumpRegisterStartCallback makes a function known for the start of a core dump.
+// CoredumpRegisterStartCallback would make a function known for the start of a core dump.
 func (t *Thread) CoredumpRegisterStartCallback(fn cu.CUcoredumpStatusCallback, _ hostmem.Ptr) (cu.CUcoredumpCallbackHandle, error) {
-	return t.registerDump(fn, true)
+	return 0, t.noDump(fn)
 }
 
-// CoredumpRegisterCompleteCallback makes one known for its end.
+// CoredumpRegisterCompleteCallback would make one known for its end.
 func (t *Thread) CoredumpRegisterCompleteCallback(fn cu.CUcoredumpStatusCallback, _ hostmem.Ptr) (cu.CUcoredumpCallbackHandle, error) {
-	return t.registerDump(fn, false)
+	return 0, t.noDump(fn)
 }
 
-// CoredumpDeregisterStartCallback forgets it.
-func (t *Thread) CoredumpDeregisterStartCallback(h cu.CUcoredumpCallbackHandle) error {
-	return t.deregisterDump(h, true)
+// CoredumpDeregisterStartCallback has none to forget.
+func (t *Thread) CoredumpDeregisterStartCallback(cu.CUcoredumpCallbackHandle) error {
+	return t.noObject()
 }
 
-// CoredumpDeregisterCompleteCallback forgets it.
-func (t *Thread) CoredumpDeregisterCompleteCallback(h cu.CUcoredumpCallbackHandle) error {
-	return t.deregisterDump(h, false)
+// CoredumpDeregisterCompleteCallback has none to forget.
+func (t *Thread) CoredumpDeregisterCompleteCallback(cu.CUcoredumpCallbackHandle) error {
+	return t.noObject()
 }

@@ -36,11 +36,28 @@ var formatBytes = map[cu.CUarray_format]uint64{
 	cu.CU_AD_FORMAT_HALF: 2, cu.CU_AD_FORMAT_FLOAT: 4,
 }
 
+// fractionFormats are the formats that name their channels and are read as fractions.
+var fractionFormats = map[cu.CUarray_format]struct {
+	plain    cu.CUarray_format
+	channels uint32
+}{
+	cu.CU_AD_FORMAT_UNORM_INT8X1: {cu.CU_AD_FORMAT_UNSIGNED_INT8, 1}, cu.CU_AD_FORMAT_UNORM_INT8X2: {cu.CU_AD_FORMAT_UNSIGNED_INT8, 2}, cu.CU_AD_FORMAT_UNORM_INT8X4: {cu.CU_AD_FORMAT_UNSIGNED_INT8, 4},
+	cu.CU_AD_FORMAT_UNORM_INT16X1: {cu.CU_AD_FORMAT_UNSIGNED_INT16, 1}, cu.CU_AD_FORMAT_UNORM_INT16X2: {cu.CU_AD_FORMAT_UNSIGNED_INT16, 2}, cu.CU_AD_FORMAT_UNORM_INT16X4: {cu.CU_AD_FORMAT_UNSIGNED_INT16, 4},
+	cu.CU_AD_FORMAT_SNORM_INT8X1: {cu.CU_AD_FORMAT_SIGNED_INT8, 1}, cu.CU_AD_FORMAT_SNORM_INT8X2: {cu.CU_AD_FORMAT_SIGNED_INT8, 2}, cu.CU_AD_FORMAT_SNORM_INT8X4: {cu.CU_AD_FORMAT_SIGNED_INT8, 4},
+	cu.CU_AD_FORMAT_SNORM_INT16X1: {cu.CU_AD_FORMAT_SIGNED_INT16, 1}, cu.CU_AD_FORMAT_SNORM_INT16X2: {cu.CU_AD_FORMAT_SIGNED_INT16, 2}, cu.CU_AD_FORMAT_SNORM_INT16X4: {cu.CU_AD_FORMAT_SIGNED_INT16, 4},
+}
+
 // elementBytes is the size of an element; formats of the real driver that are not offered are told apart from nonsense.
 func elementBytes(f cu.CUarray_format, channels uint32) (uint64, error) {
+	if x, ok := fractionFormats[f]; ok {
+		if channels != x.channels {
+			return 0, errInvalidValue
+		}
+		f = x.plain
+	}
 	n, ok := formatBytes[f]
 	switch {
-	case !ok && f >= cu.CU_AD_FORMAT_NV12:
+	case !ok && f >= cu.CU_AD_FORMAT_BC1_UNORM && f < cu.CU_AD_FORMAT_MAX: // compressed blocks, planes, packed channels
 		return 0, errNotSupported
 	case !ok || channels != 1 && channels != 2 && channels != 4:
 		return 0, errInvalidValue
@@ -182,14 +199,17 @@ func (t *Thread) Array3DCreateV1(d *cu.CUDA_ARRAY3D_DESCRIPTOR_v1) (cu.CUarray, 
 	return t.Array3DCreate(&cu.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(d.Width), Height: uint64(d.Height), Depth: uint64(d.Depth), Format: d.Format, NumChannels: d.NumChannels, Flags: d.Flags})
 }
 
-// ArrayDestroy gives an array back once the work of its context is done. A mipmap's level is not its own.
+// ArrayDestroy gives an array back once the work of its context is done.
 func (t *Thread) ArrayDestroy(h cu.CUarray) error {
 	a, err := t.array(h)
 	if err != nil {
 		return err
 	}
-	if a.level {
-		return errInvalidHandle
+	if a.level { // as the real driver: the name ends, the memory stays with the whole
+		if a.ctx.state.arrays.Delete(handleValue(h)) == nil {
+			return errInvalidHandle
+		}
+		return nil
 	}
 	if err := t.risky(a.ctx.state); err != nil {
 		return err
@@ -247,14 +267,11 @@ func (a *Array) volume(x, y, z uint64, p *cu.CUDA_MEMCPY3D) (volume, error) {
 	return volume{rows{place{addr: a.base + z*a.slice + y*a.pitch + x}, a.pitch}, a.slice}, nil
 }
 
-// MipmappedArrayCreate makes an array at several sizes, as many as fit at most.
+// MipmappedArrayCreate makes an array at several sizes: one at least, as many as fit at most.
 func (t *Thread) MipmappedArrayCreate(d *cu.CUDA_ARRAY3D_DESCRIPTOR, n uint32) (cu.CUmipmappedArray, error) {
 	c, err := t.context()
 	if err != nil {
 		return 0, err
-	}
-	if n == 0 {
-		return 0, errInvalidValue
 	}
 	m := &Mipmap{ctx: c}
 	next := *d
@@ -268,7 +285,7 @@ func (t *Thread) MipmappedArrayCreate(d *cu.CUDA_ARRAY3D_DESCRIPTOR, n uint32) (
 		total += (a.size + 511) &^ 511
 		m.levels = append(m.levels, a)
 		layers := d.Flags&(cu.CUDA_ARRAY3D_LAYERED|cu.CUDA_ARRAY3D_CUBEMAP) != 0
-		if uint32(len(m.levels)) == n || next.Width == 1 && next.Height <= 1 && (layers || next.Depth <= 1) {
+		if uint32(len(m.levels)) >= n || next.Width == 1 && next.Height <= 1 && (layers || next.Depth <= 1) {
 			break
 		}
 		next.Width, next.Height = max(1, next.Width/2), half(next.Height)

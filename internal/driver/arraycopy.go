@@ -5,13 +5,20 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// inArray is the address of n bytes of an array, counted from its first.
+// inArray is the address of n bytes of an array's first row, counted from its first byte.
 func (t *Thread) inArray(h cu.CUarray, offset, n uint64) (uint64, error) {
+	if h == 0 {
+		_, err := t.context()
+		if err == nil {
+			err = errInvalidValue
+		}
+		return 0, err
+	}
 	a, err := t.array(h)
 	if err != nil {
 		return 0, err
 	}
-	if offset > a.size || n > a.size-offset {
+	if offset > a.pitch || n > a.pitch-offset {
 		return 0, errInvalidValue
 	}
 	return a.base + offset, nil

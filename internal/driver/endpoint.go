@@ -19,8 +19,8 @@ func (t *Thread) endpointProp(p *cu.CUlogicalEndpointProp) error {
 	return errNotSupported
 }
 
-// noEndpoint is the answer about a number that nobody reserved.
-func (t *Thread) noEndpoint() error {
+// noObject is the answer about a thing that was never made.
+func (t *Thread) noObject() error {
 	if _, err := t.enter(); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (t *Thread) LogicalEndpointIdReserve(n uint32) (cu.CUlogicalEndpointId, err
 
 // LogicalEndpointIdRelease gives numbers back.
 func (t *Thread) LogicalEndpointIdRelease(cu.CUlogicalEndpointId, uint32) error {
-	return t.noEndpoint()
+	return t.noObject()
 }
 
 // LogicalEndpointCreate makes an endpoint of a number.
@@ -55,7 +55,7 @@ func (t *Thread) LogicalEndpointCreate(_ cu.CUlogicalEndpointId, p *cu.CUlogical
 	if err := t.endpointProp(p); err != errNotSupported {
 		return err
 	}
-	return t.noEndpoint()
+	return t.noObject()
 }
 
 // LogicalEndpointAddDevice lets a device take part.
@@ -64,7 +64,7 @@ func (t *Thread) LogicalEndpointAddDevice(_ cu.CUlogicalEndpointId, dev cu.CUdev
 }
 
 // LogicalEndpointDestroy ends an endpoint.
-func (t *Thread) LogicalEndpointDestroy(cu.CUlogicalEndpointId) error { return t.noEndpoint() }
+func (t *Thread) LogicalEndpointDestroy(cu.CUlogicalEndpointId) error { return t.noObject() }
 
 // LogicalEndpointBindAddr gives it memory by its address.
 func (t *Thread) LogicalEndpointBindAddr(_ cu.CUlogicalEndpointId, dev cu.CUdevice, _ uint64, _ hostmem.Ptr, _, _ uint64) error {
@@ -83,12 +83,12 @@ func (t *Thread) LogicalEndpointUnbind(_ cu.CUlogicalEndpointId, dev cu.CUdevice
 
 // LogicalEndpointExport makes an endpoint known to other processes.
 func (t *Thread) LogicalEndpointExport(hostmem.Ptr, cu.CUlogicalEndpointId, cu.CUlogicalEndpointIpcHandleType) error {
-	return t.noEndpoint()
+	return t.noObject()
 }
 
 // LogicalEndpointImport takes one of another process.
 func (t *Thread) LogicalEndpointImport(cu.CUlogicalEndpointId, hostmem.Ptr, cu.CUlogicalEndpointIpcHandleType) error {
-	return t.noEndpoint()
+	return t.noObject()
 }
 
 // LogicalEndpointGetLimits is what sizes may be.
@@ -98,5 +98,5 @@ func (t *Thread) LogicalEndpointGetLimits(p *cu.CUlogicalEndpointProp) (align, m
 
 // LogicalEndpointQuery tells about endpoints that are there.
 func (t *Thread) LogicalEndpointQuery(cu.CUlogicalEndpointId, uint32) (int32, error) {
-	return 0, t.noEndpoint()
+	return 0, t.noObject()
 }

@@ -98,8 +98,8 @@ func TestRandomObjects(t *testing.T) {
 			th.GraphDestroy(cu.CUgraph(v)), th.GraphDestroyNode(cu.CUgraphNode(v)), th.GraphExecDestroy(cu.CUgraphExec(v)),
 			th.GraphLaunch(cu.CUgraphExec(v), 0), th.GraphGetNodes(cu.CUgraph(v), 0, buf), th.GraphExecUpdate(x, cu.CUgraph(v), buf),
 			th.MemPoolDestroy(cu.CUmemoryPool(v)), th.MemPoolTrimTo(cu.CUmemoryPool(v), 0), th.UserObjectRelease(cu.CUuserObject(v), 1),
-			th.ArrayDestroy(cu.CUarray(v)), th.MipmappedArrayDestroy(cu.CUmipmappedArray(v)), th.TexObjectDestroy(cu.CUtexObject(v)),
-			th.SurfObjectDestroy(cu.CUsurfObject(v)), th.LinkDestroy(cu.CUlinkState(v)), th.MemRelease(cu.CUmemGenericAllocationHandle(v)),
+			th.ArrayDestroy(cu.CUarray(v)), th.MipmappedArrayDestroy(cu.CUmipmappedArray(v)), th.TexRefDestroy(cu.CUtexref(v)),
+			th.DestroyExternalMemory(cu.CUexternalMemory(v)), th.LinkDestroy(cu.CUlinkState(v)), th.MemRelease(cu.CUmemGenericAllocationHandle(v)),
 			th.GraphAddDependencies(g, c.words(v), c.words(uint64(n)), 1), th.MemAddressFree(DevPtr(v), 1<<21), th.MemUnmap(DevPtr(v), 1<<21),
 			th.MemFreeAsync(DevPtr(v), 0), th.GraphExecKernelNodeSetParams(x, cu.CUgraphNode(v), &cu.CUDA_KERNEL_NODE_PARAMS{}),
 		} {
@@ -107,5 +107,8 @@ func TestRandomObjects(t *testing.T) {
 				t.Fatalf("call %d took %#x", i, v)
 			}
 		}
+		// Objects that kernels see are taken silently when they are none.
+		want(t, "texture", th.TexObjectDestroy(cu.CUtexObject(v)), 0)
+		want(t, "surface", th.SurfObjectDestroy(cu.CUsurfObject(v)), 0)
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Sharing with OpenGL. There is no display here, and these calls answer what the real driver answers on a machine without
-// one: nothing can be registered, and so no resource is ever valid. EGL streams and VDPAU have no methods: their names
-// answer NOT_SUPPORTED.
+// Sharing with OpenGL, EGL and VDPAU. There is no display here, and these calls answer what the real driver answers on a machine without
+// one: nothing can be registered, and so no resource is ever valid.
 
 const errNoDisplay = Result(cu.CUDA_ERROR_OPERATING_SYSTEM)
 

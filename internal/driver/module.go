@@ -141,6 +141,9 @@ func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
 		if v.Space != ptx.SpaceGlobal && v.Space != ptx.SpaceConst {
 			continue
 		}
+		if v.Type == isa.SamplerRef { // as recorded: nothing can set one, and the real driver does not load it
+			return nil, errNotFound
+		}
 		desc.Vars = append(desc.Vars, varDecl(v))
 		if v.Linkage == ptx.Extern {
 			j.note("ptxas warning : Unresolved extern variable '%s' in whole program compilation, ignoring extern qualifier", v.Name)

@@ -28,7 +28,7 @@ type Pool struct {
 	reuse     [3]int32               // the REUSE attributes, in their order
 	threshold uint64
 	reserved  counter // bytes that the device lent to the pool
-	used      counter // of them, in allocations
+	used      counter // of them, asked for by allocations
 	access    map[int32]cu.CUmemAccess_flags
 }
 
@@ -146,7 +146,7 @@ func (p *Pool) alloc(st *Stream, n uint64) (DevPtr, error) {
 		return 0, errInvalidValue
 	}
 	class := poolClass(n)
-	addr, err := p.take(st, class)
+	addr, err := p.take(st, class, n)
 	if err != nil {
 		return 0, st.ctx.fail(err)
 	}
@@ -154,11 +154,11 @@ func (p *Pool) alloc(st *Stream, n uint64) (DevPtr, error) {
 	return DevPtr(addr), st.ctx.newAlloc(a)
 }
 
-// take finds a block of a class.
-func (p *Pool) take(st *Stream, class uint64) (uint64, error) {
+// take finds a block of a class for n bytes.
+func (p *Pool) take(st *Stream, class, n uint64) (uint64, error) {
 	p.mu.Lock()
 	if addr, ok := p.again(st, class); ok {
-		p.used.add(class)
+		p.used.add(n)
 		p.mu.Unlock()
 		return addr, nil
 	}
@@ -175,12 +175,12 @@ func (p *Pool) take(st *Stream, class uint64) (uint64, error) {
 	}
 	addr, err := p.dev.allocMemory(class, poolAlign)
 	if err != nil {
-		return p.later(st, class, err)
+		return p.later(st, class, n, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reserved.add(class)
-	p.used.add(class)
+	p.used.add(n)
 	return uint64(addr), nil
 }
 
@@ -223,7 +223,7 @@ func (p *Pool) pick(class uint64, i int) uint64 {
 }
 
 // later is the last resort when the device is full: a block that another stream will free, for which st has to wait.
-func (p *Pool) later(st *Stream, class uint64, err error) (uint64, error) {
+func (p *Pool) later(st *Stream, class, n uint64, err error) (uint64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := p.free[class]
@@ -234,15 +234,15 @@ func (p *Pool) later(st *Stream, class uint64, err error) (uint64, error) {
 	if err := st.enqueue(func(q backend.Queue) error { return q.Wait(b.fence) }); err != nil {
 		return 0, err
 	}
-	p.used.add(class)
+	p.used.add(n)
 	list[0].fence = nil // the queue has it now
 	return p.pick(class, 0), nil
 }
 
-// give takes a block back; st and its fence say from when on.
-func (p *Pool) give(addr, class uint64, st *Stream, fence backend.Fence) {
+// give takes a block back that held n bytes; st and its fence say from when on.
+func (p *Pool) give(addr, class, n uint64, st *Stream, fence backend.Fence) {
 	p.mu.Lock()
-	p.used.now -= min(class, p.used.now)
+	p.used.now -= min(n, p.used.now)
 	p.free[class] = append(p.free[class], poolBlock{addr, st, fence})
 	over := p.reserved.now > p.threshold
 	dead := p.state.pools.Get(handleValue(p.handle)) != p
@@ -358,6 +358,6 @@ func (s *state) freeAsync(a *alloc, st *Stream) error {
 		p.used.add(class)
 		p.mu.Unlock()
 	}
-	p.give(a.base, class, st, f)
+	p.give(a.base, class, a.size, st, f)
 	return nil
 }

@@ -46,7 +46,7 @@ func TestPoolReuseFollowsStreamOrder(t *testing.T) {
 	if late != a {
 		t.Errorf("a reached free is not reused: %#x, want %#x", late, a)
 	}
-	if n := poolWord(t, th, c, pool, cu.CU_MEMPOOL_ATTR_USED_MEM_CURRENT); n != 2*1024 {
+	if n := poolWord(t, th, c, pool, cu.CU_MEMPOOL_ATTR_USED_MEM_CURRENT); n != 2000 {
 		t.Errorf("used %d", n)
 	}
 	at := c.words(0)
@@ -62,7 +62,7 @@ func TestPoolThresholdAndMarks(t *testing.T) {
 	before, _ := dev.mem.Usage()
 	p, err := th.MemAllocAsync(1<<20, 0)
 	want(t, "alloc", err, 0)
-	if n := poolWord(t, th, c, pool, cu.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT); n != 1<<20 {
+	if n := poolWord(t, th, c, pool, cu.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT); n != 32<<20 {
 		t.Errorf("reserved %d", n)
 	}
 	want(t, "free", th.MemFreeAsync(p, 0), 0)

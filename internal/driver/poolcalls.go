@@ -244,6 +244,12 @@ func (t *Thread) MemPoolTrimTo(pool cu.CUmemoryPool, keep uint64) error {
 	return nil
 }
 
+// poolStep is the unit in which pools of the real driver take memory; programs are told in it.
+const poolStep = 32 << 20
+
+// steps is bytes that a pool holds as programs are told.
+func steps(n uint64) uint64 { return (n + poolStep - 1) &^ (poolStep - 1) }
+
 // MemPoolGetAttribute writes one attribute: an int for the rules of reuse and the descriptions, 64 bits for amounts.
 func (t *Thread) MemPoolGetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_attribute, value hostmem.Ptr) error {
 	p, err := t.pool(pool)
@@ -262,9 +268,9 @@ func (t *Thread) MemPoolGetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_att
 	case cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		wide = p.threshold
 	case cu.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-		wide = p.reserved.now
+		wide = steps(p.reserved.now)
 	case cu.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-		wide = p.reserved.high
+		wide = steps(p.reserved.high)
 	case cu.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
 		wide = p.used.now
 	case cu.CU_MEMPOOL_ATTR_USED_MEM_HIGH:

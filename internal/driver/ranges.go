@@ -72,7 +72,7 @@ func (a *alloc) release() {
 	h, _ := mem.(backend.HostMemory)
 	switch {
 	case a.pool != nil:
-		a.pool.give(a.base, a.class, nil, nil)
+		a.pool.give(a.base, a.class, a.size, nil, nil)
 	case a.mapped != 0:
 		unmapHost(a.base, a.mapped)
 	case a.pinned:

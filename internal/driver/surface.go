@@ -43,9 +43,15 @@ func (t *Thread) surface(h cu.CUsurfObject) (*Surface, error) {
 	return nil, errInvalidValue
 }
 
-// SurfObjectDestroy gives a surface back.
+// SurfObjectDestroy gives a surface back. A handle that is none is taken silently, as the real driver does.
 func (t *Thread) SurfObjectDestroy(h cu.CUsurfObject) error {
+	if _, err := t.context(); err != nil {
+		return err
+	}
 	o, err := t.surface(h)
+	if o == nil && err == errInvalidValue {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

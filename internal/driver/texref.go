@@ -83,9 +83,12 @@ func (t *Thread) ModuleGetTexRef(h cu.CUmodule, name string) (cu.CUtexref, error
 	return r.handle, nil
 }
 
-// newTexRef makes a reference: one channel of float, points, nothing bound.
+// newTexRef makes a reference: one channel of float, points, clamped, nothing bound (as was recorded).
 func (c *Context) newTexRef(m *Module, name string) (*TexRef, error) {
 	r := &TexRef{ctx: c, mod: m, name: name, format: cu.CU_AD_FORMAT_FLOAT, channels: 1}
+	for i := range r.tex.AddressMode {
+		r.tex.AddressMode[i] = cu.CU_TR_ADDRESS_MODE_CLAMP
+	}
 	h := c.state.texRefs.New(r)
 	if h == 0 {
 		return nil, errOutOfMemory
@@ -337,8 +340,12 @@ func (t *Thread) SurfRefSetArray(h cu.CUsurfref, array cu.CUarray, flags uint32)
 	if flags != 0 {
 		return errInvalidValue
 	}
-	if _, err := t.array(array); err != nil {
+	a, err := t.array(array)
+	if err != nil {
 		return err
+	}
+	if a.desc.Flags&cu.CUDA_ARRAY3D_SURFACE_LDST == 0 { // an object does not insist on it, a reference does
+		return errInvalidValue
 	}
 	r.mu.Lock()
 	r.arr = array

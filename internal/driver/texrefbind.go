@@ -99,7 +99,7 @@ func (m *Module) writeRef(name string, h uint64) error {
 func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.bound {
+	if !r.bound || !r.there() {
 		return 0, nil
 	}
 	x := backend.Texture{Kind: backend.TextureObject, Reference: 1}
@@ -110,13 +110,13 @@ func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		x.Format, x.Channels, x.Dims, x.Memory, x.Levels = formatCode[r.format], uint8(r.channels), 1, 1, 1
+		x.Format, x.Channels, x.Dims, x.Memory, x.Levels = codeOf(r.format), uint8(r.channels), 1, 1, 1
 		x.Base[0], x.Pitch[0], x.Width[0] = uint64(l.DevPtr), l.SizeInBytes, uint32(min(l.SizeInBytes/n, 1<<31))
 	} else if err := t.resource(&x, &res); err != nil {
 		return 0, err
 	}
 	if r.keep {
-		x.Format, x.Channels = formatCode[r.format], uint8(r.channels)
+		x.Format, x.Channels = codeOf(r.format), uint8(r.channels)
 	}
 	if x.Cube == 0 {
 		tex.Flags &^= uint32(cu.CU_TRSF_SEAMLESS_CUBEMAP) // a reference is set before it is known what will be bound
@@ -131,6 +131,20 @@ func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	return h, nil
 }
 
+// there reports whether the array that is bound still exists: one that was destroyed is bound no more.
+//
+// Preconditions: r.mu is held.
+func (r *TexRef) there() bool {
+	s := r.ctx.state
+	switch r.res.ResType {
+	case cu.CU_RESOURCE_TYPE_ARRAY:
+		return s.arrays.Get(handleValue(r.res.Res.Array().HArray)) != nil
+	case cu.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		return s.mipmaps.Get(handleValue(r.res.Res.Mipmap().HMipmappedArray)) != nil
+	}
+	return true
+}
+
 // object is as TexRef.object.
 func (r *SurfRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	r.mu.Lock()
@@ -139,6 +153,9 @@ func (r *SurfRef) object(t *Thread, b backend.Textures) (uint64, error) {
 		return 0, nil
 	}
 	a, err := t.array(r.arr)
+	if err == errInvalidHandle { // destroyed since
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -21,14 +21,21 @@ func (t *Thread) TexRefSetFormat(h cu.CUtexref, f cu.CUarray_format, channels in
 	})
 }
 
-// TexRefGetFormat is the format of what is bound, or the one that was set.
-func (t *Thread) TexRefGetFormat(h cu.CUtexref) (cu.CUarray_format, int32, error) {
-	type both struct {
-		f cu.CUarray_format
-		n int32
+// TexRefGetFormat is the format of what is bound, or the one that was set; either half may be left out.
+func (t *Thread) TexRefGetFormat(format, channels hostmem.Ptr, h cu.CUtexref) error {
+	r, err := t.texRef(h)
+	if err != nil {
+		return err
 	}
-	v, err := askTexRef(t, h, func(r *TexRef) (both, error) { return both{r.format, int32(r.channels)}, nil })
-	return v.f, v.n, err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if format != hostmem.Nil {
+		hostmem.Store(format, r.format)
+	}
+	if channels != hostmem.Nil {
+		hostmem.Store(channels, int32(r.channels))
+	}
+	return nil
 }
 
 // TexRefSetAddressMode says what happens outside in one dimension.
@@ -157,7 +164,7 @@ func (t *Thread) TexRefGetFlags(h cu.CUtexref) (uint32, error) {
 // TexRefGetArray is the array that is bound.
 func (t *Thread) TexRefGetArray(h cu.CUtexref) (cu.CUarray, error) {
 	return askTexRef(t, h, func(r *TexRef) (cu.CUarray, error) {
-		if !r.bound || r.res.ResType != cu.CU_RESOURCE_TYPE_ARRAY {
+		if !r.bound || r.res.ResType != cu.CU_RESOURCE_TYPE_ARRAY || !r.there() {
 			return 0, errInvalidValue
 		}
 		return r.res.Res.Array().HArray, nil
@@ -196,16 +203,13 @@ func (t *Thread) TexRefGetAddressV1(h cu.CUtexref) (cu.CUdeviceptr_v1, error) {
 	return cu.CUdeviceptr_v1(p), err
 }
 
-// ParamSetTexRef tells an old launch of a reference. It has nothing to do: a kernel names its references itself.
-func (t *Thread) ParamSetTexRef(f cu.CUfunction, unit int32, h cu.CUtexref) error {
+// ParamSetTexRef told an old launch of a reference. A kernel names its references itself since; the real driver refuses too.
+func (t *Thread) ParamSetTexRef(f cu.CUfunction, _ int32, h cu.CUtexref) error {
 	if _, err := t.function(f); err != nil {
 		return err
 	}
 	if _, err := t.texRef(h); err != nil {
 		return err
 	}
-	if unit != cu.CU_PARAM_TR_DEFAULT {
-		return errInvalidValue
-	}
-	return nil
+	return errInvalidValue
 }

@@ -85,7 +85,7 @@ func (s *state) dropObjects(c *Context) {
 
 // shown is what kernels need of an array's description, format and shape.
 func shown(x *backend.Texture, d *cu.CUDA_ARRAY3D_DESCRIPTOR) {
-	x.Format, x.Channels = formatCode[d.Format], uint8(d.NumChannels)
+	x.Format, x.Channels = codeOf(d.Format), uint8(d.NumChannels)
 	x.Dims = 1
 	if d.Height > 0 {
 		x.Dims = 2
@@ -105,6 +105,14 @@ var formatCode = map[cu.CUarray_format]uint8{
 	cu.CU_AD_FORMAT_UNSIGNED_INT8: backend.FormatU8, cu.CU_AD_FORMAT_UNSIGNED_INT16: backend.FormatU16, cu.CU_AD_FORMAT_UNSIGNED_INT32: backend.FormatU32,
 	cu.CU_AD_FORMAT_SIGNED_INT8: backend.FormatS8, cu.CU_AD_FORMAT_SIGNED_INT16: backend.FormatS16, cu.CU_AD_FORMAT_SIGNED_INT32: backend.FormatS32,
 	cu.CU_AD_FORMAT_HALF: backend.FormatF16, cu.CU_AD_FORMAT_FLOAT: backend.FormatF32,
+}
+
+// codeOf is the number of a format, of one that is read as fractions too.
+func codeOf(f cu.CUarray_format) uint8 {
+	if x, ok := fractionFormats[f]; ok {
+		f = x.plain
+	}
+	return formatCode[f]
 }
 
 // level adds an array as the next level.
@@ -132,6 +140,9 @@ func (t *Thread) resource(x *backend.Texture, r *cu.CUDA_RESOURCE_DESC) error {
 	}
 	switch r.ResType {
 	case cu.CU_RESOURCE_TYPE_ARRAY:
+		if r.Res.Array().HArray == 0 {
+			return errInvalidValue
+		}
 		a, err := t.array(r.Res.Array().HArray)
 		if err != nil {
 			return err
@@ -164,13 +175,13 @@ func (s *state) showMemory(x *backend.Texture, addr, bytes uint64, f cu.CUarray_
 	if err != nil {
 		return err
 	}
-	if addr%n != 0 || bytes > maxPitch {
+	if addr%pitchAlign != 0 || bytes > maxPitch {
 		return errInvalidValue
 	}
 	if _, err := s.known1D(addr, max(1, bytes)); err != nil {
 		return err
 	}
-	x.Format, x.Channels, x.Dims, x.Memory, x.Levels = formatCode[f], uint8(channels), 1, 1, 1
+	x.Format, x.Channels, x.Dims, x.Memory, x.Levels = codeOf(f), uint8(channels), 1, 1, 1
 	x.Base[0], x.Pitch[0], x.Width[0] = addr, bytes, uint32(min(bytes/n, 1<<31))
 	return nil
 }
@@ -187,7 +198,7 @@ func (s *state) showPitched(x *backend.Texture, addr, w, h, pitch uint64, f cu.C
 	if _, err := s.known1D(addr, (h-1)*pitch+w*n); err != nil {
 		return err
 	}
-	x.Format, x.Channels, x.Dims, x.Levels = formatCode[f], uint8(channels), 2, 1
+	x.Format, x.Channels, x.Dims, x.Levels = codeOf(f), uint8(channels), 2, 1
 	x.Base[0], x.Pitch[0], x.Width[0], x.Height[0] = addr, pitch, uint32(w), uint32(h)
 	return nil
 }
@@ -277,9 +288,15 @@ func (t *Thread) texture(h cu.CUtexObject) (*Texture, error) {
 	return nil, errInvalidValue
 }
 
-// TexObjectDestroy gives a texture back.
+// TexObjectDestroy gives a texture back. A handle that is none is taken silently, as the real driver does.
 func (t *Thread) TexObjectDestroy(h cu.CUtexObject) error {
+	if _, err := t.context(); err != nil {
+		return err
+	}
 	o, err := t.texture(h)
+	if o == nil && err == errInvalidValue {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -326,8 +343,8 @@ func (t *Thread) TexObjectGetResourceViewDesc(h cu.CUtexObject) (v cu.CUDA_RESOU
 	if err != nil {
 		return v, err
 	}
-	if o.view == nil {
-		return v, errInvalidValue
+	if o.view == nil { // a view of nothing, as the real driver says
+		return v, nil
 	}
 	return *o.view, nil
 }

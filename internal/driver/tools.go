@@ -240,14 +240,13 @@ func (t *Thread) DeviceUnregisterAsyncNotification(dev cu.CUdevice, h cu.CUasync
 	return nil
 }
 
-// FlushGPUDirectRDMAWrites has no writes of other hardware to wait for: no device here can take any.
+// FlushGPUDirectRDMAWrites has nothing to do: a device's memory is the machine's, and what other hardware wrote there is seen at
+// once by every reader.
 func (t *Thread) FlushGPUDirectRDMAWrites(target cu.CUflushGPUDirectRDMAWritesTarget, scope cu.CUflushGPUDirectRDMAWritesScope) error {
 	if target != cu.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX ||
 		scope != cu.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER && scope != cu.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES {
 		return errInvalidValue
 	}
-	if _, err := t.context(); err != nil {
-		return err
-	}
-	return errNotSupported
+	_, err := t.context()
+	return err
 }

@@ -386,6 +386,7 @@ static uint8_t *surface_at(const struct sampler *s, const u32 *c, u64 unit, u64 
 		if (at[i] >= 0 && at[i] <= last[i]) continue;
 		if (clamp == KZ_OUT_CLAMP && last[0] >= 0) {
 			at[i] = i == 2 && g->layered ? last[i] : min64(max64(at[i], 0), last[i]);
+			if (i == 0) at[0] &= -(i64)n; // the last access that fits and is aligned
 			continue;
 		}
 		if (clamp == KZ_OUT_TRAP) *stop = STOP_ADDRESS;

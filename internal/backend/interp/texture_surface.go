@@ -41,6 +41,9 @@ func (x *texture) surfaceAddr(shape texShape, clamp isa.Mod, words []uint32, uni
 			at[i] = last[i] // layers count as unsigned
 		case clamp == isa.ModClamp && last[0] >= 0:
 			at[i] = min(max(at[i], 0), last[i])
+			if i == 0 {
+				at[0] &^= int64(n) - 1 // the last access that fits and is aligned
+			}
 		case clamp == isa.ModTrap:
 			x.t.faultAddr(backend.FaultAddress, uint64(at[i]), "outside the surface")
 		default:
