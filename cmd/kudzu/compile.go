@@ -22,6 +22,7 @@ var emits = []string{"ptx", "ir", "ll", "opt", "asm", "image"}
 
 type compileArgs struct {
 	file, kernel, dump, out string
+	cpu                     string // a processor by LLVM's name; "": this machine's
 	block                   [3]uint32
 	emit                    []string
 }
@@ -61,6 +62,8 @@ func (c *compileArgs) set(name, val string) error {
 		c.kernel = val
 	case "--dump":
 		c.dump = val
+	case "--cpu":
+		c.cpu = val
 	case "-o", "--out":
 		c.out = val
 	case "--target":
@@ -145,7 +148,11 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 	}
 	texts := slices.DeleteFunc(slices.Clone(c.emit), func(e string) bool { return e == "image" })
 	start := time.Now()
-	res, err := p.Run(&compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: texts, Dump: c.dump})
+	req := &compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: texts, Dump: c.dump}
+	if c.cpu != "" {
+		req.Target = compile.Target{Triple: "x86_64-linux-gnu", CPU: c.cpu}
+	}
+	res, err := p.Run(req)
 	if err != nil {
 		return err
 	}

@@ -167,95 +167,6 @@ func floatSensitive(in *ir.Inst) bool {
 	return false
 }
 
-// makesNaN reports arithmetic, whose NaNs may have any bits here while the hardware's are canonical.
-func makesNaN(in *ir.Inst) bool {
-	switch in.Op {
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FRelu, ir.FNeg, ir.FAbs, ir.Mma, ir.FmtToF:
-		return true
-	case ir.FExt, ir.FTrunc:
-		return in.Args[0].Type != ir.F64 // which keeps the payload, as x86 does
-	}
-	return false
-}
-
-// nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
-// values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
-func (e *emitter) nanSources() {
-	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
-	for _, b := range e.f.Blocks {
-		for _, in := range b.Insts {
-			for _, a := range in.Args {
-				e.used[a] = true
-				if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
-					e.computed[a] = true
-				}
-			}
-			if in.Mask != nil {
-				e.used[in.Mask] = true
-			}
-		}
-	}
-	for _, b := range e.f.Blocks {
-		for _, in := range b.Insts {
-			if len(in.Results) == 0 || !canon(in.Results[0].Type) {
-				continue
-			}
-			if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
-				for _, r := range in.Results {
-					e.dirty[r] = true
-				}
-			}
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for _, b := range e.f.Blocks {
-			for _, in := range b.Insts {
-				if in.Op != ir.Phi && in.Op != ir.Select || !e.dirty[in.Results[0]] {
-					continue
-				}
-				args := in.Args
-				if in.Op == ir.Select {
-					args = args[1:]
-				}
-				for _, a := range args {
-					if !e.dirty[a] && !tame(a) {
-						e.dirty[in.Results[0]], changed = false, true
-						break
-					}
-				}
-			}
-		}
-	}
-}
-
-// tame reports a value that is no NaN, or one that may as well be canonical.
-func tame(v *ir.Value) bool {
-	if !v.Const {
-		return v.Def != nil && v.Def.Op == ir.Undef
-	}
-	nan := func(t ir.Type, b uint64) bool {
-		f := formats[t]
-		return b&(f.sign-1) > f.inf && b != f.nan
-	}
-	el, packed := element(v.Type)
-	if packed {
-		return !nan(el, v.Bits&0xffff) && !nan(el, v.Bits>>16&0xffff)
-	}
-	return !nan(el, v.Bits&(2*formats[el].sign-1))
-}
-
-// canonical gives NaNs the bits that the hardware gives them.
-func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
-	el, _ := element(t)
-	if el != ir.F16 && el != ir.F32 {
-		return x
-	}
-	y := e.unpair(x, t)
-	nan := e.fcmp("uno", y, fconst(y, el, 0))
-	return e.pair(e.sel(nan, fconst(y, el, formats[el].nan), y), t, n)
-}
-
 // clean is v in n lanes with the bits that others may see.
 func (e *emitter) clean(v *ir.Value, n int) ll.Val { return e.cleaned(v, e.of(v, n), n) }
 
@@ -275,7 +186,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 			args[0], args[1] = args[1], args[0]
 		}
 		r := e.arith(in, el, args)
-		if el == ir.F64 && (in.Op == ir.FFma || in.Op == ir.FSub || e.cpu.arm64) && !e.computed[in.Results[0]] {
+		if el == ir.F64 && !e.computed[in.Results[0]] {
 			r = e.pickNaN(in, r, a)
 		}
 		if el == ir.F16 && in.FTZ {
@@ -289,25 +200,6 @@ func emitArith(e *emitter, in *ir.Inst) {
 		}
 		return e.pair(r, t, n)
 	})
-}
-
-// pickNaN gives r the payload of the right operand where several are NaNs: the second's, else the third's, else the
-// first's. It stands only where the result is seen and not computed with: in a loop it would cost more than the operation.
-func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
-	order := a
-	switch in.Op {
-	case ir.FFma:
-		order = []ll.Val{a[0], a[2], a[1]}
-	case ir.FDiv:
-		order = []ll.Val{a[1], a[0]}
-	}
-	if e.cpu.arm64 { // whose own NaN is positive, and which prefers signalling ones
-		r = e.sel(e.fcmp("uno", r, r), fconst(r, ir.F64, formats[ir.F64].nan), r)
-	}
-	for _, x := range order {
-		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.quiet(x), r)
-	}
-	return r
 }
 
 var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
@@ -522,12 +414,6 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 	})
 }
 
-// quiet makes signalling NaNs of f64 quiet.
-func (e *emitter) quiet(x ll.Val) ll.Val {
-	b := e.bits(x, ir.F64)
-	return e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64), x)
-}
-
 func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 	var sign ll.Val
 	f := formats[t]
@@ -544,12 +430,37 @@ func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 		xn, yn := e.fcmp("uno", x, x), e.fcmp("uno", y, y)
 		x, y = e.sel(xn, y, x), e.sel(yn, x, y)
 	}
-	r := e.intr(name, x, y)
+	var r ll.Val
+	if t == ir.F16 && !e.cpu.fp16 {
+		r = e.minMaxHalf(in, x, y)
+	} else {
+		r = e.intr(name, x, y)
+	}
 	if !sign.IsZero() {
 		b := e.bits(r, t)
 		r = e.fromBits(e.op2("or", e.op2("and", b, k(b, int64(f.sign-1))), sign), t)
 	}
 	return r
+}
+
+// minMaxHalf compares halves as integers: without instructions for them LLVM 19 goes through them one by one, and loses the NaN
+// beside a -0. Through f32 it is the same, because that is narrowed again.
+func (e *emitter) minMaxHalf(in *ir.Inst, x, y ll.Val) ll.Val {
+	f := formats[ir.F16]
+	order := func(b ll.Val) ll.Val { // which turns the order of the negative numbers over, and itself back
+		return e.op2("xor", b, e.op2("and", e.op2("ashr", b, k(b, 15)), k(b, int64(f.sign-1))))
+	}
+	xb, yb := e.bits(x, ir.F16), e.bits(y, ir.F16)
+	name := "smin"
+	if in.Op == ir.FMax {
+		name = "smax"
+	}
+	r := order(e.intr(name, order(xb), order(yb)))
+	if in.NaN {
+		nan := func(b ll.Val) ll.Val { return e.cmp("ugt", e.op2("and", b, k(b, int64(f.sign-1))), k(b, int64(f.inf))) }
+		r = e.sel(e.op2("or", nan(xb), nan(yb)), k(r, int64(f.nan)), r)
+	}
+	return e.fromBits(r, ir.F16)
 }
 
 var roundNames = map[ir.Rnd]string{ir.RN: "roundeven", ir.RZ: "trunc", ir.RM: "floor", ir.RP: "ceil"}

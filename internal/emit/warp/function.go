@@ -53,7 +53,7 @@ func (e *emitter) function() {
 	c := &e.ctx
 	c.launch, c.worker = ll.Val{T: "ptr", S: "%l"}, ll.Val{T: "ptr", S: "%w"}
 	c.sregs, c.paramVals = map[ir.SpecialReg]*rep{}, map[string]ll.Val{}
-	e.nanSources()
+	e.nanSources(false)
 	e.slots()
 	e.launchValues()
 	end := o.Op("i64", "add i64 %%first, %%count")

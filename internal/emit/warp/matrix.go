@@ -67,7 +67,7 @@ func (e *emitter) products() {
 		p := newEmitter(e.m, e.cfg)
 		p.f, p.mod, p.flush, p.ctx = f, e.mod, e.flush, context{sregs: map[ir.SpecialReg]*rep{}}
 		p.o = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)
-		p.nanSources()
+		p.nanSources(true)
 		room := ll.Val{T: "ptr", S: "%f"}
 		off := 0
 		for _, v := range f.Params {

@@ -1,0 +1,164 @@
+package warp
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// Which bits a NaN has: f32, f16 and bf16 have one NaN on the card and any here until they are seen; f64 keeps an operand's.
+
+// makesNaN reports arithmetic, whose NaNs may have any bits here while the hardware's are canonical.
+func makesNaN(in *ir.Inst) bool {
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FRelu, ir.FNeg, ir.FAbs, ir.Mma, ir.FmtToF:
+		return true
+	case ir.FExt, ir.FTrunc:
+		return in.Args[0].Type != ir.F64 // which keeps the payload, as x86 does
+	}
+	return false
+}
+
+// nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
+// values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
+func (e *emitter) nanSources(product bool) {
+	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			for _, a := range in.Args {
+				e.used[a] = true
+				if makesNaN(in) {
+					e.computed[a] = true
+				}
+			}
+			if in.Mask != nil {
+				e.used[in.Mask] = true
+			}
+		}
+	}
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			if len(in.Results) == 0 || !canon(in.Results[0].Type) {
+				continue
+			}
+			if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
+				for _, r := range in.Results {
+					e.dirty[r] = true
+				}
+			}
+		}
+	}
+	e.keptNaNs(product)
+	for changed := true; changed; {
+		changed = false
+		for _, b := range e.f.Blocks {
+			for _, in := range b.Insts {
+				if in.Op != ir.Phi && in.Op != ir.Select || !e.dirty[in.Results[0]] {
+					continue
+				}
+				args := in.Args
+				if in.Op == ir.Select {
+					args = args[1:]
+				}
+				for _, a := range args {
+					if !e.dirty[a] && !tame(a) {
+						e.dirty[in.Results[0]], changed = false, true
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// tame reports a value that is no NaN, or one that may as well be canonical.
+func tame(v *ir.Value) bool {
+	if !v.Const {
+		return v.Def != nil && v.Def.Op == ir.Undef
+	}
+	nan := func(t ir.Type, b uint64) bool {
+		f := formats[t]
+		return b&(f.sign-1) > f.inf && b != f.nan
+	}
+	el, packed := element(v.Type)
+	if packed {
+		return !nan(el, v.Bits&0xffff) && !nan(el, v.Bits>>16&0xffff)
+	}
+	return !nan(el, v.Bits&(2*formats[el].sign-1))
+}
+
+// canonical gives NaNs the bits that the hardware gives them.
+func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
+	el, _ := element(t)
+	if el != ir.F16 && el != ir.F32 {
+		return x
+	}
+	y := e.unpair(x, t)
+	nan := e.fcmp("uno", y, fconst(y, el, 0))
+	return e.pair(e.sel(nan, fconst(y, el, formats[el].nan), y), t, n)
+}
+
+// keptNaNs leaves in computed the f64 values that need not have the payload of the card's choice where several operands are
+// NaNs: those of loops and of matrix products that are computed with further, be it behind phis and selects. Everywhere else the choice costs little.
+func (e *emitter) keptNaNs(product bool) {
+	wide := false
+	for changed := true; changed; {
+		changed = false
+		for _, b := range e.f.Blocks {
+			for _, in := range b.Insts {
+				wide = wide || len(in.Results) == 1 && in.Results[0].Type == ir.F64
+				if in.Op != ir.Phi && in.Op != ir.Select || !e.computed[in.Results[0]] {
+					continue
+				}
+				for _, a := range in.Args {
+					if !e.computed[a] {
+						e.computed[a], changed = true, true
+					}
+				}
+			}
+		}
+	}
+	if !wide || product {
+		return
+	}
+	loops := ir.Loops(e.f, ir.Dominators(e.f))
+	if loops.Irreducible {
+		return
+	}
+	for _, b := range e.f.Blocks {
+		if loops.Innermost(b) != nil {
+			continue
+		}
+		for _, in := range b.Insts {
+			for _, r := range in.Results {
+				delete(e.computed, r)
+			}
+		}
+	}
+}
+
+// pickNaN gives r the payload of the right operand where several are NaNs: the second's, else the third's, else the first's,
+// and div's the first's. x86 gives the first's, of operands that LLVM may have changed over.
+func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
+	order := a // the last that is a NaN counts
+	switch in.Op {
+	case ir.FFma:
+		order = []ll.Val{a[0], a[2], a[1]}
+	case ir.FDiv:
+		order = []ll.Val{a[1], a[0]}
+	}
+	if e.cpu.arm64 { // whose own NaN is positive, and which prefers signalling ones
+		r = e.sel(e.fcmp("uno", r, r), fconst(r, ir.F64, formats[ir.F64].nan), r)
+	} else {
+		order = order[1:] // alone, it is what r has
+	}
+	for _, x := range order {
+		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.quiet(x), r)
+	}
+	return r
+}
+
+// quiet makes signalling NaNs of f64 quiet.
+func (e *emitter) quiet(x ll.Val) ll.Val {
+	b := e.bits(x, ir.F64)
+	return e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64), x)
+}
