@@ -414,6 +414,36 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestBuild: what is written reads back, and links.
+func TestBuild(t *testing.T) {
+	target, err := ParseTarget("gfx90a:sramecc+:xnack-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := Kernel{Name: "k", Args: []Arg{{Offset: 0, Size: 20, Kind: "by_value"}, {Offset: 24, Size: 4, Kind: "hidden_block_count_x"}}, KernargSize: 32, GroupFixed: 128, Wave: 64, VGPRs: 7, MaxFlat: 256}
+	for _, version := range []int{4, 5, 6} {
+		obj, err := Build(&Source{Target: target, Version: version, Kernels: []Kernel{k, {Name: "other", Wave: 64}}, Code: [][]byte{{0, 0, 0x81, 0xbf}, {0, 0, 0x81, 0xbf}}, Externs: []string{"a", "b"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Link(obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Read(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := o.Kernel("k")
+		if o.Target != target || o.Version != version || len(o.Bindings) != 2 || !reflect.DeepEqual(got.Args, k.Args) || got.VGPRs != 7 || got.Explicit() != 20 || got.GroupFixed != 128 || o.Kernel("other") == nil {
+			t.Errorf("version %d: %+v, %+v", version, o, got)
+		}
+	}
+	if _, err := Build(&Source{Target: target, Version: 1}); err == nil {
+		t.Error("version 1 was built")
+	}
+}
+
 func BenchmarkLink(b *testing.B) {
 	obj := object(b, "gfx1100")
 	for b.Loop() {

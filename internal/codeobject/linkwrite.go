@@ -232,13 +232,7 @@ func (l *linker) headers() {
 	l.pad(8)
 	shoff := len(l.out)
 	for i, s := range l.secs {
-		h := make([]byte, shdrBytes)
-		le.PutUint32(h, at[i])
-		le.PutUint32(h[4:], s.kind)
-		for j, v := range []uint64{s.flags, s.addr, s.off, s.size, uint64(s.link) | uint64(s.info)<<32, s.align, s.entrySize} {
-			le.PutUint64(h[8+8*j:], v)
-		}
-		l.out = append(l.out, h...)
+		l.out = append(l.out, s.header(at[i])...)
 	}
 	b := l.out
 	copy(b, "\x7fELF\x02\x01\x01")

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "dl.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 void *kz_dl_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
 
@@ -24,4 +27,22 @@ uint64_t kz_dl_call(void *fn, const uint64_t *a) {
                                uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
     return ((call16)fn)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14],
                         a[15]);
+}
+
+/* A library's stream came to a meeting: tell Go, and keep the stream until Go is done. The record and its second
+   descriptor are ours to free; Go closes the first. */
+void kz_dl_meet(void *data) {
+    struct kz_meeting *m = data;
+    uint64_t one = 1;
+    while (write(m->ready, &one, sizeof one) < 0 && errno == EINTR) {}
+    while (read(m->done, &one, sizeof one) < 0 && errno == EINTR) {}
+    close(m->done);
+    free(m);
+}
+
+/* The shape of older callbacks: stream, status, data. */
+void kz_dl_meet3(void *stream, uint64_t status, void *data) {
+    (void)stream;
+    (void)status;
+    kz_dl_meet(data);
 }

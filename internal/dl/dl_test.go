@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 func TestCallLibc(t *testing.T) {
@@ -30,4 +31,41 @@ func TestCallLibc(t *testing.T) {
 	if _, err := Open("libno_such_library.so"); err == nil {
 		t.Error("opened a library that is not there")
 	}
+}
+
+// A meeting keeps the thread that calls it until Go is done.
+func TestMeeting(t *testing.T) {
+	l, err := Open("libc.so.6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	create, err := l.Find("pthread_create")
+	if err != nil {
+		t.Skip(err)
+	}
+	join, err := l.Find("pthread_join")
+	if err != nil {
+		t.Skip(err)
+	}
+	id := Alloc(8)
+	defer id.Free()
+	m, err := NewMeeting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := create.Call(id.Addr(), 0, m.Func(), m.Data()); int32(r) != 0 {
+		t.Fatalf("pthread_create: %d", r)
+	}
+	if err := m.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	m.Release()
+	if r := join.Call(uintptr(*(*uint64)(unsafe.Pointer(&id.Bytes()[0]))), 0); int32(r) != 0 {
+		t.Errorf("pthread_join: %d", r)
+	}
+	m, err = NewMeeting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Abandon()
 }

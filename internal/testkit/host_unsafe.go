@@ -24,6 +24,18 @@ func (h *hostBuffer) addr() backend.Addr { return backend.Addr(uintptr(unsafe.Po
 // HostPage is a hostBuffer that ends with its test, for the rooms below testkit.
 type HostPage []byte
 
+// NewHost gives n bytes that live until Free.
+func NewHost(n int) (HostPage, error) {
+	h, err := newHostBuffer(n)
+	if err != nil {
+		return nil, err
+	}
+	return HostPage(h.b), nil
+}
+
+// Free gives back what NewHost gave.
+func (h HostPage) Free() { (&hostBuffer{h}).free() }
+
 // NewHostPage gives n bytes.
 func NewHostPage(t testing.TB, n int) HostPage {
 	t.Helper()

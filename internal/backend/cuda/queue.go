@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"kudzu/internal/backend"
@@ -15,6 +16,7 @@ type queue struct {
 	dev    *device
 	stream uintptr
 	last   string // kernel launched last, for fault messages
+	closed atomic.Bool
 }
 
 // streamNonBlocking keeps our queues apart from the legacy default stream.
@@ -34,6 +36,9 @@ func (d *device) NewQueue(priority int) (backend.Queue, error) {
 }
 
 func (q *queue) call(name string, args ...uintptr) error {
+	if q.closed.Load() {
+		return backend.ErrClosed
+	}
 	return q.fault(q.dev.do(func() error { return q.dev.api.call(name, args...) }))
 }
 
@@ -142,17 +147,30 @@ func (q *queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, row
 	return nil
 }
 
-// Host waits and calls: a C callback into Go buys nothing in a reference.
+// Host has the stream meet a goroutine of ours, which calls fn while the stream waits.
 func (q *queue) Host(fn func()) error {
-	if err := q.Sync(); err != nil {
+	m, err := dl.NewMeeting()
+	if err != nil {
 		return err
 	}
-	fn()
+	if err := q.call("cuLaunchHostFunc", q.stream, m.Func(), m.Data()); err != nil {
+		m.Abandon()
+		return err
+	}
+	go func() {
+		defer m.Release()
+		if m.Wait() == nil {
+			fn()
+		}
+	}()
 	return nil
 }
 
 // Mark records an event.
 func (q *queue) Mark() (backend.Fence, error) {
+	if q.closed.Load() {
+		return nil, backend.ErrClosed
+	}
 	f := &fence{q: q}
 	err := q.dev.do(func() (err error) {
 		if f.event, err = q.dev.api.getPtr("cuEventCreate", 0); err != nil {
@@ -185,8 +203,11 @@ func ready(err error) (bool, error) {
 // Close waits and destroys the stream.
 func (q *queue) Close() error {
 	err := q.Sync()
-	if e := q.call("cuStreamDestroy_v2", q.stream); err == nil {
-		err = e
+	if q.closed.Swap(true) {
+		return backend.ErrClosed
+	}
+	if e := q.dev.do(func() error { return q.dev.api.call("cuStreamDestroy_v2", q.stream) }); err == nil {
+		err = q.fault(e)
 	}
 	return err
 }
@@ -198,9 +219,14 @@ type fence struct {
 	seen  int64
 }
 
+// call asks about the event, which outlives its stream.
+func (f *fence) call(name string) error {
+	return f.q.fault(f.q.dev.do(func() error { return f.q.dev.api.call(name, f.event) }))
+}
+
 // Done asks the event.
 func (f *fence) Done() (bool, error) {
-	ok, err := ready(f.q.call("cuEventQuery", f.event))
+	ok, err := ready(f.call("cuEventQuery"))
 	if ok {
 		f.stamp()
 	}
@@ -209,7 +235,7 @@ func (f *fence) Done() (bool, error) {
 
 // Sync waits for the event.
 func (f *fence) Sync() error {
-	err := f.q.call("cuEventSynchronize", f.event)
+	err := f.call("cuEventSynchronize")
 	f.stamp()
 	return err
 }

@@ -86,7 +86,9 @@ func (q *queue) Done() (bool, error) {
 
 func (q *queue) Close() error {
 	err := fault(q.q.Close())
-	q.d.Close()
+	if !errors.Is(err, backend.ErrClosed) { // closed before: the domain is gone with it
+		q.d.Close()
+	}
 	return err
 }
 

@@ -1,0 +1,201 @@
+package hip
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/codeobject"
+	"kudzu/internal/compile"
+	"kudzu/internal/dl"
+	"kudzu/internal/logx"
+	"kudzu/internal/spec/hip"
+)
+
+// kernel is one entry point; its code comes at the first launch.
+type kernel struct {
+	p    *program
+	decl *backend.KernelDecl
+
+	mu   sync.Mutex
+	code *code // guarded by mu
+	err  error // guarded by mu: why there will be none
+	gone bool  // guarded by mu: the program was unloaded
+}
+
+// code is a kernel that HIP has loaded.
+type code struct {
+	dev     *device
+	name    string
+	mod, fn uintptr
+	meta    *codeobject.Kernel
+	params  int   // bytes that a launch must give
+	args    []int // offsets of the explicit arguments
+}
+
+// Name is the entry's name.
+func (k *kernel) Name() string { return k.decl.Name }
+
+// Info compiles: registers and memory are known from the code only.
+func (k *kernel) Info() (*backend.KernelInfo, error) {
+	c, err := k.ready()
+	if err != nil {
+		return nil, err
+	}
+	in := &backend.KernelInfo{
+		StaticShared: c.meta.GroupFixed, Local: c.meta.PrivateFixed, Registers: max(c.meta.VGPRs, 1),
+		MaxThreads: min(k.p.dev.info.MaxThreads, max(c.meta.MaxFlat, 1)),
+	}
+	if n := k.decl.MaxBlock[0] * max(k.decl.MaxBlock[1], 1) * max(k.decl.MaxBlock[2], 1); n > 0 {
+		in.MaxThreads = min(in.MaxThreads, n)
+	}
+	in.BinaryVersion = 10*k.p.dev.info.Major + k.p.dev.info.Minor
+	in.PTXVersion = in.BinaryVersion
+	if text, _, err := k.p.m.Slice(k.decl.Name); err == nil {
+		if f, err := k.p.dev.b.cfg.Compiler.Facts(&compile.Request{PTX: text, Kernel: k.decl.Name}); err == nil {
+			in.PTXVersion = int(f.PTXVersion)
+			for _, v := range f.Vars {
+				if p, ok := k.p.vars[v]; ok && k.p.constant(v) {
+					in.Const += int(p.size)
+				}
+			}
+		}
+	}
+	return in, nil
+}
+
+func (p *program) constant(name string) bool {
+	for i := range p.m.Vars {
+		if p.m.Vars[i].Name == name {
+			return p.m.Vars[i].Const
+		}
+	}
+	return false
+}
+
+// Prepare compiles. One variant serves every block shape.
+func (k *kernel) Prepare([3]uint32) error {
+	_, err := k.ready()
+	return err
+}
+
+// ready compiles and loads, once.
+func (k *kernel) ready() (*code, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.gone {
+		return nil, backend.ErrClosed
+	}
+	if k.code == nil && k.err == nil {
+		c, stay, err := k.build()
+		if err == nil {
+			k.code = c
+		} else if stay {
+			k.err = err
+		}
+		return k.code, err
+	}
+	return k.code, k.err
+}
+
+// build makes the code; stay tells an error that another try would meet again.
+func (k *kernel) build() (c *code, stay bool, err error) {
+	d := k.p.dev
+	text, line, err := k.p.m.Slice(k.decl.Name)
+	if err != nil {
+		return nil, true, err
+	}
+	req := &compile.Request{PTX: text, Kernel: k.decl.Name}
+	d.plan.request(req)
+	r, err := d.b.cfg.Compiler.Object(req, d.plan.check(d.target, k.decl.Name))
+	if err != nil {
+		return nil, true, k.failed(err, line)
+	}
+	b := r.Image
+	o, err := codeobject.Read(b)
+	if err == nil && !o.Linked {
+		if b, err = codeobject.Link(b); err == nil {
+			o, err = codeobject.Read(b)
+		}
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
+	}
+	if b, err = o.Bind(k.resolve); err != nil {
+		return nil, true, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
+	}
+	c = &code{dev: d, name: k.decl.Name, meta: o.Kernel(k.decl.Name)}
+	c.params = min(c.meta.Explicit(), k.decl.ParamBytes)
+	if c.meta.Explicit() > k.decl.ParamBytes {
+		return nil, true, fmt.Errorf("BUG: kernel %s: the code takes %d bytes of parameters, PTX has %d", k.decl.Name, c.meta.Explicit(), k.decl.ParamBytes)
+	}
+	for i := range c.meta.Args {
+		if a := &c.meta.Args[i]; !a.Hidden() {
+			c.args = append(c.args, a.Offset)
+		}
+	}
+	return c, false, d.load(c, b)
+}
+
+// resolve gives the address of what a kernel names.
+func (k *kernel) resolve(name string) (uint64, bool) {
+	v, ok := k.p.vars[name]
+	return uint64(v.addr), ok
+}
+
+// failed says in the driver's terms why a kernel could not be compiled.
+func (k *kernel) failed(err error, line func(int) int) error {
+	var u *compile.Unsupported
+	if errors.As(err, &u) {
+		n := u.Line
+		if n > 0 && line != nil {
+			n = line(n)
+		}
+		return &backend.Unsupported{What: u.What, Kernel: k.decl.Name, Line: n}
+	}
+	var none *compile.NoCompiler
+	if errors.As(err, &none) {
+		logx.Warnf("kernel %s: %v", k.decl.Name, err)
+		return &backend.Unsupported{What: "compiling for a GPU without libLLVM", Kernel: k.decl.Name}
+	}
+	return fmt.Errorf("kernel %s: %w", k.decl.Name, err)
+}
+
+// load hands the code object to HIP.
+func (d *device) load(c *code, b []byte) error {
+	img, name := dl.Alloc(len(b)), newCString(c.name)
+	defer img.Free() // HIP copies what it keeps
+	defer name.Free()
+	copy(img.Bytes(), b)
+	err := d.do(func() (err error) {
+		if c.mod, err = d.api.getPtr(hip.HipModuleLoadData, img.Addr()); err != nil {
+			return err
+		}
+		if c.fn, err = d.api.getPtr(hip.HipModuleGetFunction, c.mod, name.Addr()); err != nil {
+			err = errors.Join(err, d.api.call(hip.HipModuleUnload, c.mod))
+		}
+		return err
+	})
+	var r Result
+	if errors.As(err, &r) && r == hip.HipErrorOutOfMemory {
+		return fmt.Errorf("kernel %s: %w", c.name, backend.ErrNoMemory)
+	}
+	if err != nil {
+		return fmt.Errorf("kernel %s: code object for %s, version %d: %w", c.name, d.plan.target, d.plan.version, d.api.named(err))
+	}
+	return nil
+}
+
+// free unloads the code.
+func (k *kernel) free() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.gone = true
+	if k.code == nil {
+		return nil
+	}
+	c := k.code
+	k.code = nil
+	return c.dev.do(func() error { return c.dev.api.call(hip.HipModuleUnload, c.mod) })
+}

@@ -1,0 +1,228 @@
+package hip
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/dl"
+	"kudzu/internal/spec/hip"
+)
+
+// queue is a hipStream_t.
+type queue struct {
+	dev    *device
+	stream uintptr
+	last   atomic.Pointer[string] // kernel launched last, for fault messages
+	closed atomic.Bool
+}
+
+var _ backend.Callbacks = (*queue)(nil)
+
+// NewQueue makes a stream that does not wait for the legacy one: which streams wait for which is the driver's affair.
+func (d *device) NewQueue(priority int) (backend.Queue, error) {
+	q := &queue{dev: d}
+	err := d.do(func() (err error) {
+		buf := dl.Alloc(16)
+		defer buf.Free()
+		least, greatest := 0, 0 // HIP counts as CUDA: the greatest priority is the smallest number
+		if d.api.call(hip.HipDeviceGetStreamPriorityRange, buf.Addr(), buf.Addr()+8) == nil {
+			least, greatest = int(int32(word(buf, 0))), int(int32(word(buf, 8)))
+		}
+		p := max(min(-priority, least), greatest)
+		q.stream, err = d.api.getPtr(hip.HipStreamCreateWithPriority, hip.HipStreamNonBlocking, uintptr(uint32(int32(p))))
+		return err
+	})
+	if err != nil {
+		return nil, d.api.named(err)
+	}
+	return q, nil
+}
+
+func (q *queue) call(f hip.Func, args ...uintptr) error {
+	if q.closed.Load() {
+		return backend.ErrClosed
+	}
+	return q.fault(q.dev.do(func() error { return q.dev.api.call(f, args...) }))
+}
+
+// fault turns a code that ends the device's use into what backends report.
+func (q *queue) fault(err error) error {
+	var r Result
+	if errors.As(err, &r) {
+		if k, ok := faults[r]; ok {
+			f := &backend.Fault{Kind: k, Kernel: backend.CopyKernel, Detail: q.dev.api.named(err).Error()}
+			if name := q.last.Load(); name != nil {
+				f.Kernel = *name
+			}
+			return f
+		}
+	}
+	return err
+}
+
+// maxItems bounds a dimension of a launch in threads: the dispatch packet has 32 bits for them, where CUDA counts blocks.
+const maxItems = 1 << 32
+
+// Launch loads the kernel if it is its first, and passes the parameter block as it is.
+func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
+	kn, ok := k.(*kernel)
+	if !ok {
+		return fmt.Errorf("kernel %s: not of this backend", k.Name())
+	}
+	if l.Cluster[0] > 1 || l.Cluster[1] > 1 || l.Cluster[2] > 1 {
+		return &backend.Unsupported{What: "a launch in clusters", Kernel: kn.decl.Name}
+	}
+	for i := range l.Grid {
+		if uint64(l.Grid[i])*uint64(l.Block[i]) >= maxItems {
+			return &backend.Unsupported{What: fmt.Sprintf("a grid of %d blocks of %d threads in one dimension", l.Grid[i], l.Block[i]), Kernel: kn.decl.Name}
+		}
+	}
+	c, err := kn.ready()
+	if err != nil {
+		return err
+	}
+	if c.dev != q.dev {
+		return fmt.Errorf("kernel %s: of another device", kn.decl.Name)
+	}
+	if len(l.Params) < c.params {
+		return fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", kn.decl.Name, len(l.Params), c.params)
+	}
+	q.last.Store(&kn.decl.Name)
+	return q.launch(c, l)
+}
+
+// launch hands the parameters over: as a block that HIP copies, or, in a cooperative launch, which takes no block, by pointers
+// to each argument that the metadata names.
+func (q *queue) launch(c *code, l *backend.Launch) error {
+	const extra = 40 // BUFFER_POINTER, p, BUFFER_SIZE, &n, END
+	n := len(l.Params)
+	buf := dl.Alloc(extra + 8 + 8*len(c.args) + n)
+	defer buf.Free()
+	b := buf.Bytes()
+	params := extra + 8 + 8*len(c.args)
+	copy(b[params:], l.Params)
+	at := uint64(buf.Addr())
+	args := []uintptr{
+		c.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
+		uintptr(l.DynamicShared), q.stream,
+	}
+	if l.Cooperative {
+		if !q.dev.info.Cooperative {
+			return &backend.Unsupported{What: "a cooperative launch with this ROCm or GPU", Kernel: c.name}
+		}
+		for i, off := range c.args {
+			put(b, extra+8+8*i, at+uint64(params)+uint64(off))
+		}
+		return q.call(hip.HipModuleLaunchCooperativeKernel, append(args, uintptr(at)+extra+8)...)
+	}
+	put(b, 0, hip.HIPLAUNCHPARAMBUFFERPOINTER)
+	put(b, 8, at+uint64(params))
+	put(b, 16, hip.HIPLAUNCHPARAMBUFFERSIZE)
+	put(b, 24, at+extra)
+	put(b, 32, hip.HIPLAUNCHPARAMEND)
+	put(b, extra, uint64(n))
+	return q.call(hip.HipModuleLaunchKernel, append(args, 0, uintptr(at))...)
+}
+
+// Copy relies on unified addressing: the library knows host from device, and one device from another.
+func (q *queue) Copy(dst, src backend.Addr, n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	return q.call(hip.HipMemcpyAsync, uintptr(dst), uintptr(src), uintptr(n), hip.HipMemcpyDefault, q.stream)
+}
+
+// Copy2D is hipMemcpy2DAsync.
+func (q *queue) Copy2D(dst backend.Addr, dstPitch uint64, src backend.Addr, srcPitch, width, height uint64) error {
+	if width == 0 || height == 0 {
+		return nil
+	}
+	return q.call(hip.HipMemcpy2DAsync, uintptr(dst), uintptr(dstPitch), uintptr(src), uintptr(srcPitch), uintptr(width), uintptr(height), hip.HipMemcpyDefault, q.stream)
+}
+
+var fills = map[int]hip.Func{1: hip.HipMemsetD8Async, 2: hip.HipMemsetD16Async, 4: hip.HipMemsetD32Async}
+
+// Fill is one memset a row; rows of bytes have a call of their own.
+func (q *queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, rows uint64) error {
+	f, ok := fills[size]
+	if !ok {
+		return fmt.Errorf("fill with elements of %d bytes", size)
+	}
+	if count == 0 || rows == 0 {
+		return nil
+	}
+	if rows > 1 && size == 1 {
+		return q.call(hip.HipMemset2DAsync, uintptr(dst), uintptr(pitch), uintptr(value), uintptr(count), uintptr(rows), q.stream)
+	}
+	for y := range rows {
+		if err := q.call(f, uintptr(dst)+uintptr(y*pitch), uintptr(value), uintptr(count), q.stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Host has the stream meet a goroutine of ours, which calls fn while the stream waits.
+func (q *queue) Host(fn func()) error { return q.meet(func(error) { fn() }) }
+
+// Callback is Host; where the stream cannot take it because a fault has ended it, fn hears of the fault at once.
+func (q *queue) Callback(fn func(error)) error {
+	err := q.meet(fn)
+	var f *backend.Fault
+	if errors.As(err, &f) {
+		go fn(f)
+		return nil
+	}
+	return err
+}
+
+func (q *queue) meet(fn func(error)) error {
+	m, err := dl.NewMeeting()
+	if err != nil {
+		return err
+	}
+	if q.dev.api.has(hip.HipLaunchHostFunc) {
+		err = q.call(hip.HipLaunchHostFunc, q.stream, m.Func(), m.Data())
+	} else {
+		err = q.call(hip.HipStreamAddCallback, q.stream, m.Func3(), m.Data(), 0)
+	}
+	if err != nil {
+		m.Abandon()
+		return err
+	}
+	go func() {
+		err := m.Wait()
+		defer m.Release()
+		fn(err)
+	}()
+	return nil
+}
+
+// Sync waits for the stream.
+func (q *queue) Sync() error { return q.call(hip.HipStreamSynchronize, q.stream) }
+
+// Done asks the stream.
+func (q *queue) Done() (bool, error) { return ready(q.call(hip.HipStreamQuery, q.stream)) }
+
+func ready(err error) (bool, error) {
+	var r Result
+	if errors.As(err, &r) && r == hip.HipErrorNotReady {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Close waits and destroys the stream.
+func (q *queue) Close() error {
+	err := q.Sync()
+	if q.closed.Swap(true) {
+		return backend.ErrClosed
+	}
+	e := q.dev.do(func() error { return q.dev.api.call(hip.HipStreamDestroy, q.stream) })
+	if err == nil {
+		err = e
+	}
+	return err
+}
