@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"sort"
@@ -90,7 +91,7 @@ func runCheck(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if start := data[:min(len(data), 4096)]; bytes.Contains(start, []byte(".version")) && bytes.IndexByte(start, 0) < 0 {
+	if isPTX(data) {
 		r.module(string(data))
 	} else {
 		r.containers(data)
@@ -148,24 +149,41 @@ func (r *checkReport) writeJSON(file string) error {
 	}{file, r.needs, r.targets, r.machine, r.errors, r.verdicts})
 }
 
-// containers walks the fat binaries of a file: of the sections that hold them in a program, else the file itself.
+// containers walks the fat binaries of a file.
 func (r *checkReport) containers(data []byte) {
-	for _, part := range fatbinParts(data) {
-		for len(part) >= fatbin.HeaderSize {
-			i := bytes.Index(part, binary.LittleEndian.AppendUint32(nil, fatbin.HeaderMagic))
-			if i < 0 {
-				break
-			}
-			part = part[i:]
-			c, err := fatbin.Parse(part)
-			size, sizeErr := fatbin.Size(part)
-			if err != nil || sizeErr != nil { // the number occurs by chance too
-				part = part[4:]
-				continue
-			}
-			part = part[min(size, uint64(len(part))):]
-			for k := range c.Entries {
-				r.entry(&c.Entries[k])
+	for c := range fatBinaries(data) {
+		for k := range c.Entries {
+			r.entry(&c.Entries[k])
+		}
+	}
+}
+
+// isPTX tells PTX text from everything else that holds some.
+func isPTX(data []byte) bool {
+	start := data[:min(len(data), 4096)]
+	return bytes.Contains(start, []byte(".version")) && bytes.IndexByte(start, 0) < 0
+}
+
+// fatBinaries are the containers of a file: of the sections that hold them in a program, else of the file itself.
+func fatBinaries(data []byte) iter.Seq[*fatbin.Container] {
+	return func(yield func(*fatbin.Container) bool) {
+		for _, part := range fatbinParts(data) {
+			for len(part) >= fatbin.HeaderSize {
+				i := bytes.Index(part, binary.LittleEndian.AppendUint32(nil, fatbin.HeaderMagic))
+				if i < 0 {
+					break
+				}
+				part = part[i:]
+				c, err := fatbin.Parse(part)
+				size, sizeErr := fatbin.Size(part)
+				if err != nil || sizeErr != nil { // the number occurs by chance too
+					part = part[4:]
+					continue
+				}
+				part = part[min(size, uint64(len(part))):]
+				if !yield(c) {
+					return
+				}
 			}
 		}
 	}

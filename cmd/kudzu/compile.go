@@ -25,6 +25,9 @@ type compileArgs struct {
 	cpu                     string // a processor by LLVM's name; "": this machine's
 	block                   [3]uint32
 	emit                    []string
+	all                     bool        // every kernel of the file, into the cache
+	blocks                  [][3]uint32 // all: the shapes
+	jobs                    int         // all: compiler processes; 0 is one a processor
 }
 
 func parseCompileArgs(args []string) (*compileArgs, error) {
@@ -40,6 +43,10 @@ func parseCompileArgs(args []string) (*compileArgs, error) {
 			continue
 		}
 		name, val, inline := strings.Cut(a, "=")
+		if name == "--all" {
+			c.all = true
+			continue
+		}
 		if !inline {
 			if len(args) == 0 {
 				return nil, errUsage{name + " needs a value"}
@@ -52,6 +59,12 @@ func parseCompileArgs(args []string) (*compileArgs, error) {
 	}
 	if c.file == "" {
 		return nil, errUsage{"which file?"}
+	}
+	switch {
+	case c.all && (c.emit != nil || c.dump != "" || c.out != "" || c.cpu != ""):
+		return nil, errUsage{"--all puts kernels into the cache; --emit, --dump, --cpu and -o show one"}
+	case !c.all && (len(c.blocks) > 1 || c.jobs != 0):
+		return nil, errUsage{"several shapes and --jobs are for --all"}
 	}
 	return c, nil
 }
@@ -71,6 +84,7 @@ func (c *compileArgs) set(name, val string) error {
 			return errUsage{fmt.Sprintf("no target %q; there is cpu", val)}
 		}
 	case "--block":
+		c.block = [3]uint32{}
 		for i, p := range strings.Split(val, ",") {
 			n, err := strconv.ParseUint(p, 10, 32)
 			if err != nil || i > 2 || n == 0 {
@@ -81,6 +95,13 @@ func (c *compileArgs) set(name, val string) error {
 		for i := range c.block {
 			c.block[i] = max(c.block[i], 1)
 		}
+		c.blocks = append(c.blocks, c.block)
+	case "--jobs":
+		n, err := strconv.Atoi(val)
+		if err != nil || n < 1 || n > 1024 {
+			return errUsage{fmt.Sprintf("jobs %q: a number from 1 to 1024", val)}
+		}
+		c.jobs = n
 	case "--emit":
 		for _, e := range strings.Split(val, ",") {
 			if !slices.Contains(emits, e) {
@@ -99,6 +120,9 @@ func runCompile(args []string, out io.Writer) error {
 	c, err := parseCompileArgs(args)
 	if err != nil {
 		return err
+	}
+	if c.all {
+		return compileAll(c, out)
 	}
 	text, err := os.ReadFile(c.file)
 	if err != nil {

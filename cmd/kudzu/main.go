@@ -38,8 +38,9 @@ func verbs() []verb {
 	return []verb{
 		{name: "run", args: "[--backend cpu|interp] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
 		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
-		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [-o DIR]",
-			about: "compile PTX and show any stage of it", run: runCompile},
+		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [--cpu NAME] [-o DIR]\n" +
+			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--jobs N]",
+			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
 		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
 		{name: "smi", args: "[-L] [--query-gpu=FIELDS --format=csv[,noheader,nounits]]", about: "show devices, their memory and use, and who uses them", run: runSMI},
