@@ -275,6 +275,8 @@ static void bench(void) {
 	kz_domain_unref(d);
 }
 
+#include "more.h"
+
 int main(int argc, char **argv) {
 	setvbuf(stdout, NULL, _IONBF, 0); // children must not print what the parent has not yet
 	if (kz_engine_start(argc > 1 ? atoi(argv[1]) : 4, &e) != KZ_OK) return 2;
@@ -284,6 +286,7 @@ int main(int argc, char **argv) {
 	pthread_create(&p, NULL, pump, NULL);
 	for (uint64_t i = 0; i < 6; i++) pthread_create(&u[i], NULL, user, (void *)(i + 1));
 	for (int i = 0; i < 6; i++) pthread_join(u[i], NULL);
+	everything();
 	if (argc > 2) bench();
 	forks();
 	ladder();
