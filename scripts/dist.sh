@@ -30,7 +30,8 @@ newer() {
 	[ -n "$(find "$@" -newer "$out" -print | head -n 1)" ]
 }
 
-cflags="-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror"
+# KUDZU_CFLAGS: a sanitizer for base, say
+cflags="-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${KUDZU_CFLAGS:-}"
 ldflags="-shared -Wl,-z,now,-z,relro,-z,nodelete,-z,defs"
 
 base=$root/c/base

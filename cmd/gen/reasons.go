@@ -41,7 +41,6 @@ var reasons = []struct{ prefix, why string }{
 	{"cuLogs", "vendor's log stream: not yet"},
 	{"cuCheckpointOperationComplete", "not yet: newer than CUDA 13.0, the version the driver answers with"}, {"cuProfilerInitialize", "withdrawn by the vendor"},
 	{"cudbg", "the vendor's debugger interface, private"},
-	{"cudaMemcpyArrayToArray", "withdrawn by the vendor: not yet"},
 }
 
 // reason is the row for a function, "" if there is none.

@@ -6,6 +6,8 @@
 
 #include "abi_check.h"
 
+int __cudaRegisterUnifiedTable(void); // its signature is not public, so nobody implements it
+
 static void **fatbin;
 static const void *wrapper[3];
 static char kernel, variable;
@@ -63,8 +65,8 @@ int main(void) {
 	EXPECT(found == cudaDriverEntryPointSymbolNotFound && !fn, 1);
 
 	// What nobody implements says so, without starting anything.
-	EXPECT(cudaMemcpyArrayToArray(0, 0, 0, 0, 0, 0, 0, cudaMemcpyDeviceToDevice), cudaErrorNotSupported);
-	EXPECT(cudaMemcpyArrayToArray(0, 0, 0, 0, 0, 0, 0, cudaMemcpyDeviceToDevice), cudaErrorNotSupported);
+	EXPECT(__cudaRegisterUnifiedTable(), cudaErrorNotSupported);
+	EXPECT(__cudaRegisterUnifiedTable(), cudaErrorNotSupported);
 	EXPECT(cudaGetLastError(), cudaErrorNotSupported);
 	EXPECT(loaded(), 0);
 	__cudaUnregisterFatBinary(fatbin);
