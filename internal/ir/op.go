@@ -171,6 +171,11 @@ const (
 	CallInd // (id, where the stack is free, args…); Sym lists what may be called: "f,g,alias=f"
 	CallRt  // runtime entry Imm (image.RtXxx), args; result
 
+	// instructions that a target has and that are kept as they are written (lower.Options.Keep): Sym is the text, where $0, $1 …
+	// are the results, then the arguments, and $$ is a dollar; the first Imm arguments are what the results hold before.
+	Asm
+	AsmPure // of its arguments only
+
 	// control, last of a block
 	Br     // Targets[0]
 	CondBr // (cond) Targets[0] if true, [1]; Flag: .uni
@@ -242,6 +247,7 @@ var rows = [NumOps]Row{
 
 	Call: {"call", -1, -1, Reads | Writes | Convergent | Stops, LanesVarying}, CallInd: {"callind", -1, -1, Reads | Writes | Convergent | Stops, LanesVarying},
 	CallRt: {"callrt", -1, -1, Reads | Writes | Stops, LanesVarying},
+	Asm:    {"asm", -1, -1, Reads | Writes | Convergent | Stops, LanesVarying}, AsmPure: {"asm.pure", -1, -1, 0, LanesVarying},
 
 	Br: {"br", 0, 0, 0, 0}, CondBr: {"condbr", 1, 0, 0, 0}, Switch: {"switch", 1, 0, 0, 0}, Ret: {"ret", -1, 0, Stops, 0}, Exit: {"exit", 0, 0, Stops, 0}, Trap: {"trap", 0, 0, Stops, 0},
 

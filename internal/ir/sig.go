@@ -47,7 +47,7 @@ var sigs = [NumOps]string{
 
 	Bar: "V? = i32 i32 i1?", GridSync: "=", Clock: "X =",
 
-	Call: "V... = V...", CallInd: "V... = i64 V...", CallRt: "V? = V...",
+	Call: "V... = V...", CallInd: "V... = i64 V...", CallRt: "V? = V...", Asm: "V... = V...", AsmPure: "V... = V...",
 
 	Br: "=", CondBr: "= i1", Switch: "= i32", Ret: "= V...", Exit: "=", Trap: "=",
 

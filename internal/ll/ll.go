@@ -73,12 +73,16 @@ type Module struct {
 	lines map[int32]int
 	file  string
 	raw   []string
+	plain bool
 }
 
 // NewModule starts a module; file is the name that debug lines refer to, attrs go on every function.
 func NewModule(file string, attrs ...string) *Module {
 	return &Module{decls: map[string]string{}, lines: map[int32]int{}, file: file, attrs: attrs}
 }
+
+// Plain leaves the debug information out, but for the empty node !0 that marks what needs one.
+func (m *Module) Plain() { m.plain = true }
 
 // Func is a function being written.
 type Func struct {
@@ -248,6 +252,10 @@ func (m *Module) String() string {
 
 // debug writes the lines: one subprogram, one location a line.
 func (m *Module) debug(b *strings.Builder) {
+	if m.plain {
+		b.WriteString("!0 = !{}\n")
+		return
+	}
 	fmt.Fprintf(b, `
 !llvm.dbg.cu = !{!0}
 !llvm.module.flags = !{!4, !5}

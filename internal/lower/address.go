@@ -40,7 +40,11 @@ func (x *inst) variableAddr(o *ptx.Operand) *ir.Value {
 	case ir.ParamSpace:
 		return x.b.Emit(ir.ParamAddr, ir.I64, ir.Attr{Off: off + int64(v.Offset)})
 	}
-	return x.b.Emit(ir.VarAddr, ir.I64, ir.Attr{Sym: x.module(v.Name), Off: off})
+	attr := ir.Attr{Sym: x.module(v.Name), Off: off}
+	if x.opts.GPU && v.Space == ptx.SpaceConst {
+		attr.Space = ir.Const
+	}
+	return x.b.Emit(ir.VarAddr, ir.I64, attr)
 }
 
 // address is the i64 address an [operand] names, in space sp.
@@ -73,21 +77,29 @@ func (x *inst) address(o *ptx.Operand, sp ir.Space) *ir.Value {
 	return nil
 }
 
-// toGeneric turns an address of sp into a generic one. Global and constant addresses are generic already.
+// toGeneric turns an address of sp into a generic one. Global addresses are generic already, and so are constant ones but on GPUs.
 func (l *lowerer) toGeneric(a *ir.Value, sp ir.Space) *ir.Value {
-	switch sp {
-	case ir.Shared, ir.Local, ir.ParamSpace:
+	if l.ownAddresses(sp) {
 		return l.b.Emit(ir.ToGeneric, ir.I64, ir.Attr{Space: sp}, a)
 	}
 	return a
 }
 
 func (l *lowerer) fromGeneric(a *ir.Value, sp ir.Space) *ir.Value {
-	switch sp {
-	case ir.Shared, ir.Local, ir.ParamSpace:
+	if l.ownAddresses(sp) {
 		return l.b.Emit(ir.FromGeneric, ir.I64, ir.Attr{Space: sp}, a)
 	}
 	return a
+}
+
+func (l *lowerer) ownAddresses(sp ir.Space) bool {
+	switch sp {
+	case ir.Shared, ir.Local, ir.ParamSpace:
+		return true
+	case ir.Const:
+		return l.opts.GPU
+	}
+	return false
 }
 
 // spaceWord is the state space an instruction names: in its slot, or as a word that its form spells out.

@@ -39,6 +39,17 @@ func (x *inst) callFunction(fn *ptx.Func) {
 	x.callWith(ir.Call, fn.Name, fn.Params, fn.Results, nil)
 }
 
+// functionAddr is the address of a function, which is then there.
+func (x *inst) functionAddr(name string) *ir.Value {
+	name = x.plan.resolve(name)
+	fn := x.m.Func(name)
+	if fn == nil || fn.Body == nil || fn.Kind == ptx.Entry {
+		x.fail("the address of %s", name)
+	}
+	x.want(fn)
+	return x.b.Emit(ir.FuncAddr, ir.I64, ir.Attr{Sym: name})
+}
+
 // callPointer calls through a pointer: one of the functions that the pointer may stand for.
 func (x *inst) callPointer() {
 	names := x.plan.targets(x.fr.body, x.Inst)

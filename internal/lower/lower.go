@@ -27,6 +27,11 @@ type Options struct {
 	// KeepMatrix keeps mma, ldmatrix, stmatrix and movmatrix as operations, for targets that have instructions for them.
 	// Otherwise they become shuffles and arithmetic (expand.go).
 	KeepMatrix bool
+	// Keep says which instructions stay as they are written, for a target that has them: they become Asm. Nil: none.
+	Keep func(*ptx.Inst) bool
+	// GPU is for targets with state spaces of their own: constant variables have addresses in their space, functions have
+	// addresses (FuncAddr) instead of numbers, and barriers say whether all threads of a warp come to them (Imm 1).
+	GPU bool
 }
 
 // Kernel lowers the kernel called name. The module must have passed ptx/check.
@@ -99,6 +104,10 @@ func (l *lowerer) instruction(fr *frame, in *ptx.Inst) {
 	x := &inst{l, fr, in, in.Form.Operands()}
 	if l.budget--; l.budget < 0 {
 		x.fail("a kernel of more than %d instructions, calls inlined,", l.opts.MaxInsts)
+	}
+	if l.opts.Keep != nil && l.opts.Keep(in) {
+		x.keep()
+		return
 	}
 	r := &table[in.Op()]
 	if r.fn == nil {

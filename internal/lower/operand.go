@@ -77,7 +77,11 @@ func (x *inst) value(o *ptx.Operand, t isa.Type) *ir.Value {
 		}
 		v = x.asType(x.variableAddr(o), t)
 	case ptx.OpFunc:
-		v = x.asType(ir.ConstInt(ir.I64, image.FuncID(o.Name)), t)
+		id := ir.ConstInt(ir.I64, image.FuncID(o.Name))
+		if x.opts.GPU {
+			id = x.functionAddr(o.Name)
+		}
+		v = x.asType(id, t)
 	case ptx.OpVec:
 		v = x.pack(o, t)
 	case ptx.OpSink:

@@ -1,4 +1,5 @@
-// Package pass turns the IR of a kernel into the form that warp code is written from.
+// Package pass turns the IR of a kernel into the form that warp code is written from; for GPUs, whose threads are lanes already,
+// only the passes that know nothing of warps run (Config.Threads).
 //
 // Run applies an ordered table of passes. Each is one file whose first sentence says what is true after it; what must
 // come before what, and why, is a second table that a test checks. Afterwards every branch is taken by a warp as a
@@ -18,6 +19,8 @@ type Config struct {
 	Dump   string    // name of a pass: print the module after it; "all": after each
 	DumpTo io.Writer
 	Verify bool // check the module after each pass
+	// Threads: code for one thread a lane. Branches, barriers and calls stay as they are.
+	Threads bool
 }
 
 // Pass is one row of the table.
@@ -26,6 +29,9 @@ type Pass struct {
 	Run  func(*state) error
 	Why  string
 }
+
+// threaded are the passes that code for one thread a lane goes through too.
+var threaded = map[string]bool{"inline": true, "simplify": true, "cse": true, "dce": true}
 
 // state is what the passes hand on to each other.
 type state struct {
@@ -91,6 +97,9 @@ func Run(m *ir.Module, cfg Config) (err error) {
 	st := &state{m: m, f: m.Funcs[0], cfg: cfg}
 	for i := range passes {
 		p := &passes[i]
+		if cfg.Threads && !threaded[p.Name] {
+			continue
+		}
 		if err := p.Run(st); err != nil {
 			return err
 		}

@@ -45,6 +45,25 @@ func Print(w io.Writer, m *Module) error {
 	return err
 }
 
+// PrintVars writes the module's variables of global and constant memory and its objects (textures), as Print does.
+func PrintVars(w io.Writer, m *Module) error {
+	p := &printer{m: m}
+	for _, v := range m.Vars {
+		if v.Space != SpaceShared {
+			p.moduleVar(v)
+		}
+	}
+	_, err := w.Write(p.b.Bytes())
+	return err
+}
+
+// PerfText is the directives of a kernel that stand behind its parameters: .maxntid and the like, "" if there are none.
+func (f *Func) PerfText() string {
+	p := &printer{}
+	p.perf(f)
+	return p.b.String()
+}
+
 // addressed are the symbols that initialisers and instructions name: kernels among them must be declared early.
 func addressed(m *Module) map[string]bool {
 	names := map[string]bool{}

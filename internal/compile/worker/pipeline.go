@@ -40,6 +40,9 @@ func (p *Pipeline) Run(req *compile.Request) (*compile.Result, error) {
 	if req.FactsOnly {
 		return facts(req, t)
 	}
+	if req.Target.GPU() {
+		return p.forGPU(req, t)
+	}
 	emitted := map[string]string{}
 	o := p.backend.options(req)
 	src, err := p.front(req, o, t, emitted)

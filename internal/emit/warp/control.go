@@ -64,6 +64,9 @@ func emitGridSync(e *emitter, in *ir.Inst) { e.unsupported("a grid-wide barrier"
 
 func emitCall(e *emitter, in *ir.Inst) { e.unsupported("a call that cannot be inlined") }
 
+// emitAsm: lower keeps no instruction for this target.
+func emitAsm(e *emitter, in *ir.Inst) { e.unsupported("the instruction %q as it is", in.Sym) }
+
 // rtCall calls entry i of the runtime.
 func (e *emitter) rtCall(ret string, i int, args ...ll.Val) ll.Val {
 	p := e.load("ptr", e.ctx.rt, 8*i, invariant)

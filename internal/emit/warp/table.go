@@ -41,7 +41,7 @@ func init() {
 
 		ir.Bar: emitBar, ir.GridSync: emitGridSync, ir.Clock: emitClock,
 
-		ir.Call: emitCall, ir.CallInd: emitCall, ir.CallRt: emitCallRt,
+		ir.Call: emitCall, ir.CallInd: emitCall, ir.CallRt: emitCallRt, ir.Asm: emitAsm, ir.AsmPure: emitAsm,
 
 		ir.Br: emitBr, ir.CondBr: emitCondBr, ir.Switch: emitSwitch, ir.Ret: emitExit, ir.Exit: emitExit, ir.Trap: emitTrap,
 

@@ -1,0 +1,59 @@
+package simt
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// clean is v with the bits that others may see: where the target's NaNs are not NVIDIA's, arithmetic's are made so.
+func (e *emitter) clean(v *ir.Value) ll.Val {
+	x := e.val(v)
+	if !e.dirty[v] {
+		return x
+	}
+	el, packed := element(v.Type)
+	if !packed {
+		return e.canonical(x, el)
+	}
+	return e.halves(v.Type, []ll.Val{x}, func(el ir.Type, a []ll.Val) ll.Val { return e.canonical(a[0], el) })
+}
+
+// makesNaN reports arithmetic, whose NaNs may have any bits on other hardware.
+func makesNaN(in *ir.Inst) bool {
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FRound:
+		return true
+	case ir.FExt, ir.FTrunc:
+		return in.Args[0].Type != ir.F64 // which keeps the payload
+	}
+	return false
+}
+
+// nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
+// values.
+func (e *emitter) nanSources(f *ir.Func) {
+	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
+	e.dirty = map[*ir.Value]bool{}
+	for changed := true; changed; {
+		changed = false
+		for _, b := range f.Blocks {
+			for _, in := range b.Insts {
+				if len(in.Results) != 1 || !canon(in.Results[0].Type) || e.dirty[in.Results[0]] {
+					continue
+				}
+				if makesNaN(in) || (in.Op == ir.Phi || in.Op == ir.Select) && e.anyDirty(in.Args) {
+					e.dirty[in.Results[0]], changed = true, true
+				}
+			}
+		}
+	}
+}
+
+func (e *emitter) anyDirty(vs []*ir.Value) bool {
+	for _, v := range vs {
+		if e.dirty[v] {
+			return true
+		}
+	}
+	return false
+}

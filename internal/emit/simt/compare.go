@@ -1,0 +1,53 @@
+package simt
+
+import (
+	"kudzu/internal/ir"
+)
+
+var intCmps = map[ir.Cmp]string{ir.EQ: "eq", ir.NE: "ne", ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
+
+// Ordered comparisons are false for a NaN, but PTX's plain ne is ordered too.
+var floatCmps = map[ir.Cmp]string{ir.EQ: "oeq", ir.NE: "one", ir.LT: "olt", ir.LE: "ole", ir.GT: "ogt", ir.GE: "oge",
+	ir.EQU: "ueq", ir.NEU: "une", ir.LTU: "ult", ir.LEU: "ule", ir.GTU: "ugt", ir.GEU: "uge", ir.NUM: "ord", ir.NAN: "uno"}
+
+func emitICmp(e *emitter, in *ir.Inst) {
+	e.result(in, e.cmp(intCmps[in.Cmp], e.val(in.Args[0]), e.val(in.Args[1])))
+}
+
+func emitFCmp(e *emitter, in *ir.Inst) {
+	t := in.Args[0].Type
+	x, y := e.flushed(in, t, e.val(in.Args[0])), e.flushed(in, t, e.val(in.Args[1]))
+	if t == ir.BF16 {
+		x, y = e.widenBF16(x), e.widenBF16(y)
+	}
+	e.result(in, e.fcmp(floatCmps[in.Cmp], x, y))
+}
+
+func emitSelect(e *emitter, in *ir.Inst) {
+	a := e.operands(in)
+	e.result(in, e.sel(a[0], a[1], a[2]))
+}
+
+// emitFTest looks at the bits.
+func emitFTest(e *emitter, in *ir.Inst) {
+	f := formats[in.Args[0].Type]
+	b := e.bits(e.val(in.Args[0]))
+	mag := e.op2("and", b, k(b, int64(f.sign-1)))
+	inf, least, zero := k(b, int64(f.inf)), k(b, int64(f.least)), k(b, 0)
+	switch in.Imm {
+	case ir.TestFinite:
+		e.result(in, e.cmp("ult", mag, inf))
+	case ir.TestInfinite:
+		e.result(in, e.cmp("eq", mag, inf))
+	case ir.TestNumber:
+		e.result(in, e.cmp("ule", mag, inf))
+	case ir.TestNaN:
+		e.result(in, e.cmp("ugt", mag, inf))
+	case ir.TestNormal: // zero counts as normal (recorded on sm_90)
+		e.result(in, e.op2("or", e.op2("and", e.cmp("uge", mag, least), e.cmp("ult", mag, inf)), e.cmp("eq", mag, zero)))
+	case ir.TestSubnormal:
+		e.result(in, e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, zero)))
+	default:
+		e.fail("testp %d", in.Imm)
+	}
+}

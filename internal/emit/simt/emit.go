@@ -1,0 +1,215 @@
+package simt
+
+import (
+	"fmt"
+	"strings"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+type emitFn func(*emitter, *ir.Inst)
+
+// emitter writes one kernel and the functions that it calls.
+type emitter struct {
+	k    *Kernel
+	m    *ir.Module
+	t    target
+	mod  *ll.Module
+	code *Code
+	g    *globals
+
+	f      *ir.Func
+	o      *ll.Func
+	vals   map[*ir.Value]ll.Val
+	labels map[*ir.Block]string
+	ends   map[*ir.Block]string // the LLVM block that holds a block's terminator
+	phis   []*pendingPhi
+	line   int32
+	local  ll.Val // the function's local memory as an i64 of its space
+	args   []ll.Val
+	shared string             // the kernel's static shared memory
+	stack  int                // bytes behind the kernel's frame for alloca
+	dirty  map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
+}
+
+type pendingPhi struct {
+	in  *ir.Inst
+	phi *ll.Phi
+}
+
+// fail gives up on the kernel.
+func (e *emitter) fail(format string, args ...any) {
+	panic(&ErrForm{What: fmt.Sprintf(format, args...), Line: int(e.line)})
+}
+
+// stackBytes is the room for alloca where a kernel uses it: local memory cannot grow.
+const stackBytes = 16 << 10
+
+// kernel writes the kernel and its functions.
+func (e *emitter) kernel() {
+	for _, f := range e.m.Funcs {
+		for _, b := range f.Blocks {
+			for _, in := range b.Insts {
+				if in.Op == ir.LocalAddr && in.Flag {
+					e.stack = stackBytes
+				}
+			}
+		}
+	}
+	for i, f := range e.m.Funcs {
+		if i == 0 || len(f.Blocks) > 0 {
+			e.function(f)
+		}
+	}
+}
+
+// symbol is the LLVM name of a function. Each kernel has its own copy of a device function, since two kernels may lay memory out
+// differently; the first has the plain name, which initialisers of variables may refer to.
+func (e *emitter) symbol(name string) string {
+	if name == e.m.Kernel {
+		return quote(name)
+	}
+	owner, ok := e.g.owners[name]
+	if !ok {
+		e.g.owners[name], owner = e.m.Kernel, e.m.Kernel
+	}
+	if owner == e.m.Kernel {
+		return quote(name)
+	}
+	return quote(e.m.Kernel + "." + name)
+}
+
+func (e *emitter) function(f *ir.Func) {
+	e.f = f
+	e.vals, e.labels, e.ends, e.phis, e.args = map[*ir.Value]ll.Val{}, map[*ir.Block]string{}, map[*ir.Block]string{}, nil, nil
+	e.local = ll.Val{}
+	var head string
+	if f.Kernel {
+		head = e.t.head(e)
+	} else {
+		var params []string
+		for i, p := range f.Params {
+			v := ll.Val{T: typ(p.Type), S: fmt.Sprintf("%%a%d", i)}
+			e.vals[p] = v
+			params = append(params, v.String())
+		}
+		head = fmt.Sprintf("internal %s @%s(%s)", resultType(f.Results), e.symbol(f.Name), strings.Join(params, ", "))
+	}
+	e.o = e.mod.Func(head, false)
+	if n := f.LocalBytes + e.extra(f); n > 0 {
+		align := 16
+		for _, s := range f.Slots {
+			align = max(align, s.Align)
+		}
+		p := e.t.frame(e, n, align)
+		e.local = e.o.Op("i64", "ptrtoint %s to i64", p)
+	}
+	for i, b := range f.Blocks {
+		e.labels[b] = fmt.Sprintf("b%d", i)
+	}
+	e.o.Br("b0")
+	for _, b := range f.Blocks {
+		e.o.Label(e.labels[b])
+		for _, in := range b.Insts {
+			e.inst(in)
+		}
+	}
+	e.finishPhis()
+}
+
+// extra is what the kernel's frame has for alloca, of its functions too.
+func (e *emitter) extra(f *ir.Func) int {
+	if f.Kernel {
+		return e.stack
+	}
+	return 0
+}
+
+// resultType is what a function returns: nothing, a value, or several.
+func resultType(ts []ir.Type) string {
+	switch len(ts) {
+	case 0:
+		return "void"
+	case 1:
+		return typ(ts[0])
+	}
+	var names []string
+	for _, t := range ts {
+		names = append(names, typ(t))
+	}
+	return "{ " + strings.Join(names, ", ") + " }"
+}
+
+func (e *emitter) inst(in *ir.Inst) {
+	e.line = in.Line
+	if in.Op.IsTerm() {
+		e.ends[in.Block] = e.o.Cur()
+	}
+	if fn := e.t.own(in.Op); fn != nil {
+		e.code.Ways[e.t.way(in.Op)]++
+		fn(e, in)
+		return
+	}
+	e.code.Ways[ways[in.Op]]++
+	emitters[in.Op](e, in)
+}
+
+// finishPhis adds what phis take from each predecessor, once for each edge that was written.
+func (e *emitter) finishPhis() {
+	for _, p := range e.phis {
+		for i, from := range p.in.Targets {
+			v := e.val(p.in.Args[i])
+			for range edges(from, p.in.Block) {
+				p.phi.Add(v, e.ends[from])
+			}
+		}
+	}
+}
+
+// edges is how many edges lead from one block to another; a branch both of whose ways are one is written as a jump.
+func edges(from, to *ir.Block) int {
+	t := from.Term()
+	if t.Op != ir.Switch {
+		return 1
+	}
+	n := 0
+	for _, s := range t.Targets {
+		if s == to {
+			n++
+		}
+	}
+	return n
+}
+
+// val is a value in LLVM's words.
+func (e *emitter) val(v *ir.Value) ll.Val {
+	if v.Const {
+		return constant(v.Type, v.Bits)
+	}
+	x, ok := e.vals[v]
+	if !ok {
+		panic("BUG: value is used before it is written: " + v.String())
+	}
+	return x
+}
+
+// set says what a result is.
+func (e *emitter) set(v *ir.Value, x ll.Val) {
+	if want := typ(v.Type); x.T != want {
+		panic(fmt.Sprintf("BUG: %s given to a value of %s", x.T, want))
+	}
+	e.vals[v] = x
+}
+
+// result sets the only result.
+func (e *emitter) result(in *ir.Inst, x ll.Val) { e.set(in.Results[0], x) }
+
+// operands are the arguments in LLVM's words.
+func (e *emitter) operands(in *ir.Inst) []ll.Val {
+	out := make([]ll.Val, len(in.Args))
+	for i, a := range in.Args {
+		out[i] = e.val(a)
+	}
+	return out
+}

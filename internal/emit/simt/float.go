@@ -1,0 +1,363 @@
+package simt
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// The common way of floating point: operations of IEEE 754 with subnormal numbers on, rounded to nearest; flushing is written
+// out. Packed pairs are vectors of two while they are computed with.
+
+// format is a floating-point format as bits: the sign, infinity, the least normal number, the NaN that arithmetic gives, one.
+type format struct {
+	sign, inf, least, nan, one uint64
+}
+
+var formats = [ir.NumTypes]format{
+	ir.F16:  {0x8000, 0x7c00, 0x0400, 0x7fff, 0x3c00},
+	ir.BF16: {0x8000, 0x7f80, 0x0080, 0x7fff, 0x3f80},
+	ir.F32:  {0x80000000, 0x7f800000, 0x00800000, 0x7fffffff, 0x3f800000},
+	ir.F64:  {1 << 63, 0x7ff0000000000000, 0x0010000000000000, 0xfff8000000000000, 0x3ff0000000000000},
+}
+
+// element is the type of a packed pair's parts, or t.
+func element(t ir.Type) (ir.Type, bool) {
+	switch t {
+	case ir.F16x2:
+		return ir.F16, true
+	case ir.BF16x2:
+		return ir.BF16, true
+	}
+	return t, false
+}
+
+// halves applies op to the parts of packed pairs, or to the values themselves.
+func (e *emitter) halves(t ir.Type, a []ll.Val, op func(el ir.Type, a []ll.Val) ll.Val) ll.Val {
+	el, packed := element(t)
+	if !packed {
+		return op(t, a)
+	}
+	vt := ll.Vec(2, typ(el))
+	r := ll.Val{T: vt, S: "poison"}
+	parts := make([]ll.Val, len(a))
+	for i, x := range a {
+		parts[i] = e.cast(x, vt)
+	}
+	for j := range 2 {
+		one := make([]ll.Val, len(a))
+		for i, p := range parts {
+			one[i] = e.o.Op(typ(el), "extractelement %s, i64 %d", p, j)
+		}
+		r = e.o.Op(vt, "insertelement %s, %s, i64 %d", r, op(el, one), j)
+	}
+	return e.cast(r, "i32")
+}
+
+// fc is a float constant given by its bits.
+func fc(t ir.Type, bits uint64) ll.Val { return constant(t, bits) }
+
+// flushed is an operand as in wants it; Flag says that either will do.
+func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
+	if !in.FTZ || in.Flag && t == ir.F32 || t != ir.F32 && t != ir.F16 {
+		return x
+	}
+	return e.flushBits(x, t)
+}
+
+// flushBits turns subnormals into zeros of their sign.
+func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
+	f := formats[t]
+	b := e.bits(x)
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
+	zero := e.cast(e.op2("and", b, k(b, int64(f.sign))), x.T)
+	return e.sel(tiny, zero, x)
+}
+
+// flushTiny flushes the result r of an f32 operation on args as the hardware does: by the result rounded as if exponents had no
+// end. What only rounds up to the least normal number because subnormals are coarser is flushed too.
+func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
+	f := formats[ir.F32]
+	b := e.bits(r)
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
+	const up, bound, step = 0x5f800000, 0x20800000, 0x14000000 // 2^64, 2^-62 = least × 2^64, 2^-87
+	scale := func(x ll.Val) ll.Val { return e.op2("fmul", x, fc(ir.F32, up)) }
+	below := func(x ll.Val) { // x is the result times 2^64, or overflows and says nothing
+		tiny = e.op2("or", tiny, e.fcmp("olt", e.intr("fabs", x), fc(ir.F32, bound)))
+	}
+	switch {
+	case in.Op == ir.FMul:
+		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1]}))
+	case in.Op == ir.FFma:
+		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1], scale(args[2])}))
+	case (in.Op == ir.FDiv || in.Op == ir.FRcp) && in.Rnd != ir.RN:
+		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1]}))
+	case in.Op == ir.FDiv:
+		// |a/b| is below least - 2^-151, half a step: |a|×2^64 - |b|×2^-62 + |b|×2^-87 is negative.
+		x, y := e.intr("fabs", args[0]), e.intr("fabs", args[1])
+		d := e.intr("fma", y, fc(ir.F32, bound|1<<31), scale(x))
+		d = e.intr("fma", y, fc(ir.F32, step), d)
+		tiny = e.op2("or", tiny, e.fcmp("olt", d, fc(ir.F32, 0)))
+	}
+	return e.sel(tiny, e.cast(e.op2("and", b, k(b, int64(f.sign))), "float"), r)
+}
+
+func emitArith(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+		args := make([]ll.Val, len(a))
+		for i, x := range a {
+			args[i] = e.flushed(in, el, x)
+		}
+		if in.Op == ir.FRcp {
+			args = append([]ll.Val{fc(el, formats[el].one)}, args...)
+		}
+		r := e.arith(in, el, args)
+		switch {
+		case el == ir.F16 && in.FTZ:
+			r = e.flushBits(r, el)
+		case el == ir.F32 && in.FTZ && !in.Flag:
+			r = e.flushTiny(in, r, args)
+		}
+		if in.Sat {
+			r = e.saturate(r, el)
+		}
+		return r
+	}))
+}
+
+var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
+
+// arith is one operation on elements of type t, rounded as in says.
+func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
+	switch {
+	case t == ir.BF16:
+		return e.arithBF16(in, a)
+	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:
+		return e.mulFlushF16(a[0], a[1])
+	case in.Rnd != ir.RN:
+		return e.directed(in, t, a)
+	case in.Op == ir.FFma:
+		return e.intr("fma", a...)
+	case in.Op == ir.FSqrt:
+		return e.intr("sqrt", a[0])
+	}
+	return e.op2(arithNames[in.Op], a[0], a[1])
+}
+
+// mulFlushF16 flushes by the exact product: what only rounds up to the least normal number is flushed too.
+func (e *emitter) mulFlushF16(a, b ll.Val) ll.Val {
+	p := e.op2("fmul", e.conv("fpext", a, "float"), e.conv("fpext", b, "float"))
+	tiny := e.fcmp("olt", e.intr("fabs", p), fc(ir.F32, 0x387ff000))
+	pb := e.bits(p)
+	zero := e.cast(e.op2("and", pb, k(pb, -1<<31)), "float")
+	return e.conv("fptrunc", e.sel(tiny, zero, p), "half")
+}
+
+// arithBF16 computes in f32. Twice eight bits and two fit in 24, so rounding twice is harmless for all but the fused operation,
+// which rounds to odd first.
+func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
+	if in.Rnd != ir.RN {
+		e.fail("%s of bf16 with a directed rounding", in.Op)
+	}
+	w := make([]ll.Val, len(a))
+	for i, x := range a {
+		w[i] = e.widenBF16(x)
+	}
+	switch in.Op {
+	case ir.FFma:
+		return e.fmaBF16(w[0], w[1], w[2])
+	case ir.FSqrt:
+		return e.narrowBF16(e.intr("sqrt", w[0]))
+	}
+	return e.narrowBF16(e.op2(arithNames[in.Op], w[0], w[1]))
+}
+
+// fmaBF16 is a fused operation with f32: the f32 result is rounded to odd, so that rounding it once more is as if it had been
+// rounded once; what f32 rounded away is found with the product, which is exact where it matters (emit/warp, fmaNarrow).
+func (e *emitter) fmaBF16(a, b, c ll.Val) ll.Val {
+	p := e.op2("fmul", a, b)
+	s := e.intr("fma", a, b, c)
+	pv := e.op2("fsub", s, c)
+	cv := e.op2("fsub", s, pv)
+	err := e.op2("fadd", e.op2("fsub", p, pv), e.op2("fsub", c, cv))
+	inexact := e.fcmp("one", err, fc(ir.F32, 0))
+	sb, eb := e.bits(s), e.bits(err)
+	even := e.cmp("eq", e.op2("and", sb, k(sb, 1)), k(sb, 0))
+	toward0 := e.cmp("slt", e.op2("xor", sb, eb), k(sb, 0))
+	moved := e.op2("add", sb, e.sel(toward0, k(sb, -1), k(sb, 1)))
+	return e.narrowBF16(e.cast(e.sel(e.op2("and", inexact, even), moved, sb), "float"))
+}
+
+// widenBF16 is exact.
+func (e *emitter) widenBF16(x ll.Val) ll.Val {
+	w := e.conv("zext", x, "i32")
+	return e.cast(e.op2("shl", w, k(w, 16)), "float")
+}
+
+// narrowBF16 rounds to nearest even; NaNs become the canonical one.
+func (e *emitter) narrowBF16(x ll.Val) ll.Val {
+	b := e.bits(x)
+	odd := e.op2("and", e.op2("lshr", b, k(b, 16)), k(b, 1))
+	r := e.op2("lshr", e.op2("add", b, e.op2("add", odd, k(b, 0x7fff))), k(b, 16))
+	r = e.sel(e.fcmp("uno", x, fc(ir.F32, 0)), k(r, 0x7fff), r)
+	return e.conv("trunc", r, "i16")
+}
+
+// truncBF16 rounds towards zero or an infinity, or ties away.
+func (e *emitter) truncBF16(x ll.Val, rnd ir.Rnd) ll.Val {
+	b := e.bits(x)
+	some := e.conv("zext", e.cmp("ne", e.op2("and", b, k(b, 0xffff)), k(b, 0)), "i32")
+	neg := e.cmp("slt", b, k(b, 0))
+	r := e.op2("lshr", b, k(b, 16))
+	switch rnd {
+	case ir.RP:
+		r = e.op2("add", r, e.sel(neg, k(b, 0), some))
+	case ir.RM:
+		r = e.op2("add", r, e.sel(neg, some, k(b, 0)))
+	case ir.RNA:
+		r = e.op2("lshr", e.op2("add", b, k(b, 0x8000)), k(b, 16))
+	}
+	r = e.sel(e.fcmp("uno", x, fc(ir.F32, 0)), k(r, 0x7fff), r)
+	return e.conv("trunc", r, "i16")
+}
+
+// saturate clamps to 0…1, a NaN to +0.
+func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
+	if t == ir.BF16 {
+		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
+	}
+	zero, one := fc(t, 0), fc(t, formats[t].one)
+	x = e.sel(e.fcmp("ogt", x, zero), x, zero)
+	return e.sel(e.fcmp("olt", x, one), x, one)
+}
+
+// emitSign is FNeg and FAbs on the bits: a NaN becomes the canonical one, of f64 a quiet one.
+func emitSign(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+		x := e.flushed(in, el, a[0])
+		f := formats[el]
+		b := e.bits(x)
+		mag := e.op2("and", b, k(b, int64(f.sign-1)))
+		nan := e.cmp("ugt", mag, k(b, int64(f.inf)))
+		r := mag
+		if in.Op == ir.FNeg {
+			r = e.op2("xor", b, k(b, int64(f.sign)))
+		}
+		other := k(b, int64(f.nan))
+		if el == ir.F64 {
+			other = e.op2("or", b, k(b, 1<<51))
+		}
+		return e.cast(e.sel(nan, other, r), x.T)
+	}))
+}
+
+func emitCopysign(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+		f := formats[el]
+		x, s := e.bits(e.canonical(a[0], el)), e.bits(e.canonical(a[1], el))
+		r := e.op2("or", e.op2("and", x, k(x, int64(f.sign-1))), e.op2("and", s, k(s, int64(f.sign))))
+		return e.cast(r, a[0].T)
+	}))
+}
+
+// emitMinMax: a NaN gives the other operand, or NaN where asked; -0 is less than +0.
+func emitMinMax(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+		x, y := a[0], a[1]
+		if in.FTZ && (el == ir.F32 || el == ir.F16) {
+			x, y = e.flushBits(x, el), e.flushBits(y, el)
+		}
+		return e.minMax(in.Op == ir.FMax, in.NaN, in.Flag, x, y, el)
+	}))
+}
+
+// minMax compares the bits as numbers of sign and magnitude, in which -0 is below +0.
+func (e *emitter) minMax(largest, nan, xorsign bool, x, y ll.Val, t ir.Type) ll.Val {
+	f := formats[t]
+	a, b := e.bits(x), e.bits(y)
+	mag := func(v ll.Val) ll.Val { return e.op2("and", v, k(v, int64(f.sign-1))) }
+	isNaN := func(v ll.Val) ll.Val { return e.cmp("ugt", mag(v), k(v, int64(f.inf))) }
+	an, bn := isNaN(a), isNaN(b)
+	var sign ll.Val
+	if xorsign {
+		xs := e.op2("xor", a, b)
+		sign = e.op2("and", xs, k(xs, int64(f.sign)))
+		a, b = mag(a), mag(b)
+	}
+	key := func(v ll.Val) ll.Val {
+		s := e.op2("ashr", v, k(v, int64(bitsOf(v.T)-1)))
+		return e.op2("xor", v, e.op2("and", s, k(v, int64(f.sign-1))))
+	}
+	cmp := "slt"
+	if largest {
+		cmp = "sgt"
+	}
+	r := e.sel(e.cmp(cmp, key(a), key(b)), a, b)
+	if nan {
+		r = e.sel(e.op2("or", an, bn), k(r, int64(f.nan)), r)
+	} else {
+		r = e.sel(bn, a, e.sel(an, b, r))
+		both := e.op2("and", an, bn)
+		if t == ir.F64 {
+			r = e.sel(both, e.op2("or", r, k(r, 1<<51)), r)
+		} else {
+			r = e.sel(both, k(r, int64(f.nan)), r)
+		}
+	}
+	if xorsign {
+		r = e.op2("or", mag(r), sign)
+	}
+	return e.cast(r, x.T)
+}
+
+var roundNames = map[ir.Rnd]string{ir.RN: "roundeven", ir.RZ: "trunc", ir.RM: "floor", ir.RP: "ceil"}
+
+func emitFRound(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	x := e.flushed(in, t, e.val(in.Args[0]))
+	var r ll.Val
+	if t == ir.BF16 {
+		r = e.narrowBF16(e.roundIntegral(e.widenBF16(x), in.Rnd))
+	} else {
+		r = e.roundIntegral(x, in.Rnd)
+	}
+	if in.Sat {
+		r = e.saturate(r, t)
+	}
+	e.result(in, r)
+}
+
+func (e *emitter) roundIntegral(x ll.Val, rnd ir.Rnd) ll.Val {
+	name, ok := roundNames[rnd]
+	if !ok {
+		e.fail("rounding %s to an integer", rnd)
+	}
+	return e.intr(name, x)
+}
+
+// emitFRelu: negative numbers and -0 become +0, NaN the canonical one.
+func emitFRelu(e *emitter, in *ir.Inst) {
+	t := in.Results[0].Type
+	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+		return e.relu(a[0], el)
+	}))
+}
+
+func (e *emitter) relu(x ll.Val, t ir.Type) ll.Val {
+	f := formats[t]
+	b := e.bits(x)
+	nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.sign-1))), k(b, int64(f.inf)))
+	neg := e.cmp("slt", b, k(b, 0))
+	return e.cast(e.sel(nan, k(b, int64(f.nan)), e.sel(neg, k(b, 0), b)), x.T)
+}
+
+// canonical gives NaNs the bits that the hardware gives them.
+func (e *emitter) canonical(x ll.Val, t ir.Type) ll.Val {
+	if t != ir.F16 && t != ir.F32 {
+		return x
+	}
+	return e.sel(e.fcmp("uno", x, fc(t, 0)), fc(t, formats[t].nan), x)
+}

@@ -1,0 +1,178 @@
+package simt
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// memory of several values is a vector of integers of their width.
+
+// accessType is the LLVM type of n values of type t in memory.
+func accessType(t ir.Type, n int) string { return ll.Vec(n, intType(max(t.Bits(), 8))) }
+
+// alignOf is the alignment of an access: PTX guarantees its whole size.
+func alignOf(in *ir.Inst, t ir.Type, n int) int {
+	if in.Align != 0 {
+		return int(in.Align)
+	}
+	return max(t.Bits()/8, 1) * n
+}
+
+// plain reports an access that no other thread orders itself by.
+func plain(in *ir.Inst) bool { return in.Order == ir.Weak }
+
+func emitLoad(e *emitter, in *ir.Inst) {
+	if !plain(in) {
+		e.orderedLoad(in)
+		return
+	}
+	t := in.Results[0].Type
+	at := accessType(t, len(in.Results))
+	more := ""
+	if in.ReadOnly && e.t.space(in.Space) != 0 {
+		more = ", !invariant.load !0"
+	}
+	word := "load"
+	if in.Volatile {
+		word = "load volatile"
+	}
+	x := e.o.Op(at, "%s %s, %s, align %d%s", word, at, e.pointer(in.Space, e.val(in.Args[0])), alignOf(in, t, len(in.Results)), more)
+	e.spread(in, x)
+}
+
+// spread gives the elements of a vector to the results.
+func (e *emitter) spread(in *ir.Inst, x ll.Val) {
+	if len(in.Results) == 1 {
+		e.result(in, e.fromMemory(x, in.Results[0].Type))
+		return
+	}
+	_, el := split(x.T)
+	for i, r := range in.Results {
+		e.set(r, e.fromMemory(e.o.Op(el, "extractelement %s, i64 %d", x, i), r.Type))
+	}
+}
+
+func (e *emitter) fromMemory(x ll.Val, t ir.Type) ll.Val {
+	if t == ir.I1 {
+		return e.cmp("ne", x, k(x, 0))
+	}
+	return e.cast(x, typ(t))
+}
+
+// stored is the value that a store writes, as integers.
+func (e *emitter) stored(vs []*ir.Value) ll.Val {
+	one := func(v *ir.Value) ll.Val {
+		if v.Type == ir.I1 {
+			return e.conv("zext", e.val(v), "i8")
+		}
+		return e.bits(e.clean(v))
+	}
+	if len(vs) == 1 {
+		return one(vs[0])
+	}
+	t := accessType(vs[0].Type, len(vs))
+	x := ll.Val{T: t, S: "poison"}
+	for i, v := range vs {
+		x = e.o.Op(t, "insertelement %s, %s, i64 %d", x, one(v), i)
+	}
+	return x
+}
+
+func emitStore(e *emitter, in *ir.Inst) {
+	if !plain(in) {
+		e.orderedStore(in)
+		return
+	}
+	vs := in.Args[1:]
+	word := "store"
+	if in.Volatile {
+		word = "store volatile"
+	}
+	x := e.stored(vs)
+	e.o.Do("%s %s, %s, align %d", word, x, e.pointer(in.Space, e.val(in.Args[0])), alignOf(in, vs[0].Type, len(vs)))
+}
+
+var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
+
+// orderedLoad loads element by element: PTX's vectors are atomic one by one.
+func (e *emitter) orderedLoad(in *ir.Inst) {
+	order := orderNames[in.Order]
+	if in.Order == ir.Release || in.Order == ir.AcqRel {
+		order = "acquire"
+	}
+	a := e.val(in.Args[0])
+	for i, r := range in.Results {
+		bytes := max(r.Type.Bits()/8, 1)
+		if bytes > 8 {
+			e.fail("an ordered load of %d bytes", bytes)
+		}
+		p := e.pointer(in.Space, e.op2("add", a, ll.Int("i64", int64(i*bytes))))
+		t := accessType(r.Type, 1)
+		e.set(r, e.fromMemory(e.o.Op(t, "load atomic %s, %s %s%s, align %d", t, p, e.scope(in.Scope), order, bytes), r.Type))
+	}
+}
+
+func (e *emitter) orderedStore(in *ir.Inst) {
+	order := orderNames[in.Order]
+	if in.Order == ir.Acquire || in.Order == ir.AcqRel {
+		order = "release"
+	}
+	a := e.val(in.Args[0])
+	for i := range in.Args[1:] {
+		x := e.stored(in.Args[1+i : 2+i])
+		bytes := bitsOf(x.T) / 8
+		if bytes > 8 {
+			e.fail("an ordered store of %d bytes", bytes)
+		}
+		p := e.pointer(in.Space, e.op2("add", a, ll.Int("i64", int64(i*bytes))))
+		e.o.Do("store atomic %s, %s %s%s, align %d", x, p, e.scope(in.Scope), order, bytes)
+	}
+}
+
+// scope is the words of a synchronisation scope, for LLVM's atomics.
+func (e *emitter) scope(s ir.Scope) string {
+	switch s {
+	case ir.ScopeCTA:
+		return `syncscope("workgroup") `
+	case ir.ScopeCluster, ir.ScopeGPU:
+		return `syncscope("agent") `
+	}
+	return ""
+}
+
+// emitCopyAsync copies at once: 4, 8 or 16 bytes, of which those past the count are zero. Each word is asked for by itself.
+func emitCopyAsync(e *emitter, in *ir.Inst) {
+	a := e.operands(in)
+	for off := int64(0); off < int64(in.Imm); off += 4 {
+		word := e.o.NewLabel("copy")
+		some, zero, join := word+".some", word+".zero", word+".join"
+		have := e.op2("sub", a[2], ll.Int("i32", off))
+		e.o.CondBr(e.cmp("sgt", have, ll.Int("i32", 0)), some, zero)
+		e.o.Label(some)
+		p := e.pointer(ir.Global, e.op2("add", a[1], ll.Int("i64", off)))
+		x := e.o.Op("i32", "load i32, %s, align 4", p)
+		// Of the last word only the first bytes count.
+		cutOff := e.op2("shl", e.intr("usub.sat", ll.Int("i32", 4), e.intr("umin", have, ll.Int("i32", 4))), ll.Int("i32", 3))
+		x = e.op2("lshr", e.op2("shl", x, cutOff), cutOff)
+		e.o.Br(join)
+		e.o.Label(zero)
+		e.o.Br(join)
+		e.o.Label(join)
+		v := e.o.Phi("i32")
+		v.Add(x, some)
+		v.Add(ll.Int("i32", 0), zero)
+		e.o.Do("store %s, %s, align 4", v.Val, e.pointer(ir.Shared, e.op2("add", a[0], ll.Int("i64", off))))
+	}
+}
+
+// emitPrefetch is a hint that nothing depends on.
+func emitPrefetch(*emitter, *ir.Inst) {}
+
+// emitFence orders memory as LLVM's fence does.
+func emitFence(e *emitter, in *ir.Inst) {
+	order := orderNames[in.Order]
+	if order == "monotonic" {
+		order = "acq_rel"
+	}
+	e.o.Do("fence %s%s", e.scope(in.Scope), order)
+}

@@ -1,0 +1,58 @@
+package simt
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// target is what the kinds of GPU do in ways of their own.
+type target interface {
+	triple() string
+	features() string
+	attributes() []string // of every function
+	trailer() string      // text at the module's end
+	// own is the target's way to write an operation, nil where the common one serves.
+	own(op ir.Op) emitFn
+	// way tells how own writes it, for the page.
+	way(op ir.Op) Way
+	// space is LLVM's number of a state space.
+	space(sp ir.Space) int
+	// head is a kernel's function up to its body, and what its parameters are is set in e.
+	head(e *emitter) string
+	// param reads a value of type t at byte off of the parameters.
+	param(e *emitter, off int, t ir.Type) ll.Val
+	// paramAddr is the address of byte off of the parameters, in ParamSpace.
+	paramAddr(e *emitter, off int) ll.Val
+	// variable is the address of a module's variable in its own space.
+	variable(e *emitter, in *ir.Inst) ll.Val
+	// exit ends the thread.
+	exit(e *emitter)
+	// frame makes e.f's local memory and gives its address as a pointer to private memory.
+	frame(e *emitter, bytes, align int) ll.Val
+}
+
+var (
+	smName  = regexp.MustCompile(`^sm_(\d+)([af]?)$`)
+	gfxName = regexp.MustCompile(`^gfx(\d+)([0-9a-f]{2})$`)
+)
+
+// targetOf reads a target's name.
+func targetOf(name string) (target, error) {
+	if m := smName.FindStringSubmatch(name); m != nil {
+		sm, err := strconv.Atoi(m[1])
+		if err == nil && sm >= 70 && sm <= 90 {
+			return nvptx{name: name, sm: sm}, nil
+		}
+		return nil, fmt.Errorf("target %s: sm_70 to sm_90a can be compiled for", name)
+	}
+	if gfxName.MatchString(name) {
+		if t, ok := amdgcnTargets[name]; ok {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("target %s: there are sm_70 … sm_90a and %s", name, amdgcnNames())
+}
