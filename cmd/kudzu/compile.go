@@ -18,16 +18,16 @@ import (
 )
 
 // emits are the stages that can be shown, in the order of the pipeline.
-var emits = []string{"ptx", "ir", "ll", "opt", "asm", "image"}
+var emits = []string{"ptx", "ir", "ll", "opt", "asm", "obj", "image"}
 
 type compileArgs struct {
 	file, kernel, dump, out string
-	cpu                     string // a processor by LLVM's name; "": this machine's
 	block                   [3]uint32
 	emit                    []string
 	all                     bool        // every kernel of the file, into the cache
 	blocks                  [][3]uint32 // all: the shapes
 	jobs                    int         // all: compiler processes; 0 is one a processor
+	target                  compile.Target
 }
 
 func parseCompileArgs(args []string) (*compileArgs, error) {
@@ -61,7 +61,7 @@ func parseCompileArgs(args []string) (*compileArgs, error) {
 		return nil, errUsage{"which file?"}
 	}
 	switch {
-	case c.all && (c.emit != nil || c.dump != "" || c.out != "" || c.cpu != ""):
+	case c.all && (c.emit != nil || c.dump != "" || c.out != "" || c.target != (compile.Target{})):
 		return nil, errUsage{"--all puts kernels into the cache; --emit, --dump, --cpu and -o show one"}
 	case !c.all && (len(c.blocks) > 1 || c.jobs != 0):
 		return nil, errUsage{"several shapes and --jobs are for --all"}
@@ -76,12 +76,14 @@ func (c *compileArgs) set(name, val string) error {
 	case "--dump":
 		c.dump = val
 	case "--cpu":
-		c.cpu = val
+		c.target = compile.Target{Triple: "x86_64-linux-gnu", CPU: val}
 	case "-o", "--out":
 		c.out = val
 	case "--target":
-		if val != "cpu" {
-			return errUsage{fmt.Sprintf("no target %q; there is cpu", val)}
+		if t, ok := compile.GPUTarget(val); ok {
+			c.target = t
+		} else if val != "cpu" {
+			return errUsage{fmt.Sprintf("no target %q; there are cpu, sm_70 to sm_90a, gfx1100 …", val)}
 		}
 	case "--block":
 		c.block = [3]uint32{}
@@ -152,6 +154,9 @@ func runCompile(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if c.target.GPU() && c.kernel == "" && len(kernels) > 1 {
+		return compileModule(p, string(text), c, out)
+	}
 	failed := 0
 	for _, k := range kernels {
 		if err := compileOne(p, index, k, c, out); err != nil {
@@ -165,25 +170,41 @@ func runCompile(args []string, out io.Writer) error {
 	return nil
 }
 
+// compileModule compiles all kernels of a file for a GPU into one result.
+func compileModule(p *worker.Pipeline, text string, c *compileArgs, out io.Writer) error {
+	name := strings.TrimSuffix(filepath.Base(c.file), filepath.Ext(c.file))
+	start := time.Now()
+	res, err := p.Run(&compile.Request{PTX: text, Emit: c.texts(), Dump: c.dump, Target: c.target})
+	if err != nil {
+		return err
+	}
+	return c.show(out, name, res, start)
+}
+
 func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileArgs, out io.Writer) error {
 	slice, err := index.Slice(kernel)
 	if err != nil {
 		return err
 	}
-	texts := slices.DeleteFunc(slices.Clone(c.emit), func(e string) bool { return e == "image" })
 	start := time.Now()
-	req := &compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: texts, Dump: c.dump}
-	if c.cpu != "" {
-		req.Target = compile.Target{Triple: "x86_64-linux-gnu", CPU: c.cpu}
-	}
-	res, err := p.Run(req)
+	res, err := p.Run(&compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: c.texts(), Dump: c.dump, Target: c.target})
 	if err != nil {
 		return err
 	}
+	return c.show(out, kernel, res, start)
+}
+
+// texts are the stages that the compiler gives as text.
+func (c *compileArgs) texts() []string {
+	return slices.DeleteFunc(slices.Clone(c.emit), func(e string) bool { return e == "image" || e == "obj" })
+}
+
+// show writes what was asked for, or how long it took.
+func (c *compileArgs) show(out io.Writer, kernel string, res *compile.Result, start time.Time) error {
 	for _, e := range emits {
 		data, ok := res.Emitted[e]
-		if e == "image" {
-			data, ok = string(res.Image), slices.Contains(c.emit, "image")
+		if e == "image" || e == "obj" {
+			data, ok = string(res.Image), slices.Contains(c.emit, e)
 		}
 		if ok {
 			if err := c.write(out, kernel, e, data); err != nil {
@@ -197,7 +218,11 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 		}
 	}
 	if len(c.emit) == 0 && c.dump == "" {
-		fmt.Fprintf(out, "%s: %d bytes of image in %.1f ms (", kernel, len(res.Image), float64(time.Since(start).Microseconds())/1e3)
+		what := "image"
+		if c.target.GPU() {
+			what = "code"
+		}
+		fmt.Fprintf(out, "%s: %d bytes of %s in %.1f ms (", kernel, len(res.Image), what, float64(time.Since(start).Microseconds())/1e3)
 		for i, s := range res.Stages {
 			if i > 0 {
 				fmt.Fprint(out, ", ")
@@ -211,7 +236,7 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 
 // write puts one stage into a file below -o, or prints it; an image is never printed.
 func (c *compileArgs) write(out io.Writer, kernel, stage, data string) error {
-	if c.out == "" && stage != "image" {
+	if c.out == "" && stage != "image" && stage != "obj" {
 		_, err := fmt.Fprintf(out, "; %s: %s\n%s\n", kernel, stage, strings.TrimRight(data, "\n"))
 		return err
 	}

@@ -38,7 +38,7 @@ func verbs() []verb {
 	return []verb{
 		{name: "run", args: "[--backend cpu|interp] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
 		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
-		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,image] [--dump PASS] [--target cpu] [--cpu NAME] [-o DIR]\n" +
+		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [-o DIR]\n" +
 			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--jobs N]",
 			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
 		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,6 +42,23 @@ type Facts struct {
 // Target is the machine that the image is for; the zero value is the one we run on.
 type Target struct {
 	Triple, CPU, Features string
+}
+
+// GPU reports a target whose code is no image: PTX for nvptx64, an ELF object for amdgcn, as it came out of LLVM. A request
+// for one may leave the kernel's name out, which means all of the module.
+func (t Target) GPU() bool {
+	return strings.HasPrefix(t.Triple, "nvptx64") || strings.HasPrefix(t.Triple, "amdgcn")
+}
+
+// GPUTarget is the target of a GPU's name: sm_90, gfx1100.
+func GPUTarget(name string) (Target, bool) {
+	switch {
+	case strings.HasPrefix(name, "sm_"):
+		return Target{Triple: "nvptx64-nvidia-cuda", CPU: name}, true
+	case strings.HasPrefix(name, "gfx"):
+		return Target{Triple: "amdgcn-amd-amdhsa", CPU: name}, true
+	}
+	return Target{}, false
 }
 
 // Options change the code and are part of the key.

@@ -4,6 +4,8 @@ package devices
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +29,28 @@ type Config struct {
 
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
-	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), cuda.New()}
+	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), cuda.New(cuda.Config{Through: through(cfg)})}
+}
+
+// through is our own compiler in front of a real driver, where KUDZU_CUDA_VIA=simt asks for it: PTX in, PTX out.
+func through(cfg Config) func(text, target string) (string, error) {
+	if os.Getenv("KUDZU_CUDA_VIA") != "simt" {
+		return nil
+	}
+	client := Client(cfg)
+	return func(text, target string) (string, error) {
+		t, _ := compile.GPUTarget(target)
+		r, err := client.Object(&compile.Request{PTX: text, Target: t}, func(code []byte) error {
+			if !bytes.Contains(code, []byte(".version")) {
+				return errors.New("no PTX")
+			}
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+		return string(r.Image), nil
+	}
 }
 
 // CPU is the compiling backend, with the interpreter for what it cannot compile.

@@ -15,7 +15,11 @@ var roundings = map[isa.Mod]ir.Rnd{
 
 // mode is the rounding, flushing and saturation an arithmetic instruction asks for.
 func (x *inst) mode() ir.Attr {
-	return ir.Attr{Rnd: roundings[x.Mod("rnd")], FTZ: x.Has(isa.ModFtz), Sat: x.Has(isa.ModSat)}
+	a := ir.Attr{Rnd: roundings[x.Mod("rnd")], FTZ: x.Has(isa.ModFtz), Sat: x.Has(isa.ModSat)}
+	if x.opts.NVIDIA && x.Mod("rnd") == 0 && (x.Op() == isa.Add || x.Op() == isa.Sub || x.Op() == isa.Mul) {
+		a.Imm = 1
+	}
+	return a
 }
 
 // floats reads the operands as the instruction's float type; mixed forms widen the narrow ones to f32.

@@ -29,9 +29,12 @@ type Options struct {
 	KeepMatrix bool
 	// Keep says which instructions stay as they are written, for a target that has them: they become Asm. Nil: none.
 	Keep func(*ptx.Inst) bool
-	// GPU is for targets with state spaces of their own: constant variables have addresses in their space, functions have
-	// addresses (FuncAddr) instead of numbers, and barriers say whether all threads of a warp come to them (Imm 1).
+	// GPU is for targets with state spaces of their own: constant variables have addresses in their space, and barriers say
+	// whether all threads of a warp come to them (Imm 1).
 	GPU bool
+	// NVIDIA is for the GPUs that PTX was made for: functions have addresses (FuncAddr) instead of numbers, and initialisers hold
+	// them; sums and products without a rounding, which the assembler may make one of, say so (Imm 1).
+	NVIDIA bool
 }
 
 // Kernel lowers the kernel called name. The module must have passed ptx/check.
@@ -184,6 +187,13 @@ func (l *lowerer) kernel(fn *ptx.Func) {
 	}
 	l.body(fr)
 	l.finish()
+	if l.opts.NVIDIA {
+		for _, name := range l.plan.taken {
+			if g := l.m.Func(l.plan.resolve(name)); g != nil && g.Kind == ptx.DeviceFunc && g.Body != nil {
+				l.want(g)
+			}
+		}
+	}
 	for len(l.queue) > 0 {
 		g := l.queue[0]
 		l.queue = l.queue[1:]

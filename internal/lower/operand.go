@@ -78,7 +78,7 @@ func (x *inst) value(o *ptx.Operand, t isa.Type) *ir.Value {
 		v = x.asType(x.variableAddr(o), t)
 	case ptx.OpFunc:
 		id := ir.ConstInt(ir.I64, image.FuncID(o.Name))
-		if x.opts.GPU {
+		if x.opts.NVIDIA {
 			id = x.functionAddr(o.Name)
 		}
 		v = x.asType(id, t)

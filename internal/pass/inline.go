@@ -73,6 +73,12 @@ func inline(st *state) error {
 		return nil
 	}
 	work, real := []*ir.Func{st.f}, map[*ir.Func]bool{}
+	if st.cfg.Threads { // where functions have addresses, who calls them cannot be seen
+		for _, g := range st.m.Funcs[1:] {
+			real[g] = true
+			work = append(work, g)
+		}
+	}
 	for len(work) > 0 {
 		f := work[0]
 		work = work[1:]
@@ -87,6 +93,9 @@ func inline(st *state) error {
 		}
 	}
 	kept := products(st.m, st.f)
+	if st.cfg.Threads {
+		kept = nil // they are among the others
+	}
 	for _, g := range st.m.Funcs[1:] {
 		if real[g] {
 			kept = append(kept, g)

@@ -16,13 +16,14 @@ import (
 var (
 	casesDir  = flag.String("cases", "../../testdata/cases", "where the case files are")
 	recordDir = flag.String("record", "", "run on the real driver and write case files with its answers below this folder")
+	viaDir    = flag.String("via", "", "of TestRecord: load what our compiler made of each module, from this folder (TestTranslate writes it)")
 	onlyCase  = flag.String("only", "", "run this one case")
 )
 
 // TestRecord runs every case on a real NVIDIA driver. Without -record it compares with what was recorded, so that a new
 // driver or card that answers otherwise is seen; with it, it writes the answers.
 func TestRecord(t *testing.T) {
-	b := cuda.New()
+	b := cuda.New(cuda.Config{Through: Folder(*viaDir)})
 	devs, err := b.Open()
 	if err != nil {
 		t.Skipf("no real driver: %v", err)
@@ -64,7 +65,7 @@ func TestRecord(t *testing.T) {
 
 func runAlone(t *testing.T, name string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestRecord$", "-cases="+*casesDir, "-record="+*recordDir, "-only="+name)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestRecord$", "-cases="+*casesDir, "-record="+*recordDir, "-via="+*viaDir, "-only="+name)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

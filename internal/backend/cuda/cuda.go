@@ -15,11 +15,21 @@ import (
 	"kudzu/internal/dl"
 )
 
-// Backend is the real driver. The zero value is ready for Open.
-type Backend struct{ api *api }
+// Config changes how the backend loads modules. The zero value gives the driver the program's own PTX.
+type Config struct {
+	// Through turns a module's PTX into other PTX for the named target (sm_90) before the driver sees it: the proof of the
+	// compiler on real hardware. Nil: modules are loaded as they are.
+	Through func(text, target string) (string, error)
+}
+
+// Backend is the real driver.
+type Backend struct {
+	cfg Config
+	api *api
+}
 
 // New returns the backend, not yet opened.
-func New() *Backend { return &Backend{} }
+func New(cfg Config) *Backend { return &Backend{cfg: cfg} }
 
 // Name is "cuda".
 func (b *Backend) Name() string { return "cuda" }
@@ -51,7 +61,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	}
 	var devs []backend.Device
 	for i := range n {
-		d, err := newDevice(b.api, i)
+		d, err := newDevice(b, i)
 		if err != nil {
 			return nil, fmt.Errorf("device %d: %w", i, err)
 		}
@@ -125,6 +135,7 @@ type device struct {
 	ordinal int
 	ctx     uintptr
 	info    backend.Info
+	through func(text, target string) (string, error)
 }
 
 // Attribute numbers of CUdevice_attribute that Info is filled from.
@@ -155,8 +166,9 @@ const (
 	attrBlocksSM   = 106
 )
 
-func newDevice(a *api, ordinal int) (*device, error) {
-	d := &device{api: a, ordinal: ordinal}
+func newDevice(b *Backend, ordinal int) (*device, error) {
+	a := b.api
+	d := &device{api: a, ordinal: ordinal, through: b.cfg.Through}
 	ctx, err := a.getPtr("cuDevicePrimaryCtxRetain", uintptr(ordinal))
 	if err != nil {
 		return nil, err

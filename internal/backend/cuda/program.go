@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dl"
@@ -36,9 +37,13 @@ func (d *device) Load(m *backend.Module) (backend.Program, error) {
 		errorLogSize   = 6
 		logBytes       = 64 << 10
 	)
-	text := dl.Alloc(len(m.Text) + 1)
+	source, err := d.source(m)
+	if err != nil {
+		return nil, err
+	}
+	text := dl.Alloc(len(source) + 1)
 	defer text.Free()
-	copy(text.Bytes(), m.Text)
+	copy(text.Bytes(), source)
 	log := dl.Alloc(logBytes)
 	defer log.Free()
 	opts := dl.Alloc(24)
@@ -49,7 +54,7 @@ func (d *device) Load(m *backend.Module) (backend.Program, error) {
 	put(b, 8, uint64(log.Addr()))
 	put(b, 16, logBytes)
 	p := &program{dev: d}
-	err := d.do(func() (err error) {
+	err = d.do(func() (err error) {
 		p.mod, err = d.api.getPtr("cuModuleLoadDataEx", text.Addr(), 2, opts.Addr(), opts.Addr()+8)
 		return err
 	})
@@ -58,6 +63,26 @@ func (d *device) Load(m *backend.Module) (backend.Program, error) {
 		return nil, &JITError{Err: err, Log: string(msg)}
 	}
 	return p, nil
+}
+
+// newestThrough is the newest target that our compiler writes PTX for; newer devices take it too.
+const newestThrough = 90
+
+// source is the PTX that the driver gets: the module's own, or what our compiler makes of it.
+func (d *device) source(m *backend.Module) (string, error) {
+	if d.through == nil {
+		return m.Text, nil
+	}
+	sm := 10*d.info.Major + d.info.Minor
+	target := fmt.Sprintf("sm_%d", min(sm, newestThrough))
+	if sm <= newestThrough && strings.Contains(m.Text, ".target "+target+"a") { // of this architecture alone
+		target += "a"
+	}
+	text, err := d.through(m.Text, target)
+	if err != nil {
+		return "", fmt.Errorf("module %s: %w", m.Name, err)
+	}
+	return text, nil
 }
 
 func put(b []byte, off int, v uint64) { binary.LittleEndian.PutUint64(b[off:], v) }

@@ -72,7 +72,7 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 	t.done("check")
 	opts := lower.Options{GPU: true}
 	if strings.HasPrefix(req.Target.Triple, "nvptx64") {
-		opts.Keep = lower.KeepNVPTX
+		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
 	}
 	var kernels []simt.Kernel
 	var dump strings.Builder
@@ -109,4 +109,3 @@ func paramsOf(f *ptx.Func) []simt.Param {
 	}
 	return ps
 }
-

@@ -29,6 +29,7 @@ func (t amdgcn) triple() string                               { return "amdgcn-a
 func (t amdgcn) features() string                             { return "" }
 func (t amdgcn) attributes() []string                         { return nil }
 func (t amdgcn) trailer() string                              { return "" }
+func (t amdgcn) pointers() bool                               { return false }
 func (t amdgcn) own(op ir.Op) emitFn                          { return amdgcnOwn[op] }
 func (t amdgcn) way(op ir.Op) Way                             { return amdgcnWays[op] }
 func (t amdgcn) space(sp ir.Space) int                        { return 0 }

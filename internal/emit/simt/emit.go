@@ -95,6 +95,7 @@ func (e *emitter) function(f *ir.Func) {
 			params = append(params, v.String())
 		}
 		head = fmt.Sprintf("internal %s @%s(%s)", resultType(f.Results), e.symbol(f.Name), strings.Join(params, ", "))
+		e.g.funcs = append(e.g.funcs, "ptr @"+e.symbol(f.Name))
 	}
 	e.o = e.mod.Func(head, false)
 	if n := f.LocalBytes + e.extra(f); n > 0 {

@@ -254,9 +254,9 @@ func emitSign(e *emitter, in *ir.Inst) {
 
 func emitCopysign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+	e.result(in, e.halves(t, []ll.Val{e.clean(in.Args[0]), e.clean(in.Args[1])}, func(el ir.Type, a []ll.Val) ll.Val {
 		f := formats[el]
-		x, s := e.bits(e.canonical(a[0], el)), e.bits(e.canonical(a[1], el))
+		x, s := e.bits(a[0]), e.bits(a[1])
 		r := e.op2("or", e.op2("and", x, k(x, int64(f.sign-1))), e.op2("and", s, k(s, int64(f.sign))))
 		return e.cast(r, a[0].T)
 	}))

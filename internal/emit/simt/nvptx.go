@@ -31,6 +31,8 @@ func (t nvptx) attributes() []string {
 
 func (t nvptx) trailer() string { return "" }
 
+func (t nvptx) pointers() bool { return true }
+
 func (t nvptx) own(op ir.Op) emitFn { return nvptxOwn[op] }
 
 func (t nvptx) way(op ir.Op) Way { return nvptxWays[op] }

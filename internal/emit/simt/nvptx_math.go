@@ -149,7 +149,7 @@ func nvArith(e *emitter, in *ir.Inst) {
 		suffix := map[ir.Type]string{ir.F32: "f", ir.F64: "d"}[t]
 		simple := in.Rnd == ir.RN && !ftz && !in.Sat
 		switch {
-		case in.Sat || in.Op == ir.FSub && !simple:
+		case in.Sat || in.Op == ir.FSub && !simple || in.Imm == 1:
 			e.nvInstruction(in, ftz, a)
 		case simple && (in.Op == ir.FAdd || in.Op == ir.FSub || in.Op == ir.FMul):
 			e.result(in, e.op2(arithNames[in.Op], a[0], a[1]))
@@ -182,7 +182,10 @@ func nvArith(e *emitter, in *ir.Inst) {
 // nvInstruction writes the arithmetic instruction with its words.
 func (e *emitter) nvInstruction(in *ir.Inst, ftz bool, a []ll.Val) {
 	t := in.Results[0].Type
-	text := nvNames[in.Op] + "." + nvRnd[in.Rnd]
+	text := nvNames[in.Op]
+	if in.Imm != 1 { // without a rounding the assembler may join a product and a sum
+		text += "." + nvRnd[in.Rnd]
+	}
 	if ftz {
 		text += ".ftz"
 	}

@@ -91,6 +91,9 @@ func Emit(kernels []Kernel, cfg Config) (code *Code, err error) {
 		e.kernel()
 	}
 	mod.Raw(g.text.String())
+	if t.pointers() {
+		mod.Raw(g.used())
+	}
 	mod.Raw(t.trailer())
 	code.LLVM = mod.String()
 	return code, nil
@@ -100,7 +103,16 @@ func Emit(kernels []Kernel, cfg Config) (code *Code, err error) {
 type globals struct {
 	vars   map[string]bool
 	owners map[string]string // the kernel whose function has the plain name
+	funcs  []string          // device functions, which the program's variables may name
 	text   strings.Builder
+}
+
+// used keeps the device functions where pointers to them may be in memory that LLVM does not see.
+func (g *globals) used() string {
+	if len(g.funcs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("@llvm.compiler.used = appending global [%d x ptr] [%s], section \"llvm.metadata\"\n", len(g.funcs), strings.Join(g.funcs, ", "))
 }
 
 // declare adds a global variable's line once and gives its name in LLVM's spelling.

@@ -15,6 +15,7 @@ type target interface {
 	features() string
 	attributes() []string // of every function
 	trailer() string      // text at the module's end
+	pointers() bool       // functions have addresses, in variables too
 	// own is the target's way to write an operation, nil where the common one serves.
 	own(op ir.Op) emitFn
 	// way tells how own writes it, for the page.

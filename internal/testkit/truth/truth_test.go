@@ -77,7 +77,7 @@ func TestRecord(t *testing.T) {
 
 // recordFrom is the child: before each line it writes its number, after it the answer.
 func recordFrom(t *testing.T, from int) {
-	devs, err := cuda.New().Open()
+	devs, err := cuda.New(cuda.Config{}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
