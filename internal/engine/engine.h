@@ -217,4 +217,8 @@ void kz_fence_unref(struct kz_fence *f);
 int kz_task_next(struct kz_engine *e, uint64_t *id, void **task);
 void kz_task_done(struct kz_engine *e, void *task);
 
+// What a debugger sees of code: an ELF object that describes it, copied. NULL without memory.
+void *kz_code_add(const void *object, uint64_t bytes);
+void kz_code_remove(void *entry);
+
 #endif

@@ -60,6 +60,7 @@ type Backend struct {
 	cfg    Config
 	stats  stats
 	report *report // nil: nobody asked
+	debug  *debug  // nil: nobody asked
 }
 
 type stats struct {
@@ -101,6 +102,9 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	}
 	if b.report == nil {
 		b.report = openReport(b.cfg.Env("KUDZU_STATS"))
+	}
+	if b.debug == nil {
+		b.debug = newDebug(b.cfg.Env)
 	}
 	n, err := b.devices()
 	if err != nil {

@@ -50,6 +50,7 @@ type variant struct {
 	params      uint32
 	cooperative bool
 	slice       func(line int) int // line of the kernel's slice to line of the module
+	hide        func()             // takes back what debug showed; may be nil
 
 	// On the fallback: run is set, and everything above is not.
 	run  Runner
@@ -340,11 +341,15 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, line func(int) int) (*v
 		v.free()
 		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
 	}
+	v.hide = k.p.dev.b.debug.show(v)
 	return v, nil
 }
 
 func (v *variant) free() {
 	variants.remove(v)
+	if v.hide != nil {
+		v.hide()
+	}
 	if v.code != nil {
 		v.code.Free()
 	}
