@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"kudzu/internal/devices"
 	"kudzu/internal/llvm"
@@ -29,7 +31,7 @@ func runInfo(args []string, out io.Writer) error {
 			continue
 		}
 		mark := ""
-		if len(devs) > 0 && (chosen == b.Name() || (chosen == "" && n == 0)) {
+		if len(devs) > 0 && (chosen == "" && n == 0 || slices.Contains(strings.Split(chosen, ","), b.Name())) {
 			mark = "  (programs get this one)"
 		}
 		fmt.Fprintf(out, "backend %-7s %d device(s)%s\n", b.Name(), len(devs), mark)

@@ -117,7 +117,7 @@ func runHelp(args []string, out io.Writer) error {
 Try:  kudzu run ./your_cuda_program
       kudzu info
 
-Variables: KUDZU_BACKEND=cpu|interp|cuda, KUDZU_THREADS=n, KUDZU_MEMORY=8G, KUDZU_COMPUTE_CAPABILITY=8.0,
+Variables: KUDZU_BACKEND=cpu|interp|cuda|hip (or several: hip,cpu), KUDZU_THREADS=n, KUDZU_MEMORY=8G, KUDZU_COMPUTE_CAPABILITY=8.0,
 KUDZU_DEVICES=n, KUDZU_CACHE_DIR=dir, KUDZU_LLVM=libLLVM.so, KUDZU_LOG=error|warn|info|debug.
 `)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/cpu"
 	"kudzu/internal/backend/cuda"
+	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
@@ -25,11 +26,14 @@ type Config struct {
 	Cache    *cache.Cache   // nil: the user's
 	Target   compile.Target // what to compile for; the zero value is this machine
 	Strict   bool           // a kernel that cannot be compiled fails instead of being interpreted
+
+	client *compile.Client // one for all backends of a list: one compiler process serves them
 }
 
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
-	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), cuda.New(cuda.Config{Through: through(cfg)})}
+	cfg.client = Client(cfg)
+	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), cuda.New(cuda.Config{Through: through(cfg)}), HIP(cfg)}
 }
 
 // through is our own compiler in front of a real driver, where KUDZU_CUDA_VIA=simt asks for it: PTX in, PTX out.
@@ -53,6 +57,9 @@ func through(cfg Config) func(text, target string) (string, error) {
 	}
 }
 
+// HIP is AMD's GPUs.
+func HIP(cfg Config) backend.Backend { return hip.New(hip.Config{Compiler: Client(cfg)}) }
+
 // CPU is the compiling backend, with the interpreter for what it cannot compile.
 func CPU(cfg Config) backend.Backend {
 	b := &cpuBackend{fallback: &fallback{}}
@@ -66,6 +73,9 @@ func CPU(cfg Config) backend.Backend {
 
 // Client asks for compiled kernels: from the cache, else from the compiler process.
 func Client(cfg Config) *compile.Client {
+	if cfg.client != nil {
+		return cfg.client
+	}
 	if cfg.Cache == nil {
 		c := cache.FromEnv(os.Getenv)
 		c.Warn = func(s string) { logx.Warnf("%s", s) }

@@ -161,6 +161,31 @@ func TestInitFails(t *testing.T) {
 	want(t, "no devices", th.Init(0), 100)
 }
 
+// Several backends give the devices of all, in the order named; one that has none is passed over.
+func TestSeveralBackends(t *testing.T) {
+	one, two, none := newFake(1), newFake(2), &fakeBackend{err: backend.ErrClosed}
+	for _, c := range []struct {
+		list  string
+		count int
+	}{{"a,b", 3}, {"b, a", 3}, {"none,b", 2}, {"b,b", 2}, {"none", -1}, {"a,c", -1}, {"", 1}} {
+		s := &state{backends: []backend.Backend{named{one, "a"}, named{two, "b"}, named{none, "none"}}}
+		devs, err := s.open(c.list)
+		if err != nil && c.count >= 0 || err == nil && len(devs) != c.count {
+			t.Errorf("%q: %d devices, %v", c.list, len(devs), err)
+		}
+		if c.list == "b, a" && devs[0] != two.devs[0] {
+			t.Errorf("%q: not in the order named", c.list)
+		}
+	}
+}
+
+type named struct {
+	backend.Backend
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
 func TestContextStack(t *testing.T) {
 	th, b, _ := newThread(t, 1)
 	for flags, codes := range map[uint32]int{0: 0, 1: 0, 2: 0, 3: 1, 4: 0, 5: 1, 8: 0, 0x10: 0, 0x40: 0, 0x80: 0, 0x100: 1, 0x400: 1} {

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -185,31 +186,79 @@ func (t *Thread) Init(flags uint32) error {
 	return nil
 }
 
-// open opens the named backend, or the first that has devices.
+// open opens the named backends and gives the devices of all of them in that order ("hip,cpu"), or, without names, those of
+// the first backend that has any. Of several names, those without devices are passed over.
 //
 // Preconditions: s.mu is held.
-func (s *state) open(name string) ([]backend.Device, error) {
-	var names, why []string
-	for _, b := range s.backends {
-		names = append(names, b.Name())
-		if name != "" && b.Name() != name {
+func (s *state) open(list string) ([]backend.Device, error) {
+	if list == "" {
+		var why []string
+		for _, b := range s.backends {
+			devs, err := opened(b)
+			if err == nil {
+				return devs, nil
+			}
+			why = append(why, err.Error())
+		}
+		return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
+	}
+	var devs []backend.Device
+	var why []string
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		b := s.backend(name)
+		if b == nil {
+			return nil, fmt.Errorf("KUDZU_BACKEND=%s: %q is not one of %s", list, name, strings.Join(s.backendNames(), ", "))
+		}
+		if seen[name] {
 			continue
 		}
-		devs, err := b.Open()
-		switch {
-		case err != nil:
-			why = append(why, b.Name()+": "+err.Error())
-		case len(devs) == 0:
-			why = append(why, b.Name()+": no devices")
-		default:
-			logx.Debugf("backend %s: %d devices", b.Name(), len(devs))
-			return devs, nil
+		seen[name] = true
+		more, err := opened(b)
+		if err != nil {
+			why = append(why, err.Error())
+			continue
+		}
+		devs = append(devs, more...)
+	}
+	if len(devs) == 0 {
+		return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
+	}
+	for _, w := range why {
+		logx.Warnf("KUDZU_BACKEND=%s: %s", list, w)
+	}
+	return devs, nil
+}
+
+// opened is a backend's devices, or one line that says why there are none.
+func opened(b backend.Backend) ([]backend.Device, error) {
+	devs, err := b.Open()
+	if err == nil && len(devs) == 0 {
+		err = errors.New("no devices")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	logx.Debugf("backend %s: %d devices", b.Name(), len(devs))
+	return devs, nil
+}
+
+func (s *state) backend(name string) backend.Backend {
+	for _, b := range s.backends {
+		if b.Name() == name {
+			return b
 		}
 	}
-	if name != "" && len(why) == 0 {
-		return nil, fmt.Errorf("KUDZU_BACKEND=%s: not one of %s", name, strings.Join(names, ", "))
+	return nil
+}
+
+func (s *state) backendNames() []string {
+	var names []string
+	for _, b := range s.backends {
+		names = append(names, b.Name())
 	}
-	return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
+	return names
 }
 
 // visible applies CUDA_VISIBLE_DEVICES: ordinals or UUID prefixes; the list ends at the first entry that names nothing.

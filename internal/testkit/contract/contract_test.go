@@ -3,14 +3,17 @@ package contract
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/cuda"
+	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
+	"kudzu/internal/testkit/hipdouble"
 )
 
 // TestMain serves as the compiler process when a backend starts this program again.
@@ -53,7 +56,7 @@ func TestCPU(t *testing.T) {
 
 // TestCUDA runs the rows on a real driver, the last in a process of its own: the driver refuses everything after a fault.
 func TestCUDA(t *testing.T) {
-	devs := open(t, cuda.New())
+	devs := open(t, cuda.New(cuda.Config{}))
 	last := rows[len(rows)-1].name
 	skip := map[string]string{}
 	if os.Getenv("KUDZU_CONTRACT_ALONE") == "" {
@@ -67,4 +70,45 @@ func TestCUDA(t *testing.T) {
 		})
 	}
 	Run(t, &Subject{Name: "cuda", Devices: devs, Skip: skip})
+}
+
+// TestHIP runs the rows on the double of libamdhip64, as ROCm 6 and as ROCm 5.
+func TestHIP(t *testing.T) {
+	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1100,gfx1201,gfx90a")
+	for name, flags := range map[string][]string{"rocm 6": nil, "rocm 5": {"-DROCM5"}} {
+		t.Run(name, func(t *testing.T) {
+			lib := hipdouble.Build(t, flags...)
+			c := hipdouble.NewInterpreted(t, lib)
+			b := hip.New(hip.Config{Compiler: c, Library: lib})
+			devs, err := b.Open()
+			if err != nil || len(devs) != 3 {
+				t.Fatalf("%d devices, %v", len(devs), err)
+			}
+			for i, d := range devs {
+				t.Run(d.Info().Name, func(t *testing.T) {
+					Run(t, &Subject{Name: "hip", Devices: append(devs[i:len(devs):len(devs)], devs[:i]...)})
+				})
+			}
+			runtime.GC() // fences that nobody gave back
+			if c.Built == 0 || c.Ran == 0 {
+				t.Errorf("%d code objects, %d launches", c.Built, c.Ran)
+			}
+			for kind, most := range []int{3, 3 + 3, 1 << 10, 3} { // what the row that faults leaves on each device, and a stream of our own
+				if n := c.Live(kind); n > most {
+					t.Errorf("%d things of kind %d are left", n, kind)
+				}
+			}
+		})
+	}
+}
+
+// TestRealHIP runs the rows on an AMD GPU where there is one.
+func TestRealHIP(t *testing.T) {
+	b := hip.New(hip.Config{Compiler: devices.Client(config(t))})
+	devs, err := b.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	last := rows[len(rows)-1].name
+	Run(t, &Subject{Name: "hip", Devices: devs, Skip: map[string]string{last: "ROCm ends the process at a memory fault"}})
 }

@@ -32,6 +32,7 @@ extern long live[4]; /* allocations, streams, events, modules */
 enum { LIVE_MEMORY, LIVE_STREAMS, LIVE_EVENTS, LIVE_MODULES };
 
 /* memory.c */
+extern char *arena;
 int arena_open(void);
 void *arena_alloc(size_t n, int dev, int host);
 int arena_free(void *p, int host);

@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ARENA ((char *)0x100000000000)
+#define FIRST 0x100000000000ull /* one behind the other, should several doubles live in a process */
+#define DOUBLES 64
 #define ARENA_BYTES (4ull << 30)
 #define PAGE 4096
 
@@ -18,30 +19,33 @@ struct block {
     int dev, host;
 };
 static struct block *blocks; /* by address; guarded by lock */
-static int opened;
+char *arena;
 
 int arena_open(void) {
-    if (opened) return OK;
+    if (arena) return OK;
     const char *path = getenv("KUDZU_DOUBLE_ARENA");
     int fd = path && *path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : memfd_create("double", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, ARENA_BYTES) != 0) return OUT_OF_MEMORY;
-    void *p = mmap(ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+    for (int i = 0; i < DOUBLES && !arena; i++) {
+        char *want = (char *)(FIRST + i * ARENA_BYTES);
+        void *p = mmap(want, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+        if (p == want) arena = want;
+        else if (p != MAP_FAILED) munmap(p, ARENA_BYTES);
+    }
     close(fd);
-    if (p != (void *)ARENA) return OUT_OF_MEMORY;
-    opened = 1;
-    return OK;
+    return arena ? OK : OUT_OF_MEMORY;
 }
 
 void *arena_alloc(size_t n, int dev, int host) {
     size_t size = (n + PAGE - 1) / PAGE * PAGE + PAGE; /* a page of nothing behind each: a run past the end is found */
     if (n == 0 || n > ARENA_BYTES || (!host && devices[dev].used + n > devices[dev].total)) return NULL;
-    char *at = ARENA + PAGE;
+    char *at = arena + PAGE;
     struct block **p = &blocks;
     for (; *p; p = &(*p)->next) {
         if ((size_t)((*p)->at - at) >= size) break;
         at = (*p)->at + (*p)->n;
     }
-    if (at + size > ARENA + ARENA_BYTES) return NULL;
+    if (at + size > arena + ARENA_BYTES) return NULL;
     struct block *b = calloc(1, sizeof *b);
     *b = (struct block){.next = *p, .at = at, .n = size, .want = n, .dev = dev, .host = host};
     *p = b;
@@ -67,8 +71,22 @@ int arena_free(void *p, int host) {
 
 int arena_check(const void *p, size_t n) {
     const char *at = p;
-    if (at + n <= ARENA || at >= ARENA + ARENA_BYTES) return OK; /* memory of the program */
+    if (at + n <= arena || at >= arena + ARENA_BYTES) return OK; /* memory of the program */
     for (struct block *b = blocks; b; b = b->next)
         if (at >= b->at && at + n <= b->at + b->want) return OK;
     return INVALID_VALUE;
+}
+
+/* For runners in this process: the allocation that holds an address. */
+int kz_double_find(uint64_t at, uint64_t *base, uint64_t *size) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (struct block *b = blocks; b; b = b->next)
+        if ((char *)at >= b->at && (char *)at < b->at + b->want) {
+            *base = (uint64_t)b->at;
+            *size = b->want;
+            found = 1;
+        }
+    pthread_mutex_unlock(&lock);
+    return found;
 }
