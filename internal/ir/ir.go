@@ -51,6 +51,7 @@ type Module struct {
 	ReqBlock, MaxBlock [3]uint32
 	ParamBytes         int
 	Width              int // lanes that run together, set by the passes: 32, or 1 where lanes wait on each other
+	Jam                int // warps that the code is for, set by the passes; 0 is 1
 }
 
 // SharedVar is a static shared variable in its place.

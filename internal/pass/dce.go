@@ -56,5 +56,8 @@ func keeps(in *ir.Inst) bool {
 	if in.Op == ir.Clock {
 		return false
 	}
+	if in.Op == ir.Prefetch {
+		return in.Flag
+	}
 	return e&(ir.Writes|ir.Barrier|ir.Stops) != 0
 }

@@ -101,5 +101,8 @@ func golden(t *testing.T, a *txtar.Archive, covered map[string]bool) string {
 	if m.Width != 32 {
 		s += fmt.Sprintf("; width %d\n", m.Width)
 	}
+	if m.Jam > 1 {
+		s += fmt.Sprintf("; %d warps side by side\n", m.Jam)
+	}
 	return s
 }

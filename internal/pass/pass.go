@@ -21,6 +21,7 @@ type Config struct {
 	Verify bool // check the module after each pass
 	// Threads: code for one thread a lane. Branches, barriers and calls stay as they are.
 	Threads bool
+	Jam     int // so many warps side by side, or half as many and so on, whether it pays or not; 0: where it pays
 }
 
 // Pass is one row of the table.
@@ -55,6 +56,7 @@ var passes = [...]Pass{
 	{"simplify 3", simplify, "masks fold"},
 	{"cse 2", cse, "masks are computed more than once"},
 	{"dce 2", dce, "latches of values nobody reads"},
+	{"jam", jam, "warps that share what they read go side by side"},
 	{"turns", turns, "loops that jump through memory get barriers of their own"},
 	{"regions", regions, "barriers are resume points with their live values"},
 	{"shape", shape, "facts for the emitter; changes nothing"},
@@ -77,6 +79,9 @@ var order = [...]struct{ before, after, why string }{
 	{"linearize", "turns", "a warp without lanes in the loop must be able to stay in it"},
 	{"dce 2", "turns", "the frames of dead values would cost more than the turns save"},
 	{"turns", "regions", "turns are barriers"},
+	{"linearize", "jam", "a warp without lanes must be able to go where others go"},
+	{"dce 2", "jam", "dead values would be counted as work"},
+	{"jam", "turns", "a block that goes as one needs no turns"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }
 

@@ -10,7 +10,7 @@ import "kudzu/internal/ir"
 // prefetcher follows: half the speed. A round of all warps is a stretch of a kilobyte and runs at the speed of memory.
 func turns(st *state) error {
 	n := st.cfg.Block
-	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < turnWarps*32 {
+	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < turnWarps*32 || int(threads) == 32*st.m.Jam {
 		return nil
 	}
 	f := st.f
@@ -71,8 +71,14 @@ type turn struct {
 	a      *analysis
 	f      *ir.Func
 	l      *ir.Loop
-	short  []*ir.Inst  // loads of which a round of all warps is too short a stretch for prefetchers
+	leaps  []leap      // loads side by side that leap over what other warps and blocks load
 	guards []*ir.Block // whose jumps around the loop must go: every warp comes to the barrier
+}
+
+// leap is a load of which a round of all warps is so many bytes side by side.
+type leap struct {
+	in    *ir.Inst
+	round int64
 }
 
 // fits reports an innermost loop that runs while any lane is in it and does nothing but compute and access memory.
@@ -206,8 +212,9 @@ func (t *turn) jumps() bool {
 			case side && (s.unknown || s.c >= page):
 				far = true
 				n := t.a.st.cfg.Block
-				if in.Op == ir.Load && int64(n[0])*int64(n[1])*int64(n[2])*size < stretch && t.a.dom.Dominates(in.Block, t.l.Latches[0]) {
-					t.short = append(t.short, in)
+				if in.Op == ir.Load && t.a.dom.Dominates(in.Block, t.l.Latches[0]) {
+					round := int64(n[0]) * int64(n[1]) * int64(n[2]) * size
+					t.leaps = append(t.leaps, leap{in, round})
 				}
 			case s.c != 0 || s.unknown:
 				return false
@@ -273,16 +280,33 @@ func (t *turn) apply() {
 	}
 	latch := t.l.Latches[0]
 	end := latch.Term()
-	for _, in := range t.short {
-		p := t.f.NewInst(ir.Prefetch, nil, t.next(in.Args[0], map[*ir.Value]*ir.Value{}))
-		p.Space, p.Flag, p.Line, p.Imm = in.Space, true, in.Line, uint64(in.Results[0].Type.Bits()+7)/8*uint64(len(in.Results))
-		beforeTerm(latch, p)
+	for _, l := range t.leaps {
+		if l.round < stretch {
+			t.prefetch(l.in, 1)
+		}
 	}
 	bar := t.f.NewInst(ir.Bar, []ir.Type{ir.I1}, ir.ConstInt(ir.I32, 0), ir.ConstInt(ir.I32, 0), end.Args[0])
 	bar.BarKind, bar.Flag, bar.Line = ir.BarRedOr, true, end.Line
 	beforeTerm(latch, bar)
 	end.Args = []*ir.Value{bar.Results[0]}
 	t.f.Rewire()
+}
+
+// prefetch asks for what in will load some rounds later, at the end of a round.
+func (t *turn) prefetch(in *ir.Inst, rounds int64) {
+	latch := t.l.Latches[0]
+	put := func(op ir.Op, args ...*ir.Value) *ir.Value {
+		x := t.f.NewInst(op, []ir.Type{ir.I64}, args...)
+		x.Line = in.Line
+		return beforeTerm(latch, x).Results[0]
+	}
+	at := t.next(in.Args[0], map[*ir.Value]*ir.Value{})
+	if rounds > 1 {
+		at = put(ir.Add, in.Args[0], put(ir.Mul, put(ir.Sub, at, in.Args[0]), ir.ConstInt(ir.I64, uint64(rounds))))
+	}
+	p := t.f.NewInst(ir.Prefetch, nil, at)
+	p.Space, p.Flag, p.Line, p.Imm = in.Space, true, in.Line, uint64(in.Results[0].Type.Bits()+7)/8*uint64(len(in.Results))
+	beforeTerm(latch, p)
 }
 
 // next is v as it will be in the next round, computed at the end of this one. step has seen how v is made.

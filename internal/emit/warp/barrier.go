@@ -122,6 +122,9 @@ func (e *emitter) fromMemory(t string, p ll.Val, bits bool, align int) ll.Val {
 func (e *emitter) frameOf(warp ll.Val) ll.Val {
 	i := e.o.Op("i64", "zext %s to i64", warp)
 	size := (e.frame + 63) &^ 63
+	if e.jam > 1 { // one for all that go side by side
+		i = e.op2("udiv", i, ll.Int("i64", int64(e.jam)))
+	}
 	off := e.o.Op("i64", "mul %s, %d", i, size)
 	if b := int(e.blockFrame()); b > 0 {
 		off = e.o.Op("i64", "add %s, %d", off, b)

@@ -67,6 +67,7 @@ type emitter struct {
 	f    *ir.Func
 	cfg  Config
 	w    int
+	jam  int // warps that the code is for
 	mod  *ll.Module
 	o    *ll.Func
 	meta image.Meta
@@ -122,7 +123,7 @@ func targetOf(cfg Config) target {
 }
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
-	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
+	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
 		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu = targetOf(cfg)
 	e.flush = allFlushed(e.f)
@@ -182,9 +183,19 @@ func (e *emitter) body() {
 		if k := resume[b]; k > 0 {
 			e.restore(k)
 		}
-		for _, in := range b.Insts {
-			e.inst(in)
+		e.insts(b.Insts)
+	}
+}
+
+// insts emits the instructions of a block.
+func (e *emitter) insts(list []*ir.Inst) {
+	for i := 0; i < len(list); i++ {
+		if n := e.tile(list[i:]); n > 0 {
+			e.storeTile(list[i : i+n])
+			i += n - 1
+			continue
 		}
+		e.inst(list[i])
 	}
 }
 

@@ -93,7 +93,7 @@ func (e *emitter) function() {
 	e.finishPhis()
 	e.helpers()
 	e.products()
-	e.meta.FrameWarp = uint32(e.frame+63) &^ 63
+	e.meta.FrameWarp = uint32(((e.frame+63)&^63+e.jam-1)/e.jam+63) &^ 63
 	if e.w == 1 {
 		e.meta.FrameWarp *= 32 // a frame for each thread
 	}
@@ -220,9 +220,7 @@ func (e *emitter) warpLoop() {
 	}
 	o.Br("warp.head")
 	o.Label("warp.head")
-	warp := o.Phi("i32")
-	warp.Add(ll.Int("i32", 0), head)
-	c.warp = warp.Val
+	next := e.countWarps(head)
 	e.warpValues()
 	if r != nil {
 		e.dispatch(pc)
@@ -234,19 +232,35 @@ func (e *emitter) warpLoop() {
 
 	o.Line = 0
 	o.Label("warp.next")
-	up := o.Op("i32", "add %s, 1", warp.Val)
-	warp.Add(up, "warp.next")
-	again := o.Op("i1", "icmp ult %s, %s", up, c.warps.S)
+	again := next("warp.next")
 	if r == nil {
 		o.CondBr(again, "warp.head", "block.next")
 		return
 	}
 	o.CondBr(again, "warp.head", "region.next")
 	o.Label("region.next")
-	next := o.Op("i32", "load i32, %s", c.nextPC)
-	o.Do("store %s, %s", next, c.pc)
-	done := o.Op("i1", "icmp eq %s, -1", next)
+	to := o.Op("i32", "load i32, %s", c.nextPC)
+	o.Do("store %s, %s", to, c.pc)
+	done := o.Op("i1", "icmp eq %s, -1", to)
 	o.CondBr(done, "block.next", "region.head")
+}
+
+// countWarps begins a loop over the warps of a block, as many at a time as the code is for, and gives what ends a round of it in
+// block at: whether there is another. Code for all warps of a block has no loop, and numbers that LLVM can see.
+func (e *emitter) countWarps(from string) func(at string) ll.Val {
+	c, o := &e.ctx, e.o
+	if n := e.cfg.Block; int(n[0]*n[1]*n[2]) == e.jam*e.w {
+		c.warp = ll.Int("i32", 0)
+		return func(string) ll.Val { return ll.Int("i1", 0) }
+	}
+	warp := o.Phi("i32")
+	warp.Add(ll.Int("i32", 0), from)
+	c.warp = warp.Val
+	return func(at string) ll.Val {
+		up := o.Op("i32", "add %s, %d", warp.Val, e.jam)
+		warp.Add(up, at)
+		return e.cmp("ult", up, c.warps)
+	}
 }
 
 // dispatch jumps to the resume point pc.

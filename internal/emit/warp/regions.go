@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"kudzu/internal/ir"
-	"kudzu/internal/ll"
 )
 
 // Between two barriers that all warps meet at lies a region: the code from one to the next. Each gets a loop over the warps of
@@ -109,9 +108,7 @@ func (e *emitter) regionLoop(k int, s span) {
 	}
 	o.Br(name("warp.head"))
 	o.Label(name("warp.head"))
-	warp := o.Phi("i32")
-	warp.Add(ll.Int("i32", 0), name("region"))
-	c.warp = warp.Val
+	next := e.countWarps(name("region"))
 	clear(c.sregs)
 	e.warpValues()
 	for i, b := range e.f.Blocks {
@@ -130,15 +127,11 @@ func (e *emitter) regionLoop(k int, s span) {
 		if k > 0 && b == s.start {
 			e.restore(k)
 		}
-		for _, in := range b.Insts {
-			e.inst(in)
-		}
+		e.insts(b.Insts)
 	}
 	o.Line = 0
 	o.Label(c.warpNext)
-	up := o.Op("i32", "add %s, 1", warp.Val)
-	warp.Add(up, c.warpNext)
-	o.CondBr(e.cmp("ult", up, c.warps), name("warp.head"), name("region.end"))
+	o.CondBr(next(c.warpNext), name("warp.head"), name("region.end"))
 	o.Label(name("region.end"))
 	to := func(end int) string {
 		if end == 0 {
@@ -155,8 +148,8 @@ func (e *emitter) regionLoop(k int, s span) {
 		o.Br(to(s.ends[0]))
 		return
 	}
-	next := o.Op("i32", "load i32, %s", c.nextPC)
-	text := fmt.Sprintf("switch %s, label %%%s [", next, to(s.ends[last]))
+	pc := o.Op("i32", "load i32, %s", c.nextPC)
+	text := fmt.Sprintf("switch %s, label %%%s [", pc, to(s.ends[last]))
 	for _, end := range s.ends[:last] {
 		pc := end
 		if end == 0 {

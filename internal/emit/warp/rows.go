@@ -18,7 +18,7 @@ const rowBlocks = 8
 // inRows reports a kernel that is better run row by row.
 func (e *emitter) inRows() bool {
 	n := e.cfg.Block
-	if e.f.Regions != nil || e.w != 32 || n[0] != 32 || n[1] < 2 {
+	if e.f.Regions != nil || e.w != 32 || e.jam > 1 || n[0] != 32 || n[1] < 2 {
 		return false
 	}
 	side, other := 0, 0 // accesses with lanes side by side, and others

@@ -41,6 +41,9 @@ func (e *emitter) blockFrame() uint32 {
 // perWarpLoop runs the warps that can run, round and round, until all are done. If none can, the kernel is stuck.
 func (e *emitter) perWarpLoop() {
 	c, o := &e.ctx, e.o
+	if e.jam > 1 {
+		panic("BUG: warps that go side by side wait for each other")
+	}
 	e.meta.FrameBlock = blockBytes
 	progress, yields := o.Alloca("i32", 4), o.Alloca("i32", 4)
 	c.nextPC = yields
