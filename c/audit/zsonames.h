@@ -9,6 +9,7 @@ static const struct {
 	{"libcublasLt.so", "12", "libcublasLt.so.12"},
 	{"libcublasLt.so", "13", "libcublasLt.so.13"},
 	{"libcuda.so", "", "libcuda.so.1"},
+	{"libcudart.so", "11", "libcudart.so.11.0"},
 	{"libcudart.so", "12", "libcudart.so.12"},
 	{"libcudart.so", "13", "libcudart.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-enum { KZ_FATBIN = 1, KZ_KERNEL, KZ_VARIABLE, KZ_MANAGED, KZ_HOST_VARIABLE, KZ_GONE };
+enum { KZ_FATBIN = 1, KZ_KERNEL, KZ_VARIABLE, KZ_MANAGED, KZ_HOST_VARIABLE, KZ_GONE, KZ_TEXTURE, KZ_SURFACE };
 
 // kz_note is mirrored in internal/cudart.
 struct kz_note {
 	int32_t kind;
-	int32_t detail;   // a kernel's thread limit; a variable's bits: 1 extern, 2 constant, 4 global
+	int32_t detail;   // a kernel's thread limit; a variable's bits: 1 extern, 2 constant, 4 global; a texture's: 1 read as fractions
 	uint64_t fatbin;  // number of the fatbin it belongs to, never reused
 	const void *host; // what the program names it by; a fatbin's wrapper
 	const char *name;

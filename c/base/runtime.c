@@ -122,6 +122,19 @@ void kzb___cudaRegisterVar(void **handle, char *host, char *device, const char *
 	add(handle, (struct kz_note){KZ_VARIABLE, bits(ext, constant, global), 0, host, name, size});
 }
 
+// References were the textures of programs until CUDA 12.
+void kzb___cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim, int norm, int ext);
+void kzb___cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim, int norm, int ext) {
+	(void)device, (void)dim, (void)ext;
+	add(handle, (struct kz_note){KZ_TEXTURE, norm != 0, 0, host, name, 0});
+}
+
+void kzb___cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim, int ext);
+void kzb___cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim, int ext) {
+	(void)device, (void)dim, (void)ext;
+	add(handle, (struct kz_note){KZ_SURFACE, 0, 0, host, name, 0});
+}
+
 void kzb___cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant, int global);
 void kzb___cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant, int global) {
 	(void)device;
@@ -195,7 +208,10 @@ static int answer_version(int *version, int value) {
 int kzb_cudaDriverGetVersion(int *version);
 int kzb_cudaDriverGetVersion(int *version) { return answer_version(version, KZ_DRIVER_VERSION); }
 
-enum { VERSION_12 = 12090, VERSION_13 = 13000 }; // what the two libraries say they are
+enum { VERSION_11 = 11080, VERSION_12 = 12090, VERSION_13 = 13000 }; // what the libraries say they are
+
+int kzb11_cudaRuntimeGetVersion(int *version);
+int kzb11_cudaRuntimeGetVersion(int *version) { return answer_version(version, VERSION_11); }
 
 int kzb12_cudaRuntimeGetVersion(int *version);
 int kzb12_cudaRuntimeGetVersion(int *version) { return answer_version(version, VERSION_12); }
@@ -248,6 +264,19 @@ static int entry_point(const char *name, void **out, int version, uint64_t flags
 
 // In a program built for per-thread default streams the plain flag means them too.
 static uint64_t per_thread(uint64_t flags) { return flags ? flags : PER_THREAD; }
+
+// Until 12 a name that is not there was an error.
+static int entry_or_error(const char *name, void **out, uint64_t flags) {
+	enum { NOT_FOUND = 500 };
+	int status = 0, code = entry_point(name, out, VERSION_11, flags, &status);
+	return !code && status ? kz_runtime_answer(NOT_FOUND) : code;
+}
+
+int kzb11_cudaGetDriverEntryPoint(const char *name, void **out, uint64_t flags);
+int kzb11_cudaGetDriverEntryPoint(const char *name, void **out, uint64_t flags) { return entry_or_error(name, out, flags); }
+
+int kzb11_cudaGetDriverEntryPoint_ptsz(const char *name, void **out, uint64_t flags);
+int kzb11_cudaGetDriverEntryPoint_ptsz(const char *name, void **out, uint64_t flags) { return entry_or_error(name, out, per_thread(flags)); }
 
 int kzb12_cudaGetDriverEntryPoint(const char *name, void **out, uint64_t flags, int *status);
 int kzb12_cudaGetDriverEntryPoint(const char *name, void **out, uint64_t flags, int *status) {

@@ -47,6 +47,15 @@ extern char kz_lazy_cuda[], kz_none_cuda[];
 static int child_cuda(void) { return 3; }
 static int exit_cuda(void) { return 4; }
 
+extern void *kz_table_cudart11[];
+extern const uint8_t kz_kind_cudart11[];
+extern const uint16_t kz_offset_cudart11[];
+extern const char kz_names_cudart11[];
+extern _Atomic uint32_t kz_count_cudart11[];
+extern char kz_lazy_cudart11[], kz_none_cudart11[];
+static int child_cudart11(void) { return 3; }
+static int exit_cudart11(void) { return 4; }
+
 extern void *kz_table_cudart12[];
 extern const uint8_t kz_kind_cudart12[];
 extern const uint16_t kz_offset_cudart12[];
@@ -80,6 +89,7 @@ struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	{"libcublasLt.so.12", kz_table_cublasLt12, kz_kind_cublasLt12, kz_offset_cublasLt12, kz_names_cublasLt12, kz_count_cublasLt12, 291, 15, 0, child_cublasLt12, exit_cublasLt12, kz_lazy_cublasLt12, kz_none_cublasLt12, 0},
 	{"libcublasLt.so.13", kz_table_cublasLt13, kz_kind_cublasLt13, kz_offset_cublasLt13, kz_names_cublasLt13, kz_count_cublasLt13, 187, 15, 0, child_cublasLt13, exit_cublasLt13, kz_lazy_cublasLt13, kz_none_cublasLt13, 0},
 	{"libcuda.so.1", kz_table_cuda, kz_kind_cuda, kz_offset_cuda, kz_names_cuda, kz_count_cuda, 731, 801, 0, child_cuda, exit_cuda, kz_lazy_cuda, kz_none_cuda, 0},
+	{"libcudart.so.11.0", kz_table_cudart11, kz_kind_cudart11, kz_offset_cudart11, kz_names_cudart11, kz_count_cudart11, 395, 801, 1, child_cudart11, exit_cudart11, kz_lazy_cudart11, kz_none_cudart11, 0},
 	{"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart12, kz_names_cudart12, kz_count_cudart12, 435, 801, 1, child_cudart12, exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
 	{"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart13, kz_names_cudart13, kz_count_cudart13, 455, 801, 1, child_cudart13, exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
 	{"libnvidia-ml.so.1", kz_table_nvml, kz_kind_nvml, kz_offset_nvml, kz_names_nvml, kz_count_nvml, 404, 3, 0, child_nvml, exit_nvml, kz_lazy_nvml, kz_none_nvml, 0},

@@ -458,7 +458,7 @@ first:
 	.type	attach, @function
 attach:
 	endbr64
-	movl	$5, %edi
+	movl	$6, %edi
 	leaq	first(%rip), %rsi
 	jmp	kz_attach_front@PLT
 	.size	attach, .-attach

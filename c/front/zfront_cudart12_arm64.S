@@ -460,7 +460,7 @@ first:
 	.type	attach, %function
 attach:
 	bti	c
-	mov	w0, #5
+	mov	w0, #6
 	adr	x1, first
 	b	kz_attach_front
 	.size	attach, .-attach

@@ -478,7 +478,7 @@ first:
 	.type	attach, @function
 attach:
 	endbr64
-	movl	$6, %edi
+	movl	$7, %edi
 	leaq	first(%rip), %rsi
 	jmp	kz_attach_front@PLT
 	.size	attach, .-attach

@@ -480,7 +480,7 @@ first:
 	.type	attach, %function
 attach:
 	bti	c
-	mov	w0, #6
+	mov	w0, #7
 	adr	x1, first
 	b	kz_attach_front
 	.size	attach, .-attach

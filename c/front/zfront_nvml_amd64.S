@@ -427,7 +427,7 @@ first:
 	.type	attach, @function
 attach:
 	endbr64
-	movl	$7, %edi
+	movl	$8, %edi
 	leaq	first(%rip), %rsi
 	jmp	kz_attach_front@PLT
 	.size	attach, .-attach

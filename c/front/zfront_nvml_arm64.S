@@ -429,7 +429,7 @@ first:
 	.type	attach, %function
 attach:
 	bti	c
-	mov	w0, #7
+	mov	w0, #8
 	adr	x1, first
 	b	kz_attach_front
 	.size	attach, .-attach

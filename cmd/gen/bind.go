@@ -76,10 +76,10 @@ func argsName(b *binding) string {
 	return goName(rowName(b.fn))
 }
 
-// rowName tells the two meanings of a name apart that changed from CUDA 12 to 13.
+// rowName tells the meanings of a name apart that changed from CUDA 11 to 12, or to 13.
 func rowName(f *spec.Func) string {
-	if f.Only == 12 {
-		return f.Name + "_12"
+	if f.Only == 11 || f.Only == 12 {
+		return fmt.Sprintf("%s_%d", f.Name, f.Only)
 	}
 	return f.Name
 }

@@ -67,6 +67,10 @@ type cHeader struct {
 // removed in 13, between #if lines. A row that 13 only added is in nobody's way.
 func (h *cHeader) guarded(s spec.Span, text string) {
 	switch {
+	case s.Only == 11:
+		h.f("#if %s < 12000\n%s#endif\n", h.macro, text)
+	case s.Only == 0 && s.Since == 12000 && h.api.Name == "cudart": // 11 has another meaning of some
+		h.f("#if %s >= 12000\n%s#endif\n", h.macro, text)
 	case s.Only == 13:
 		h.f("#if %s >= 13000\n%s#endif\n", h.macro, text)
 	case s.Only == 12 || s.Until != 0:

@@ -85,7 +85,7 @@ var without = []struct{ prefix, why string }{
 	{"cuCoredump", "core dumps of a device: its state is the process's own"}, {"cuParamSetTexRef", "references that a kernel does not name itself (withdrawn)"},
 	{"cuCheckpointProcess", "another process that could be frozen"}, {"cuDeviceGetLuid", "Windows"}, {"cudaDeviceGetLuid", "Windows"},
 	{"cuMemGetHandleForAddressRange", "DMA buffers; the device's attribute says so"},
-	{"cuProfilerInitialize", "the profiler that left the interface"}, {"cuCheckpointOperation", "operations on checkpoints that go on by themselves"},
+	{"cudaProfilerInitialize", "the profiler that left the interface"}, {"cuProfilerInitialize", "the profiler that left the interface"}, {"cuCheckpointOperation", "operations on checkpoints that go on by themselves"},
 	{"cuTensorMapEncodeIm2colWide", "compute capability 10"},
 	{"cuLibraryGetUnifiedFunction", "functions for host and device in one library"}, {"cudaLibraryGetUnifiedFunction", "functions for host and device in one library"},
 }

@@ -2467,6 +2467,16 @@ type CudaGraphInstantiate struct {
 	Flags      uint64
 }
 
+type CudaGraphInstantiate_11 struct {
+	_ structs.HostLayout
+
+	PGraphExec uint64
+	Graph      uint64
+	PErrorNode uint64
+	PLogBuffer uint64
+	BufferSize uint64
+}
+
 type CudaGraphInstantiateWithFlags struct {
 	_ structs.HostLayout
 
@@ -2611,6 +2621,15 @@ type CudaGraphExecUpdate struct {
 	HGraphExec uint64
 	HGraph     uint64
 	ResultInfo uint64
+}
+
+type CudaGraphExecUpdate_11 struct {
+	_ structs.HostLayout
+
+	HGraphExec       uint64
+	HGraph           uint64
+	HErrorNode_out   uint64
+	UpdateResult_out uint64
 }
 
 type CudaGraphExecDestroy struct {
@@ -2869,6 +2888,24 @@ type CudaCreateTextureObject struct {
 	PResViewDesc uint64
 }
 
+type CudaCreateTextureObject_11 struct {
+	_ structs.HostLayout
+
+	PTexObject   uint64
+	PResDesc     uint64
+	PTexDesc     uint64
+	PResViewDesc uint64
+}
+
+type CudaCreateTextureObject_v2_11 struct {
+	_ structs.HostLayout
+
+	PTexObject   uint64
+	PResDesc     uint64
+	PTexDesc     uint64
+	PResViewDesc uint64
+}
+
 type CudaDestroyTextureObject struct {
 	_ structs.HostLayout
 
@@ -2887,6 +2924,93 @@ type CudaGetTextureObjectTextureDesc struct {
 
 	PTexDesc  uint64
 	TexObject uint64
+}
+
+type CudaGetTextureObjectTextureDesc_11 struct {
+	_ structs.HostLayout
+
+	PTexDesc  uint64
+	TexObject uint64
+}
+
+type CudaGetTextureObjectTextureDesc_v2_11 struct {
+	_ structs.HostLayout
+
+	PTexDesc  uint64
+	TexObject uint64
+}
+
+type CudaBindTexture_11 struct {
+	_ structs.HostLayout
+
+	Offset uint64
+	Texref uint64
+	DevPtr uint64
+	Desc   uint64
+	Size   uint64
+}
+
+type CudaBindTexture2D_11 struct {
+	_ structs.HostLayout
+
+	Offset uint64
+	Texref uint64
+	DevPtr uint64
+	Desc   uint64
+	Width  uint64
+	Height uint64
+	Pitch  uint64
+}
+
+type CudaBindTextureToArray_11 struct {
+	_ structs.HostLayout
+
+	Texref uint64
+	Array  uint64
+	Desc   uint64
+}
+
+type CudaBindTextureToMipmappedArray_11 struct {
+	_ structs.HostLayout
+
+	Texref         uint64
+	MipmappedArray uint64
+	Desc           uint64
+}
+
+type CudaUnbindTexture_11 struct {
+	_ structs.HostLayout
+
+	Texref uint64
+}
+
+type CudaGetTextureAlignmentOffset_11 struct {
+	_ structs.HostLayout
+
+	Offset uint64
+	Texref uint64
+}
+
+type CudaGetTextureReference_11 struct {
+	_ structs.HostLayout
+
+	Texref uint64
+	Symbol uint64
+}
+
+type CudaBindSurfaceToArray_11 struct {
+	_ structs.HostLayout
+
+	Surfref uint64
+	Array   uint64
+	Desc    uint64
+}
+
+type CudaGetSurfaceReference_11 struct {
+	_ structs.HostLayout
+
+	Surfref uint64
+	Symbol  uint64
 }
 
 type CudaGetTextureObjectResourceViewDesc struct {
@@ -3206,6 +3330,14 @@ type CudaLogsDumpToMemory struct {
 
 type CudaProfilerStart struct {
 	_ structs.HostLayout
+}
+
+type CudaProfilerInitialize_11 struct {
+	_ structs.HostLayout
+
+	ConfigFile uint64
+	OutputFile uint64
+	OutputMode uint32
 }
 
 type CudaProfilerStop struct {

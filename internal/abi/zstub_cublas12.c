@@ -8,1372 +8,1372 @@
 
 static cublasStatus_t kz_stub_cublas12_cublasCreate_v2(cublasHandle_t *handle) {
 	struct { cublasHandle_t *handle; } a = {handle};
-	return kz_door(1002, 0, &a);
+	return kz_door(1018, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDestroy_v2(cublasHandle_t handle) {
 	struct { cublasHandle_t handle; } a = {handle};
-	return kz_door(1003, 0, &a);
+	return kz_door(1019, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVersion_v2(cublasHandle_t handle, int *version) {
 	struct { cublasHandle_t handle; int *version; } a = {handle, version};
-	return kz_door(1004, 0, &a);
+	return kz_door(1020, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetProperty(libraryPropertyType type, int *value) {
 	struct { libraryPropertyType type; int *value; } a = {type, value};
-	return kz_door(1005, 0, &a);
+	return kz_door(1021, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t workspaceSizeInBytes) {
 	struct { cublasHandle_t handle; void *workspace; size_t workspaceSizeInBytes; } a = {handle, workspace, workspaceSizeInBytes};
-	return kz_door(1006, 0, &a);
+	return kz_door(1022, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetStream_v2(cublasHandle_t handle, cudaStream_t streamId) {
 	struct { cublasHandle_t handle; cudaStream_t streamId; } a = {handle, streamId};
-	return kz_door(1007, 0, &a);
+	return kz_door(1023, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetStream_v2(cublasHandle_t handle, cudaStream_t *streamId) {
 	struct { cublasHandle_t handle; cudaStream_t *streamId; } a = {handle, streamId};
-	return kz_door(1008, 0, &a);
+	return kz_door(1024, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t *mode) {
 	struct { cublasHandle_t handle; cublasPointerMode_t *mode; } a = {handle, mode};
-	return kz_door(1009, 0, &a);
+	return kz_door(1025, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode) {
 	struct { cublasHandle_t handle; cublasPointerMode_t mode; } a = {handle, mode};
-	return kz_door(1010, 0, &a);
+	return kz_door(1026, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t *mode) {
 	struct { cublasHandle_t handle; cublasAtomicsMode_t *mode; } a = {handle, mode};
-	return kz_door(1011, 0, &a);
+	return kz_door(1027, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
 	struct { cublasHandle_t handle; cublasAtomicsMode_t mode; } a = {handle, mode};
-	return kz_door(1012, 0, &a);
+	return kz_door(1028, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
 	struct { cublasHandle_t handle; cublasMath_t *mode; } a = {handle, mode};
-	return kz_door(1013, 0, &a);
+	return kz_door(1029, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
 	struct { cublasHandle_t handle; cublasMath_t mode; } a = {handle, mode};
-	return kz_door(1014, 0, &a);
+	return kz_door(1030, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetSmCountTarget(cublasHandle_t handle, int *smCountTarget) {
 	struct { cublasHandle_t handle; int *smCountTarget; } a = {handle, smCountTarget};
-	return kz_door(1015, 0, &a);
+	return kz_door(1031, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetSmCountTarget(cublasHandle_t handle, int smCountTarget) {
 	struct { cublasHandle_t handle; int smCountTarget; } a = {handle, smCountTarget};
-	return kz_door(1016, 0, &a);
+	return kz_door(1032, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasLoggerConfigure(int logIsOn, int logToStdOut, int logToStdErr, const char *logFileName) {
 	struct { int logIsOn; int logToStdOut; int logToStdErr; const char *logFileName; } a = {logIsOn, logToStdOut, logToStdErr, logFileName};
-	return kz_door(1017, 0, &a);
+	return kz_door(1033, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetLoggerCallback(cublasLogCallback userCallback) {
 	struct { cublasLogCallback userCallback; } a = {userCallback};
-	return kz_door(1018, 0, &a);
+	return kz_door(1034, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetLoggerCallback(cublasLogCallback *userCallback) {
 	struct { cublasLogCallback *userCallback; } a = {userCallback};
-	return kz_door(1019, 0, &a);
+	return kz_door(1035, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVector(int n, int elemSize, const void *x, int incx, void *devicePtr, int incy) {
 	struct { int n; int elemSize; const void *x; int incx; void *devicePtr; int incy; } a = {n, elemSize, x, incx, devicePtr, incy};
-	return kz_door(1020, 0, &a);
+	return kz_door(1036, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVector_64(int64_t n, int64_t elemSize, const void *x, int64_t incx, void *devicePtr, int64_t incy) {
 	struct { int64_t n; int64_t elemSize; const void *x; int64_t incx; void *devicePtr; int64_t incy; } a = {n, elemSize, x, incx, devicePtr, incy};
-	return kz_door(1021, 0, &a);
+	return kz_door(1037, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVector(int n, int elemSize, const void *x, int incx, void *y, int incy) {
 	struct { int n; int elemSize; const void *x; int incx; void *y; int incy; } a = {n, elemSize, x, incx, y, incy};
-	return kz_door(1022, 0, &a);
+	return kz_door(1038, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVector_64(int64_t n, int64_t elemSize, const void *x, int64_t incx, void *y, int64_t incy) {
 	struct { int64_t n; int64_t elemSize; const void *x; int64_t incx; void *y; int64_t incy; } a = {n, elemSize, x, incx, y, incy};
-	return kz_door(1023, 0, &a);
+	return kz_door(1039, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrix(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1024, 0, &a);
+	return kz_door(1040, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrix_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1025, 0, &a);
+	return kz_door(1041, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrix(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1026, 0, &a);
+	return kz_door(1042, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrix_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1027, 0, &a);
+	return kz_door(1043, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVectorAsync(int n, int elemSize, const void *hostPtr, int incx, void *devicePtr, int incy, cudaStream_t stream) {
 	struct { int n; int elemSize; const void *hostPtr; int incx; void *devicePtr; int incy; cudaStream_t stream; } a = {n, elemSize, hostPtr, incx, devicePtr, incy, stream};
-	return kz_door(1028, 0, &a);
+	return kz_door(1044, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVectorAsync_64(int64_t n, int64_t elemSize, const void *hostPtr, int64_t incx, void *devicePtr, int64_t incy, cudaStream_t stream) {
 	struct { int64_t n; int64_t elemSize; const void *hostPtr; int64_t incx; void *devicePtr; int64_t incy; cudaStream_t stream; } a = {n, elemSize, hostPtr, incx, devicePtr, incy, stream};
-	return kz_door(1029, 0, &a);
+	return kz_door(1045, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVectorAsync(int n, int elemSize, const void *devicePtr, int incx, void *hostPtr, int incy, cudaStream_t stream) {
 	struct { int n; int elemSize; const void *devicePtr; int incx; void *hostPtr; int incy; cudaStream_t stream; } a = {n, elemSize, devicePtr, incx, hostPtr, incy, stream};
-	return kz_door(1030, 0, &a);
+	return kz_door(1046, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVectorAsync_64(int64_t n, int64_t elemSize, const void *devicePtr, int64_t incx, void *hostPtr, int64_t incy, cudaStream_t stream) {
 	struct { int64_t n; int64_t elemSize; const void *devicePtr; int64_t incx; void *hostPtr; int64_t incy; cudaStream_t stream; } a = {n, elemSize, devicePtr, incx, hostPtr, incy, stream};
-	return kz_door(1031, 0, &a);
+	return kz_door(1047, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrixAsync(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb, cudaStream_t stream) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1032, 0, &a);
+	return kz_door(1048, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrixAsync_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb, cudaStream_t stream) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1033, 0, &a);
+	return kz_door(1049, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrixAsync(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb, cudaStream_t stream) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1034, 0, &a);
+	return kz_door(1050, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrixAsync_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb, cudaStream_t stream) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1035, 0, &a);
+	return kz_door(1051, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasNrm2Ex(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, result, resultType, executionType};
-	return kz_door(1036, 0, &a);
+	return kz_door(1052, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasNrm2Ex_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, result, resultType, executionType};
-	return kz_door(1037, 0, &a);
+	return kz_door(1053, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSnrm2_v2(cublasHandle_t handle, int n, const float *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1038, 0, &a);
+	return kz_door(1054, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSnrm2_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1039, 0, &a);
+	return kz_door(1055, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDnrm2_v2(cublasHandle_t handle, int n, const double *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1040, 0, &a);
+	return kz_door(1056, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDnrm2_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1041, 0, &a);
+	return kz_door(1057, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScnrm2_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1042, 0, &a);
+	return kz_door(1058, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScnrm2_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1043, 0, &a);
+	return kz_door(1059, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDznrm2_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1044, 0, &a);
+	return kz_door(1060, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDznrm2_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1045, 0, &a);
+	return kz_door(1061, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; const void *y; cudaDataType yType; int incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1046, 0, &a);
+	return kz_door(1062, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, const void *y, cudaDataType yType, int64_t incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; const void *y; cudaDataType yType; int64_t incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1047, 0, &a);
+	return kz_door(1063, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotcEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; const void *y; cudaDataType yType; int incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1048, 0, &a);
+	return kz_door(1064, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotcEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, const void *y, cudaDataType yType, int64_t incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; const void *y; cudaDataType yType; int64_t incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1049, 0, &a);
+	return kz_door(1065, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdot_v2(cublasHandle_t handle, int n, const float *x, int incx, const float *y, int incy, float *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; const float *y; int incy; float *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1050, 0, &a);
+	return kz_door(1066, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdot_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, const float *y, int64_t incy, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; const float *y; int64_t incy; float *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1051, 0, &a);
+	return kz_door(1067, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdot_v2(cublasHandle_t handle, int n, const double *x, int incx, const double *y, int incy, double *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; const double *y; int incy; double *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1052, 0, &a);
+	return kz_door(1068, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdot_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, const double *y, int64_t incy, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; const double *y; int64_t incy; double *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1053, 0, &a);
+	return kz_door(1069, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotu_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1054, 0, &a);
+	return kz_door(1070, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotu_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1055, 0, &a);
+	return kz_door(1071, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotc_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1056, 0, &a);
+	return kz_door(1072, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotc_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1057, 0, &a);
+	return kz_door(1073, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotu_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1058, 0, &a);
+	return kz_door(1074, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotu_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1059, 0, &a);
+	return kz_door(1075, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotc_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1060, 0, &a);
+	return kz_door(1076, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotc_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1061, 0, &a);
+	return kz_door(1077, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScalEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType alphaType, void *x, cudaDataType xType, int incx, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *alpha; cudaDataType alphaType; void *x; cudaDataType xType; int incx; cudaDataType executionType; } a = {handle, n, alpha, alphaType, x, xType, incx, executionType};
-	return kz_door(1062, 0, &a);
+	return kz_door(1078, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScalEx_64(cublasHandle_t handle, int64_t n, const void *alpha, cudaDataType alphaType, void *x, cudaDataType xType, int64_t incx, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *alpha; cudaDataType alphaType; void *x; cudaDataType xType; int64_t incx; cudaDataType executionType; } a = {handle, n, alpha, alphaType, x, xType, incx, executionType};
-	return kz_door(1063, 0, &a);
+	return kz_door(1079, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSscal_v2(cublasHandle_t handle, int n, const float *alpha, float *x, int incx) {
 	struct { cublasHandle_t handle; int n; const float *alpha; float *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1064, 0, &a);
+	return kz_door(1080, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSscal_v2_64(cublasHandle_t handle, int64_t n, const float *alpha, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const float *alpha; float *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1065, 0, &a);
+	return kz_door(1081, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDscal_v2(cublasHandle_t handle, int n, const double *alpha, double *x, int incx) {
 	struct { cublasHandle_t handle; int n; const double *alpha; double *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1066, 0, &a);
+	return kz_door(1082, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDscal_v2_64(cublasHandle_t handle, int64_t n, const double *alpha, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const double *alpha; double *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1067, 0, &a);
+	return kz_door(1083, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCscal_v2(cublasHandle_t handle, int n, const cuComplex *alpha, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const cuComplex *alpha; cuComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1068, 0, &a);
+	return kz_door(1084, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCscal_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *alpha, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *alpha; cuComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1069, 0, &a);
+	return kz_door(1085, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsscal_v2(cublasHandle_t handle, int n, const float *alpha, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const float *alpha; cuComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1070, 0, &a);
+	return kz_door(1086, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsscal_v2_64(cublasHandle_t handle, int64_t n, const float *alpha, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const float *alpha; cuComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1071, 0, &a);
+	return kz_door(1087, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZscal_v2(cublasHandle_t handle, int n, const cuDoubleComplex *alpha, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *alpha; cuDoubleComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1072, 0, &a);
+	return kz_door(1088, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZscal_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *alpha, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *alpha; cuDoubleComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1073, 0, &a);
+	return kz_door(1089, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdscal_v2(cublasHandle_t handle, int n, const double *alpha, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const double *alpha; cuDoubleComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1074, 0, &a);
+	return kz_door(1090, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdscal_v2_64(cublasHandle_t handle, int64_t n, const double *alpha, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const double *alpha; cuDoubleComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1075, 0, &a);
+	return kz_door(1091, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType alphaType, const void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int n; const void *alpha; cudaDataType alphaType; const void *x; cudaDataType xType; int incx; void *y; cudaDataType yType; int incy; cudaDataType executiontype; } a = {handle, n, alpha, alphaType, x, xType, incx, y, yType, incy, executiontype};
-	return kz_door(1076, 0, &a);
+	return kz_door(1092, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasAxpyEx_64(cublasHandle_t handle, int64_t n, const void *alpha, cudaDataType alphaType, const void *x, cudaDataType xType, int64_t incx, void *y, cudaDataType yType, int64_t incy, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int64_t n; const void *alpha; cudaDataType alphaType; const void *x; cudaDataType xType; int64_t incx; void *y; cudaDataType yType; int64_t incy; cudaDataType executiontype; } a = {handle, n, alpha, alphaType, x, xType, incx, y, yType, incy, executiontype};
-	return kz_door(1077, 0, &a);
+	return kz_door(1093, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSaxpy_v2(cublasHandle_t handle, int n, const float *alpha, const float *x, int incx, float *y, int incy) {
 	struct { cublasHandle_t handle; int n; const float *alpha; const float *x; int incx; float *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1078, 0, &a);
+	return kz_door(1094, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSaxpy_v2_64(cublasHandle_t handle, int64_t n, const float *alpha, const float *x, int64_t incx, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const float *alpha; const float *x; int64_t incx; float *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1079, 0, &a);
+	return kz_door(1095, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDaxpy_v2(cublasHandle_t handle, int n, const double *alpha, const double *x, int incx, double *y, int incy) {
 	struct { cublasHandle_t handle; int n; const double *alpha; const double *x; int incx; double *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1080, 0, &a);
+	return kz_door(1096, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDaxpy_v2_64(cublasHandle_t handle, int64_t n, const double *alpha, const double *x, int64_t incx, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const double *alpha; const double *x; int64_t incx; double *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1081, 0, &a);
+	return kz_door(1097, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCaxpy_v2(cublasHandle_t handle, int n, const cuComplex *alpha, const cuComplex *x, int incx, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuComplex *alpha; const cuComplex *x; int incx; cuComplex *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1082, 0, &a);
+	return kz_door(1098, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCaxpy_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1083, 0, &a);
+	return kz_door(1099, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZaxpy_v2(cublasHandle_t handle, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1084, 0, &a);
+	return kz_door(1100, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZaxpy_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1085, 0, &a);
+	return kz_door(1101, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScopy_v2(cublasHandle_t handle, int n, const float *x, int incx, float *y, int incy) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; float *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1086, 0, &a);
+	return kz_door(1102, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScopy_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; float *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1087, 0, &a);
+	return kz_door(1103, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDcopy_v2(cublasHandle_t handle, int n, const double *x, int incx, double *y, int incy) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; double *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1088, 0, &a);
+	return kz_door(1104, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDcopy_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; double *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1089, 0, &a);
+	return kz_door(1105, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCcopy_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; cuComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1090, 0, &a);
+	return kz_door(1106, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCcopy_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1091, 0, &a);
+	return kz_door(1107, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZcopy_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1092, 0, &a);
+	return kz_door(1108, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZcopy_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1093, 0, &a);
+	return kz_door(1109, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSswap_v2(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy) {
 	struct { cublasHandle_t handle; int n; float *x; int incx; float *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1094, 0, &a);
+	return kz_door(1110, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSswap_v2_64(cublasHandle_t handle, int64_t n, float *x, int64_t incx, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; float *x; int64_t incx; float *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1095, 0, &a);
+	return kz_door(1111, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDswap_v2(cublasHandle_t handle, int n, double *x, int incx, double *y, int incy) {
 	struct { cublasHandle_t handle; int n; double *x; int incx; double *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1096, 0, &a);
+	return kz_door(1112, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDswap_v2_64(cublasHandle_t handle, int64_t n, double *x, int64_t incx, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; double *x; int64_t incx; double *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1097, 0, &a);
+	return kz_door(1113, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCswap_v2(cublasHandle_t handle, int n, cuComplex *x, int incx, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; cuComplex *x; int incx; cuComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1098, 0, &a);
+	return kz_door(1114, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCswap_v2_64(cublasHandle_t handle, int64_t n, cuComplex *x, int64_t incx, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1099, 0, &a);
+	return kz_door(1115, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZswap_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1100, 0, &a);
+	return kz_door(1116, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZswap_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1101, 0, &a);
+	return kz_door(1117, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamax_v2(cublasHandle_t handle, int n, const float *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1102, 0, &a);
+	return kz_door(1118, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamax_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1103, 0, &a);
+	return kz_door(1119, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamax_v2(cublasHandle_t handle, int n, const double *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1104, 0, &a);
+	return kz_door(1120, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamax_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1105, 0, &a);
+	return kz_door(1121, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamax_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1106, 0, &a);
+	return kz_door(1122, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamax_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1107, 0, &a);
+	return kz_door(1123, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamax_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1108, 0, &a);
+	return kz_door(1124, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamax_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1109, 0, &a);
+	return kz_door(1125, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamin_v2(cublasHandle_t handle, int n, const float *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1110, 0, &a);
+	return kz_door(1126, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamin_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1111, 0, &a);
+	return kz_door(1127, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamin_v2(cublasHandle_t handle, int n, const double *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1112, 0, &a);
+	return kz_door(1128, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamin_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1113, 0, &a);
+	return kz_door(1129, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamin_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1114, 0, &a);
+	return kz_door(1130, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamin_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1115, 0, &a);
+	return kz_door(1131, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamin_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1116, 0, &a);
+	return kz_door(1132, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamin_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1117, 0, &a);
+	return kz_door(1133, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSasum_v2(cublasHandle_t handle, int n, const float *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1118, 0, &a);
+	return kz_door(1134, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSasum_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1119, 0, &a);
+	return kz_door(1135, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDasum_v2(cublasHandle_t handle, int n, const double *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1120, 0, &a);
+	return kz_door(1136, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDasum_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1121, 0, &a);
+	return kz_door(1137, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScasum_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1122, 0, &a);
+	return kz_door(1138, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScasum_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1123, 0, &a);
+	return kz_door(1139, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDzasum_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1124, 0, &a);
+	return kz_door(1140, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDzasum_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1125, 0, &a);
+	return kz_door(1141, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrot_v2(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int n; float *x; int incx; float *y; int incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1126, 0, &a);
+	return kz_door(1142, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrot_v2_64(cublasHandle_t handle, int64_t n, float *x, int64_t incx, float *y, int64_t incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int64_t n; float *x; int64_t incx; float *y; int64_t incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1127, 0, &a);
+	return kz_door(1143, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrot_v2(cublasHandle_t handle, int n, double *x, int incx, double *y, int incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int n; double *x; int incx; double *y; int incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1128, 0, &a);
+	return kz_door(1144, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrot_v2_64(cublasHandle_t handle, int64_t n, double *x, int64_t incx, double *y, int64_t incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int64_t n; double *x; int64_t incx; double *y; int64_t incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1129, 0, &a);
+	return kz_door(1145, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCrot_v2(cublasHandle_t handle, int n, cuComplex *x, int incx, cuComplex *y, int incy, const float *c, const cuComplex *s) {
 	struct { cublasHandle_t handle; int n; cuComplex *x; int incx; cuComplex *y; int incy; const float *c; const cuComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1130, 0, &a);
+	return kz_door(1146, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCrot_v2_64(cublasHandle_t handle, int64_t n, cuComplex *x, int64_t incx, cuComplex *y, int64_t incy, const float *c, const cuComplex *s) {
 	struct { cublasHandle_t handle; int64_t n; cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; const float *c; const cuComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1131, 0, &a);
+	return kz_door(1147, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsrot_v2(cublasHandle_t handle, int n, cuComplex *x, int incx, cuComplex *y, int incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int n; cuComplex *x; int incx; cuComplex *y; int incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1132, 0, &a);
+	return kz_door(1148, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsrot_v2_64(cublasHandle_t handle, int64_t n, cuComplex *x, int64_t incx, cuComplex *y, int64_t incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int64_t n; cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1133, 0, &a);
+	return kz_door(1149, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZrot_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy, const double *c, const cuDoubleComplex *s) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; const double *c; const cuDoubleComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1134, 0, &a);
+	return kz_door(1150, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZrot_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy, const double *c, const cuDoubleComplex *s) {
 	struct { cublasHandle_t handle; int64_t n; cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; const double *c; const cuDoubleComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1135, 0, &a);
+	return kz_door(1151, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdrot_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1136, 0, &a);
+	return kz_door(1152, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdrot_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int64_t n; cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1137, 0, &a);
+	return kz_door(1153, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *A; int lda; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1138, 0, &a);
+	return kz_door(1154, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1139, 0, &a);
+	return kz_door(1155, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *A; int lda; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1140, 0, &a);
+	return kz_door(1156, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1141, 0, &a);
+	return kz_door(1157, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1142, 0, &a);
+	return kz_door(1158, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1143, 0, &a);
+	return kz_door(1159, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1144, 0, &a);
+	return kz_door(1160, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1145, 0, &a);
+	return kz_door(1161, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSger_v2(cublasHandle_t handle, int m, int n, const float *alpha, const float *x, int incx, const float *y, int incy, float *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const float *alpha; const float *x; int incx; const float *y; int incy; float *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1146, 0, &a);
+	return kz_door(1162, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSger_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const float *alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const float *alpha; const float *x; int64_t incx; const float *y; int64_t incy; float *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1147, 0, &a);
+	return kz_door(1163, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDger_v2(cublasHandle_t handle, int m, int n, const double *alpha, const double *x, int incx, const double *y, int incy, double *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const double *alpha; const double *x; int incx; const double *y; int incy; double *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1148, 0, &a);
+	return kz_door(1164, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDger_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const double *alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const double *alpha; const double *x; int64_t incx; const double *y; int64_t incy; double *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1149, 0, &a);
+	return kz_door(1165, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeru_v2(cublasHandle_t handle, int m, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1150, 0, &a);
+	return kz_door(1166, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1151, 0, &a);
+	return kz_door(1167, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgerc_v2(cublasHandle_t handle, int m, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1152, 0, &a);
+	return kz_door(1168, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1153, 0, &a);
+	return kz_door(1169, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeru_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1154, 0, &a);
+	return kz_door(1170, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1155, 0, &a);
+	return kz_door(1171, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgerc_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1156, 0, &a);
+	return kz_door(1172, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1157, 0, &a);
+	return kz_door(1173, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *const *Aarray, int lda, const float *const *xarray, int incx, const float *beta, float *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *const *Aarray; int lda; const float *const *xarray; int incx; const float *beta; float *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1158, 0, &a);
+	return kz_door(1174, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *xarray, int64_t incx, const float *beta, float *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *xarray; int64_t incx; const float *beta; float *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1159, 0, &a);
+	return kz_door(1175, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *const *Aarray, int lda, const double *const *xarray, int incx, const double *beta, double *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *const *Aarray; int lda; const double *const *xarray; int incx; const double *beta; double *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1160, 0, &a);
+	return kz_door(1176, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *xarray, int64_t incx, const double *beta, double *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *xarray; int64_t incx; const double *beta; double *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1161, 0, &a);
+	return kz_door(1177, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *xarray, int incx, const cuComplex *beta, cuComplex *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *xarray; int incx; const cuComplex *beta; cuComplex *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1162, 0, &a);
+	return kz_door(1178, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *xarray, int64_t incx, const cuComplex *beta, cuComplex *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *xarray; int64_t incx; const cuComplex *beta; cuComplex *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1163, 0, &a);
+	return kz_door(1179, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *xarray, int incx, const cuDoubleComplex *beta, cuDoubleComplex *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *xarray; int incx; const cuDoubleComplex *beta; cuDoubleComplex *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1164, 0, &a);
+	return kz_door(1180, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *xarray, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *xarray; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1165, 0, &a);
+	return kz_door(1181, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *A, int lda, long long strideA, const float *x, int incx, long long stridex, const float *beta, float *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *A; int lda; long long strideA; const float *x; int incx; long long stridex; const float *beta; float *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1166, 0, &a);
+	return kz_door(1182, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, long long strideA, const float *x, int64_t incx, long long stridex, const float *beta, float *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; long long strideA; const float *x; int64_t incx; long long stridex; const float *beta; float *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1167, 0, &a);
+	return kz_door(1183, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *A, int lda, long long strideA, const double *x, int incx, long long stridex, const double *beta, double *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *A; int lda; long long strideA; const double *x; int incx; long long stridex; const double *beta; double *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1168, 0, &a);
+	return kz_door(1184, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, long long strideA, const double *x, int64_t incx, long long stridex, const double *beta, double *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; long long strideA; const double *x; int64_t incx; long long stridex; const double *beta; double *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1169, 0, &a);
+	return kz_door(1185, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *x, int incx, long long stridex, const cuComplex *beta, cuComplex *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *x; int incx; long long stridex; const cuComplex *beta; cuComplex *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1170, 0, &a);
+	return kz_door(1186, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *x, int64_t incx, long long stridex, const cuComplex *beta, cuComplex *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *x; int64_t incx; long long stridex; const cuComplex *beta; cuComplex *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1171, 0, &a);
+	return kz_door(1187, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *x, int incx, long long stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *x; int incx; long long stridex; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1172, 0, &a);
+	return kz_door(1188, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *x, int64_t incx, long long stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *x; int64_t incx; long long stridex; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1173, 0, &a);
+	return kz_door(1189, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1174, 0, &a);
+	return kz_door(1190, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1175, 0, &a);
+	return kz_door(1191, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1176, 0, &a);
+	return kz_door(1192, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1177, 0, &a);
+	return kz_door(1193, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1178, 0, &a);
+	return kz_door(1194, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1179, 0, &a);
+	return kz_door(1195, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1180, 0, &a);
+	return kz_door(1196, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1181, 0, &a);
+	return kz_door(1197, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const float *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const float *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1182, 0, &a);
+	return kz_door(1198, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const float *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const float *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1183, 0, &a);
+	return kz_door(1199, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const void *beta, void *C, cudaDataType Ctype, int ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const void *beta; void *C; cudaDataType Ctype; int ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(1184, 0, &a);
+	return kz_door(1200, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(1185, 0, &a);
+	return kz_door(1201, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *const *Aarray, int lda, const float *const *Barray, int ldb, const float *beta, float *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *const *Aarray; int lda; const float *const *Barray; int ldb; const float *beta; float *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1186, 0, &a);
+	return kz_door(1202, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *Barray, int64_t ldb, const float *beta, float *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *Barray; int64_t ldb; const float *beta; float *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1187, 0, &a);
+	return kz_door(1203, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *const *Aarray, int lda, const double *const *Barray, int ldb, const double *beta, double *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *const *Aarray; int lda; const double *const *Barray; int ldb; const double *beta; double *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1188, 0, &a);
+	return kz_door(1204, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *Barray, int64_t ldb, const double *beta, double *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *Barray; int64_t ldb; const double *beta; double *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1189, 0, &a);
+	return kz_door(1205, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *Barray, int ldb, const cuComplex *beta, cuComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *Barray; int ldb; const cuComplex *beta; cuComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1190, 0, &a);
+	return kz_door(1206, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *Barray, int64_t ldb, const cuComplex *beta, cuComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *Barray; int64_t ldb; const cuComplex *beta; cuComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1191, 0, &a);
+	return kz_door(1207, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *Barray, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *Barray; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1192, 0, &a);
+	return kz_door(1208, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *Barray, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *Barray; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1193, 0, &a);
+	return kz_door(1209, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, long long strideA, const float *B, int ldb, long long strideB, const float *beta, float *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; long long strideA; const float *B; int ldb; long long strideB; const float *beta; float *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1194, 0, &a);
+	return kz_door(1210, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, long long strideA, const float *B, int64_t ldb, long long strideB, const float *beta, float *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; long long strideA; const float *B; int64_t ldb; long long strideB; const float *beta; float *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1195, 0, &a);
+	return kz_door(1211, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, long long strideA, const double *B, int ldb, long long strideB, const double *beta, double *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; long long strideA; const double *B; int ldb; long long strideB; const double *beta; double *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1196, 0, &a);
+	return kz_door(1212, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, long long strideA, const double *B, int64_t ldb, long long strideB, const double *beta, double *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; long long strideA; const double *B; int64_t ldb; long long strideB; const double *beta; double *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1197, 0, &a);
+	return kz_door(1213, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *B, int ldb, long long strideB, const cuComplex *beta, cuComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *B; int ldb; long long strideB; const cuComplex *beta; cuComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1198, 0, &a);
+	return kz_door(1214, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *B, int64_t ldb, long long strideB, const cuComplex *beta, cuComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *B; int64_t ldb; long long strideB; const cuComplex *beta; cuComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1199, 0, &a);
+	return kz_door(1215, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *B, int ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *B; int ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1200, 0, &a);
+	return kz_door(1216, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *B, int64_t ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *B; int64_t ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1201, 0, &a);
+	return kz_door(1217, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int lda, const void *const *Barray, cudaDataType Btype, int ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int ldc, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int lda; const void *const *Barray; cudaDataType Btype; int ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int ldc; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(1202, 0, &a);
+	return kz_door(1218, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int64_t lda, const void *const *Barray, cudaDataType Btype, int64_t ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int64_t ldc, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int64_t lda; const void *const *Barray; cudaDataType Btype; int64_t ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int64_t ldc; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(1203, 0, &a);
+	return kz_door(1219, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, long long strideA, const void *B, cudaDataType Btype, int ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; long long strideA; const void *B; cudaDataType Btype; int ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int ldc; long long strideC; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(1204, 0, &a);
+	return kz_door(1220, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, long long strideA, const void *B, cudaDataType Btype, int64_t ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, long long strideC, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; long long strideA; const void *B; cudaDataType Btype; int64_t ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; long long strideC; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(1205, 0, &a);
+	return kz_door(1221, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, const __half *B, int ldb, const __half *beta, __half *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; const __half *B; int ldb; const __half *beta; __half *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1206, 0, &a);
+	return kz_door(1222, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *const *Aarray, int lda, const __half *const *Barray, int ldb, const __half *beta, __half *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *const *Aarray; int lda; const __half *const *Barray; int ldb; const __half *beta; __half *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1207, 0, &a);
+	return kz_door(1223, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *const *Aarray, int64_t lda, const __half *const *Barray, int64_t ldb, const __half *beta, __half *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *const *Aarray; int64_t lda; const __half *const *Barray; int64_t ldb; const __half *beta; __half *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1208, 0, &a);
+	return kz_door(1224, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, long long strideA, const __half *B, int ldb, long long strideB, const __half *beta, __half *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; long long strideA; const __half *B; int ldb; long long strideB; const __half *beta; __half *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1209, 0, &a);
+	return kz_door(1225, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, long long strideA, const __half *B, int64_t ldb, long long strideB, const __half *beta, __half *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; long long strideA; const __half *B; int64_t ldb; long long strideB; const __half *beta; __half *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1210, 0, &a);
+	return kz_door(1226, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemm_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, const __half *B, int64_t ldb, const __half *beta, __half *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; const __half *B; int64_t ldb; const __half *beta; __half *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1211, 0, &a);
+	return kz_door(1227, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1212, 0, &a);
+	return kz_door(1228, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1213, 0, &a);
+	return kz_door(1229, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1214, 0, &a);
+	return kz_door(1230, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1215, 0, &a);
+	return kz_door(1231, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1216, 0, &a);
+	return kz_door(1232, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1217, 0, &a);
+	return kz_door(1233, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1218, 0, &a);
+	return kz_door(1234, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1219, 0, &a);
+	return kz_door(1235, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const cuComplex *A, int lda, const float *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const cuComplex *A; int lda; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1220, 0, &a);
+	return kz_door(1236, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const cuComplex *A, int64_t lda, const float *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const cuComplex *A; int64_t lda; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1221, 0, &a);
+	return kz_door(1237, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZherk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const cuDoubleComplex *A, int lda, const double *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const cuDoubleComplex *A; int lda; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1222, 0, &a);
+	return kz_door(1238, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZherk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const cuDoubleComplex *A, int64_t lda, const double *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const cuDoubleComplex *A; int64_t lda; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1223, 0, &a);
+	return kz_door(1239, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1224, 0, &a);
+	return kz_door(1240, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1225, 0, &a);
+	return kz_door(1241, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1226, 0, &a);
+	return kz_door(1242, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1227, 0, &a);
+	return kz_door(1243, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1228, 0, &a);
+	return kz_door(1244, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1229, 0, &a);
+	return kz_door(1245, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1230, 0, &a);
+	return kz_door(1246, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1231, 0, &a);
+	return kz_door(1247, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1232, 0, &a);
+	return kz_door(1248, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1233, 0, &a);
+	return kz_door(1249, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1234, 0, &a);
+	return kz_door(1250, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1235, 0, &a);
+	return kz_door(1251, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1236, 0, &a);
+	return kz_door(1252, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1237, 0, &a);
+	return kz_door(1253, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1238, 0, &a);
+	return kz_door(1254, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1239, 0, &a);
+	return kz_door(1255, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChemm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1240, 0, &a);
+	return kz_door(1256, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChemm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1241, 0, &a);
+	return kz_door(1257, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhemm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1242, 0, &a);
+	return kz_door(1258, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhemm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1243, 0, &a);
+	return kz_door(1259, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *A, int lda, float *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *A; int lda; float *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1244, 0, &a);
+	return kz_door(1260, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, float *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; float *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1245, 0, &a);
+	return kz_door(1261, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *A, int lda, double *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *A; int lda; double *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1246, 0, &a);
+	return kz_door(1262, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, double *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; double *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1247, 0, &a);
+	return kz_door(1263, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, cuComplex *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; cuComplex *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1248, 0, &a);
+	return kz_door(1264, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, cuComplex *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; cuComplex *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1249, 0, &a);
+	return kz_door(1265, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, cuDoubleComplex *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; cuDoubleComplex *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1250, 0, &a);
+	return kz_door(1266, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1251, 0, &a);
+	return kz_door(1267, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *const *A, int lda, float *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *const *A; int lda; float *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1252, 0, &a);
+	return kz_door(1268, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *const *A, int64_t lda, float *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *const *A; int64_t lda; float *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1253, 0, &a);
+	return kz_door(1269, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *const *A, int lda, double *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *const *A; int lda; double *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1254, 0, &a);
+	return kz_door(1270, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *const *A, int64_t lda, double *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *const *A; int64_t lda; double *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1255, 0, &a);
+	return kz_door(1271, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *const *A, int lda, cuComplex *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *const *A; int lda; cuComplex *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1256, 0, &a);
+	return kz_door(1272, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *const *A, int64_t lda, cuComplex *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *const *A; int64_t lda; cuComplex *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1257, 0, &a);
+	return kz_door(1273, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *A, int lda, cuDoubleComplex *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *A; int lda; cuDoubleComplex *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1258, 0, &a);
+	return kz_door(1274, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *A, int64_t lda, cuDoubleComplex *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *A; int64_t lda; cuDoubleComplex *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1259, 0, &a);
+	return kz_door(1275, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const float *alpha, const float *A, int lda, const float *beta, const float *B, int ldb, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const float *alpha; const float *A; int lda; const float *beta; const float *B; int ldb; float *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1260, 0, &a);
+	return kz_door(1276, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *beta, const float *B, int64_t ldb, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *beta; const float *B; int64_t ldb; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1261, 0, &a);
+	return kz_door(1277, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const double *alpha, const double *A, int lda, const double *beta, const double *B, int ldb, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const double *alpha; const double *A; int lda; const double *beta; const double *B; int ldb; double *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1262, 0, &a);
+	return kz_door(1278, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *beta, const double *B, int64_t ldb, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *beta; const double *B; int64_t ldb; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1263, 0, &a);
+	return kz_door(1279, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *beta, const cuComplex *B, int ldb, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *beta; const cuComplex *B; int ldb; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1264, 0, &a);
+	return kz_door(1280, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *beta, const cuComplex *B, int64_t ldb, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *beta; const cuComplex *B; int64_t ldb; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1265, 0, &a);
+	return kz_door(1281, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *beta, const cuDoubleComplex *B, int ldb, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *beta; const cuDoubleComplex *B; int ldb; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1266, 0, &a);
+	return kz_door(1282, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *beta, const cuDoubleComplex *B, int64_t ldb, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *beta; const cuDoubleComplex *B; int64_t ldb; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1267, 0, &a);
+	return kz_door(1283, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const float *A, int lda, const float *x, int incx, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const float *A; int lda; const float *x; int incx; float *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1268, 0, &a);
+	return kz_door(1284, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const float *A, int64_t lda, const float *x, int64_t incx, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const float *A; int64_t lda; const float *x; int64_t incx; float *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1269, 0, &a);
+	return kz_door(1285, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const double *A, int lda, const double *x, int incx, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const double *A; int lda; const double *x; int incx; double *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1270, 0, &a);
+	return kz_door(1286, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const double *A, int64_t lda, const double *x, int64_t incx, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const double *A; int64_t lda; const double *x; int64_t incx; double *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1271, 0, &a);
+	return kz_door(1287, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const cuComplex *A, int lda, const cuComplex *x, int incx, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const cuComplex *A; int lda; const cuComplex *x; int incx; cuComplex *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1272, 0, &a);
+	return kz_door(1288, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; cuComplex *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1273, 0, &a);
+	return kz_door(1289, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; cuDoubleComplex *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1274, 0, &a);
+	return kz_door(1290, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1275, 0, &a);
+	return kz_door(1291, 0, &a);
 }
 
 void *const kz_stubs_cublas12[740] = {

@@ -1695,476 +1695,476 @@ static cudaError_t kz_stub_cudart12_cudaGraphInstantiate(cudaGraphExec_t *pGraph
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(904, KZ_DOOR_RUNTIME, &a);
+	return kz_door(905, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
 	struct { cudaGraphExec_t graphExec; unsigned long long *flags; } a = {graphExec, flags};
-	return kz_door(905, KZ_DOOR_RUNTIME, &a);
+	return kz_door(906, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(906, KZ_DOOR_RUNTIME, &a);
+	return kz_door(907, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(907, KZ_DOOR_RUNTIME, &a);
+	return kz_door(908, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
-	return kz_door(908, KZ_DOOR_RUNTIME, &a);
+	return kz_door(909, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
-	return kz_door(909, KZ_DOOR_RUNTIME, &a);
+	return kz_door(910, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(910, KZ_DOOR_RUNTIME, &a);
+	return kz_door(911, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(911, KZ_DOOR_RUNTIME, &a);
+	return kz_door(912, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(912, KZ_DOOR_RUNTIME, &a);
+	return kz_door(913, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(913, KZ_DOOR_RUNTIME, &a);
+	return kz_door(914, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(914, KZ_DOOR_RUNTIME, &a);
+	return kz_door(915, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(915, KZ_DOOR_RUNTIME, &a);
+	return kz_door(916, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecExternalSemaphoresSignalNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(916, KZ_DOOR_RUNTIME, &a);
+	return kz_door(917, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecExternalSemaphoresWaitNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(917, KZ_DOOR_RUNTIME, &a);
+	return kz_door(918, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(918, KZ_DOOR_RUNTIME, &a);
+	return kz_door(919, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(919, KZ_DOOR_RUNTIME, &a);
+	return kz_door(920, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(920, KZ_DOOR_RUNTIME, &a);
+	return kz_door(921, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(921, KZ_DOOR_RUNTIME, &a);
+	return kz_door(923, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(922, KZ_DOOR_RUNTIME, &a);
+	return kz_door(924, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(923, KZ_DOOR_RUNTIME, &a);
+	return kz_door(925, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(924, KZ_DOOR_RUNTIME, &a);
+	return kz_door(926, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(925, KZ_DOOR_RUNTIME, &a);
+	return kz_door(927, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(926, KZ_DOOR_RUNTIME, &a);
+	return kz_door(928, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(927, KZ_DOOR_RUNTIME, &a);
+	return kz_door(929, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(928, KZ_DOOR_RUNTIME, &a);
+	return kz_door(930, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {node, nodeParams};
-	return kz_door(930, KZ_DOOR_RUNTIME, &a);
+	return kz_door(932, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphExec_t graphExec; cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {graphExec, node, nodeParams};
-	return kz_door(932, KZ_DOOR_RUNTIME, &a);
+	return kz_door(934, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { cudaGraphConditionalHandle *pHandle_out; cudaGraph_t graph; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, graph, defaultLaunchValue, flags};
-	return kz_door(933, KZ_DOOR_RUNTIME, &a);
+	return kz_door(935, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(935, KZ_DOOR_RUNTIME, &a);
+	return kz_door(937, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(935, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(937, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(936, KZ_DOOR_RUNTIME, &a);
+	return kz_door(938, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(936, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(938, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(937, KZ_DOOR_RUNTIME, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(937, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; size_t *numEdges; } a = {graph, from, to, numEdges};
-	return kz_door(938, KZ_DOOR_RUNTIME, &a);
+	return kz_door(940, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; cudaGraphEdgeData *edgeData; size_t *numEdges; } a = {graph, from, to, edgeData, numEdges};
-	return kz_door(939, KZ_DOOR_RUNTIME, &a);
+	return kz_door(941, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; size_t *pNumDependencies; } a = {node, pDependencies, pNumDependencies};
-	return kz_door(940, KZ_DOOR_RUNTIME, &a);
+	return kz_door(942, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; cudaGraphEdgeData *edgeData; size_t *pNumDependencies; } a = {node, pDependencies, edgeData, pNumDependencies};
-	return kz_door(941, KZ_DOOR_RUNTIME, &a);
+	return kz_door(943, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; size_t *pNumDependentNodes; } a = {node, pDependentNodes, pNumDependentNodes};
-	return kz_door(942, KZ_DOOR_RUNTIME, &a);
+	return kz_door(944, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; cudaGraphEdgeData *edgeData; size_t *pNumDependentNodes; } a = {node, pDependentNodes, edgeData, pNumDependentNodes};
-	return kz_door(943, KZ_DOOR_RUNTIME, &a);
+	return kz_door(945, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(944, KZ_DOOR_RUNTIME, &a);
+	return kz_door(946, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(945, KZ_DOOR_RUNTIME, &a);
+	return kz_door(947, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(946, KZ_DOOR_RUNTIME, &a);
+	return kz_door(948, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(947, KZ_DOOR_RUNTIME, &a);
+	return kz_door(949, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraphNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(948, KZ_DOOR_RUNTIME, &a);
+	return kz_door(950, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddNode_v2(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; cudaGraphNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(949, KZ_DOOR_RUNTIME, &a);
+	return kz_door(951, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc) {
 	struct { cudaTextureObject_t *pTexObject; const cudaResourceDesc *pResDesc; const cudaTextureDesc *pTexDesc; const cudaResourceViewDesc *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(950, KZ_DOOR_RUNTIME, &a);
+	return kz_door(952, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaDestroyTextureObject(cudaTextureObject_t texObject) {
 	struct { cudaTextureObject_t texObject; } a = {texObject};
-	return kz_door(951, KZ_DOOR_RUNTIME, &a);
+	return kz_door(955, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetTextureObjectResourceDesc(cudaResourceDesc *pResDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceDesc *pResDesc; cudaTextureObject_t texObject; } a = {pResDesc, texObject};
-	return kz_door(952, KZ_DOOR_RUNTIME, &a);
+	return kz_door(956, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetTextureObjectTextureDesc(cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject) {
 	struct { cudaTextureDesc *pTexDesc; cudaTextureObject_t texObject; } a = {pTexDesc, texObject};
-	return kz_door(953, KZ_DOOR_RUNTIME, &a);
+	return kz_door(957, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceViewDesc *pResViewDesc; cudaTextureObject_t texObject; } a = {pResViewDesc, texObject};
-	return kz_door(954, KZ_DOOR_RUNTIME, &a);
+	return kz_door(969, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject, const cudaResourceDesc *pResDesc) {
 	struct { cudaSurfaceObject_t *pSurfObject; const cudaResourceDesc *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(955, KZ_DOOR_RUNTIME, &a);
+	return kz_door(970, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject) {
 	struct { cudaSurfaceObject_t surfObject; } a = {surfObject};
-	return kz_door(956, KZ_DOOR_RUNTIME, &a);
+	return kz_door(971, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *pResDesc, cudaSurfaceObject_t surfObject) {
 	struct { cudaResourceDesc *pResDesc; cudaSurfaceObject_t surfObject; } a = {pResDesc, surfObject};
-	return kz_door(957, KZ_DOOR_RUNTIME, &a);
+	return kz_door(972, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource) {
 	struct { cudaGraphicsResource_t resource; } a = {resource};
-	return kz_door(958, KZ_DOOR_RUNTIME, &a);
+	return kz_door(973, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags) {
 	struct { cudaGraphicsResource_t resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(959, KZ_DOOR_RUNTIME, &a);
+	return kz_door(974, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(960, KZ_DOOR_RUNTIME, &a);
+	return kz_door(975, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(961, KZ_DOOR_RUNTIME, &a);
+	return kz_door(976, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, cudaGraphicsResource_t resource) {
 	struct { void **devPtr; size_t *size; cudaGraphicsResource_t resource; } a = {devPtr, size, resource};
-	return kz_door(962, KZ_DOOR_RUNTIME, &a);
+	return kz_door(977, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { cudaArray_t *array; cudaGraphicsResource_t resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {array, resource, arrayIndex, mipLevel};
-	return kz_door(963, KZ_DOOR_RUNTIME, &a);
+	return kz_door(978, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray, cudaGraphicsResource_t resource) {
 	struct { cudaMipmappedArray_t *mipmappedArray; cudaGraphicsResource_t resource; } a = {mipmappedArray, resource};
-	return kz_door(964, KZ_DOOR_RUNTIME, &a);
+	return kz_door(979, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int cudaDeviceCount, cudaGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; int *pCudaDevices; unsigned int cudaDeviceCount; cudaGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(965, KZ_DOOR_RUNTIME, &a);
+	return kz_door(980, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, unsigned int image, unsigned int target, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int image; unsigned int target; unsigned int flags; } a = {resource, image, target, flags};
-	return kz_door(966, KZ_DOOR_RUNTIME, &a);
+	return kz_door(981, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int buffer; unsigned int flags; } a = {resource, buffer, flags};
-	return kz_door(967, KZ_DOOR_RUNTIME, &a);
+	return kz_door(982, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLSetGLDevice(int device) {
 	struct { int device; } a = {device};
-	return kz_door(968, KZ_DOOR_RUNTIME, &a);
+	return kz_door(983, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLRegisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(969, KZ_DOOR_RUNTIME, &a);
+	return kz_door(984, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLMapBufferObject(void **devPtr, unsigned int bufObj) {
 	struct { void **devPtr; unsigned int bufObj; } a = {devPtr, bufObj};
-	return kz_door(970, KZ_DOOR_RUNTIME, &a);
+	return kz_door(985, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLUnmapBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(971, KZ_DOOR_RUNTIME, &a);
+	return kz_door(986, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLUnregisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(972, KZ_DOOR_RUNTIME, &a);
+	return kz_door(987, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLSetBufferObjectMapFlags(unsigned int bufObj, unsigned int flags) {
 	struct { unsigned int bufObj; unsigned int flags; } a = {bufObj, flags};
-	return kz_door(973, KZ_DOOR_RUNTIME, &a);
+	return kz_door(988, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLMapBufferObjectAsync(void **devPtr, unsigned int bufObj, cudaStream_t stream) {
 	struct { void **devPtr; unsigned int bufObj; cudaStream_t stream; } a = {devPtr, bufObj, stream};
-	return kz_door(974, KZ_DOOR_RUNTIME, &a);
+	return kz_door(989, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLUnmapBufferObjectAsync(unsigned int bufObj, cudaStream_t stream) {
 	struct { unsigned int bufObj; cudaStream_t stream; } a = {bufObj, stream};
-	return kz_door(975, KZ_DOOR_RUNTIME, &a);
+	return kz_door(990, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, void *image, unsigned int flags) {
 	struct { cudaGraphicsResource **pCudaResource; void *image; unsigned int flags; } a = {pCudaResource, image, flags};
-	return kz_door(976, KZ_DOOR_RUNTIME, &a);
+	return kz_door(991, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerConnect(cudaEglStreamConnection *conn, void *eglStream) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; } a = {conn, eglStream};
-	return kz_door(977, KZ_DOOR_RUNTIME, &a);
+	return kz_door(992, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, void *eglStream, unsigned int flags) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; unsigned int flags; } a = {conn, eglStream, flags};
-	return kz_door(978, KZ_DOOR_RUNTIME, &a);
+	return kz_door(993, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(979, KZ_DOOR_RUNTIME, &a);
+	return kz_door(994, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerAcquireFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t *pCudaResource, cudaStream_t *pStream, unsigned int timeout) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t *pCudaResource; cudaStream_t *pStream; unsigned int timeout; } a = {conn, pCudaResource, pStream, timeout};
-	return kz_door(980, KZ_DOOR_RUNTIME, &a);
+	return kz_door(995, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerReleaseFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t pCudaResource, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t pCudaResource; cudaStream_t *pStream; } a = {conn, pCudaResource, pStream};
-	return kz_door(981, KZ_DOOR_RUNTIME, &a);
+	return kz_door(996, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerConnect(cudaEglStreamConnection *conn, void *eglStream, int width, int height) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; int width; int height; } a = {conn, eglStream, width, height};
-	return kz_door(982, KZ_DOOR_RUNTIME, &a);
+	return kz_door(997, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(983, KZ_DOOR_RUNTIME, &a);
+	return kz_door(998, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(984, KZ_DOOR_RUNTIME, &a);
+	return kz_door(999, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame *eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame *eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(985, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceGetMappedEglFrame(cudaEglFrame *eglFrame, cudaGraphicsResource_t resource, unsigned int index, unsigned int mipLevel) {
 	struct { cudaEglFrame *eglFrame; cudaGraphicsResource_t resource; unsigned int index; unsigned int mipLevel; } a = {eglFrame, resource, index, mipLevel};
-	return kz_door(986, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaVDPAUGetDevice(int *device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int *device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(987, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1002, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaVDPAUSetVDPAUDevice(int device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(988, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1003, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsVDPAURegisterVideoSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(989, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1004, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsVDPAURegisterOutputSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(990, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1005, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart12_cudaProfilerStart(void) {
-	return kz_door(996, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1011, KZ_DOOR_RUNTIME, 0);
 }
 
 static int kz_stub_cudart12_cudaProfilerStop(void) {
-	return kz_door(997, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1013, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart12___cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernel; const void *entryFuncAddr; } a = {kernel, entryFuncAddr};
-	return kz_door(998, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1014, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(999, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1015, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(999, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(1015, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1016, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernelPtr; const void *entryFuncAddr; } a = {kernelPtr, entryFuncAddr};
-	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1017, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart12[435] = {

@@ -1799,456 +1799,456 @@ static cudaError_t kz_stub_cudart13_cudaGraphInstantiate(cudaGraphExec_t *pGraph
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(904, KZ_DOOR_RUNTIME, &a);
+	return kz_door(905, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
 	struct { cudaGraphExec_t graphExec; unsigned long long *flags; } a = {graphExec, flags};
-	return kz_door(905, KZ_DOOR_RUNTIME, &a);
+	return kz_door(906, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(906, KZ_DOOR_RUNTIME, &a);
+	return kz_door(907, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(907, KZ_DOOR_RUNTIME, &a);
+	return kz_door(908, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
-	return kz_door(908, KZ_DOOR_RUNTIME, &a);
+	return kz_door(909, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
-	return kz_door(909, KZ_DOOR_RUNTIME, &a);
+	return kz_door(910, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(910, KZ_DOOR_RUNTIME, &a);
+	return kz_door(911, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(911, KZ_DOOR_RUNTIME, &a);
+	return kz_door(912, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(912, KZ_DOOR_RUNTIME, &a);
+	return kz_door(913, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(913, KZ_DOOR_RUNTIME, &a);
+	return kz_door(914, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(914, KZ_DOOR_RUNTIME, &a);
+	return kz_door(915, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(915, KZ_DOOR_RUNTIME, &a);
+	return kz_door(916, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecExternalSemaphoresSignalNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(916, KZ_DOOR_RUNTIME, &a);
+	return kz_door(917, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecExternalSemaphoresWaitNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(917, KZ_DOOR_RUNTIME, &a);
+	return kz_door(918, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(918, KZ_DOOR_RUNTIME, &a);
+	return kz_door(919, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(919, KZ_DOOR_RUNTIME, &a);
+	return kz_door(920, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(920, KZ_DOOR_RUNTIME, &a);
+	return kz_door(921, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(921, KZ_DOOR_RUNTIME, &a);
+	return kz_door(923, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(922, KZ_DOOR_RUNTIME, &a);
+	return kz_door(924, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(923, KZ_DOOR_RUNTIME, &a);
+	return kz_door(925, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(924, KZ_DOOR_RUNTIME, &a);
+	return kz_door(926, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(925, KZ_DOOR_RUNTIME, &a);
+	return kz_door(927, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(926, KZ_DOOR_RUNTIME, &a);
+	return kz_door(928, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(927, KZ_DOOR_RUNTIME, &a);
+	return kz_door(929, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(928, KZ_DOOR_RUNTIME, &a);
+	return kz_door(930, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; cudaGraphNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(929, KZ_DOOR_RUNTIME, &a);
+	return kz_door(931, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {node, nodeParams};
-	return kz_door(930, KZ_DOOR_RUNTIME, &a);
+	return kz_door(932, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphNodeGetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {node, nodeParams};
-	return kz_door(931, KZ_DOOR_RUNTIME, &a);
+	return kz_door(933, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphExec_t graphExec; cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {graphExec, node, nodeParams};
-	return kz_door(932, KZ_DOOR_RUNTIME, &a);
+	return kz_door(934, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { cudaGraphConditionalHandle *pHandle_out; cudaGraph_t graph; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, graph, defaultLaunchValue, flags};
-	return kz_door(933, KZ_DOOR_RUNTIME, &a);
+	return kz_door(935, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphConditionalHandleCreate_v2(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, cudaExecutionContext_t ctx, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { cudaGraphConditionalHandle *pHandle_out; cudaGraph_t graph; cudaExecutionContext_t ctx; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, graph, ctx, defaultLaunchValue, flags};
-	return kz_door(934, KZ_DOOR_RUNTIME, &a);
+	return kz_door(936, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(935, KZ_DOOR_RUNTIME, &a);
+	return kz_door(937, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(935, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(937, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(936, KZ_DOOR_RUNTIME, &a);
+	return kz_door(938, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(936, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(938, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(937, KZ_DOOR_RUNTIME, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(937, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc) {
 	struct { cudaTextureObject_t *pTexObject; const cudaResourceDesc *pResDesc; const cudaTextureDesc *pTexDesc; const cudaResourceViewDesc *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(950, KZ_DOOR_RUNTIME, &a);
+	return kz_door(952, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDestroyTextureObject(cudaTextureObject_t texObject) {
 	struct { cudaTextureObject_t texObject; } a = {texObject};
-	return kz_door(951, KZ_DOOR_RUNTIME, &a);
+	return kz_door(955, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetTextureObjectResourceDesc(cudaResourceDesc *pResDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceDesc *pResDesc; cudaTextureObject_t texObject; } a = {pResDesc, texObject};
-	return kz_door(952, KZ_DOOR_RUNTIME, &a);
+	return kz_door(956, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetTextureObjectTextureDesc(cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject) {
 	struct { cudaTextureDesc *pTexDesc; cudaTextureObject_t texObject; } a = {pTexDesc, texObject};
-	return kz_door(953, KZ_DOOR_RUNTIME, &a);
+	return kz_door(957, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceViewDesc *pResViewDesc; cudaTextureObject_t texObject; } a = {pResViewDesc, texObject};
-	return kz_door(954, KZ_DOOR_RUNTIME, &a);
+	return kz_door(969, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject, const cudaResourceDesc *pResDesc) {
 	struct { cudaSurfaceObject_t *pSurfObject; const cudaResourceDesc *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(955, KZ_DOOR_RUNTIME, &a);
+	return kz_door(970, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject) {
 	struct { cudaSurfaceObject_t surfObject; } a = {surfObject};
-	return kz_door(956, KZ_DOOR_RUNTIME, &a);
+	return kz_door(971, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *pResDesc, cudaSurfaceObject_t surfObject) {
 	struct { cudaResourceDesc *pResDesc; cudaSurfaceObject_t surfObject; } a = {pResDesc, surfObject};
-	return kz_door(957, KZ_DOOR_RUNTIME, &a);
+	return kz_door(972, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource) {
 	struct { cudaGraphicsResource_t resource; } a = {resource};
-	return kz_door(958, KZ_DOOR_RUNTIME, &a);
+	return kz_door(973, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags) {
 	struct { cudaGraphicsResource_t resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(959, KZ_DOOR_RUNTIME, &a);
+	return kz_door(974, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(960, KZ_DOOR_RUNTIME, &a);
+	return kz_door(975, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(961, KZ_DOOR_RUNTIME, &a);
+	return kz_door(976, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, cudaGraphicsResource_t resource) {
 	struct { void **devPtr; size_t *size; cudaGraphicsResource_t resource; } a = {devPtr, size, resource};
-	return kz_door(962, KZ_DOOR_RUNTIME, &a);
+	return kz_door(977, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { cudaArray_t *array; cudaGraphicsResource_t resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {array, resource, arrayIndex, mipLevel};
-	return kz_door(963, KZ_DOOR_RUNTIME, &a);
+	return kz_door(978, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray, cudaGraphicsResource_t resource) {
 	struct { cudaMipmappedArray_t *mipmappedArray; cudaGraphicsResource_t resource; } a = {mipmappedArray, resource};
-	return kz_door(964, KZ_DOOR_RUNTIME, &a);
+	return kz_door(979, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int cudaDeviceCount, cudaGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; int *pCudaDevices; unsigned int cudaDeviceCount; cudaGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(965, KZ_DOOR_RUNTIME, &a);
+	return kz_door(980, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, unsigned int image, unsigned int target, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int image; unsigned int target; unsigned int flags; } a = {resource, image, target, flags};
-	return kz_door(966, KZ_DOOR_RUNTIME, &a);
+	return kz_door(981, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int buffer; unsigned int flags; } a = {resource, buffer, flags};
-	return kz_door(967, KZ_DOOR_RUNTIME, &a);
+	return kz_door(982, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLSetGLDevice(int device) {
 	struct { int device; } a = {device};
-	return kz_door(968, KZ_DOOR_RUNTIME, &a);
+	return kz_door(983, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLRegisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(969, KZ_DOOR_RUNTIME, &a);
+	return kz_door(984, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLMapBufferObject(void **devPtr, unsigned int bufObj) {
 	struct { void **devPtr; unsigned int bufObj; } a = {devPtr, bufObj};
-	return kz_door(970, KZ_DOOR_RUNTIME, &a);
+	return kz_door(985, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLUnmapBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(971, KZ_DOOR_RUNTIME, &a);
+	return kz_door(986, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLUnregisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(972, KZ_DOOR_RUNTIME, &a);
+	return kz_door(987, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLSetBufferObjectMapFlags(unsigned int bufObj, unsigned int flags) {
 	struct { unsigned int bufObj; unsigned int flags; } a = {bufObj, flags};
-	return kz_door(973, KZ_DOOR_RUNTIME, &a);
+	return kz_door(988, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLMapBufferObjectAsync(void **devPtr, unsigned int bufObj, cudaStream_t stream) {
 	struct { void **devPtr; unsigned int bufObj; cudaStream_t stream; } a = {devPtr, bufObj, stream};
-	return kz_door(974, KZ_DOOR_RUNTIME, &a);
+	return kz_door(989, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGLUnmapBufferObjectAsync(unsigned int bufObj, cudaStream_t stream) {
 	struct { unsigned int bufObj; cudaStream_t stream; } a = {bufObj, stream};
-	return kz_door(975, KZ_DOOR_RUNTIME, &a);
+	return kz_door(990, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, void *image, unsigned int flags) {
 	struct { cudaGraphicsResource **pCudaResource; void *image; unsigned int flags; } a = {pCudaResource, image, flags};
-	return kz_door(976, KZ_DOOR_RUNTIME, &a);
+	return kz_door(991, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerConnect(cudaEglStreamConnection *conn, void *eglStream) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; } a = {conn, eglStream};
-	return kz_door(977, KZ_DOOR_RUNTIME, &a);
+	return kz_door(992, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, void *eglStream, unsigned int flags) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; unsigned int flags; } a = {conn, eglStream, flags};
-	return kz_door(978, KZ_DOOR_RUNTIME, &a);
+	return kz_door(993, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(979, KZ_DOOR_RUNTIME, &a);
+	return kz_door(994, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerAcquireFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t *pCudaResource, cudaStream_t *pStream, unsigned int timeout) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t *pCudaResource; cudaStream_t *pStream; unsigned int timeout; } a = {conn, pCudaResource, pStream, timeout};
-	return kz_door(980, KZ_DOOR_RUNTIME, &a);
+	return kz_door(995, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamConsumerReleaseFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t pCudaResource, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t pCudaResource; cudaStream_t *pStream; } a = {conn, pCudaResource, pStream};
-	return kz_door(981, KZ_DOOR_RUNTIME, &a);
+	return kz_door(996, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerConnect(cudaEglStreamConnection *conn, void *eglStream, int width, int height) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; int width; int height; } a = {conn, eglStream, width, height};
-	return kz_door(982, KZ_DOOR_RUNTIME, &a);
+	return kz_door(997, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(983, KZ_DOOR_RUNTIME, &a);
+	return kz_door(998, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(984, KZ_DOOR_RUNTIME, &a);
+	return kz_door(999, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame *eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame *eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(985, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsResourceGetMappedEglFrame(cudaEglFrame *eglFrame, cudaGraphicsResource_t resource, unsigned int index, unsigned int mipLevel) {
 	struct { cudaEglFrame *eglFrame; cudaGraphicsResource_t resource; unsigned int index; unsigned int mipLevel; } a = {eglFrame, resource, index, mipLevel};
-	return kz_door(986, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaVDPAUGetDevice(int *device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int *device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(987, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1002, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaVDPAUSetVDPAUDevice(int device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(988, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1003, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsVDPAURegisterVideoSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(989, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1004, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGraphicsVDPAURegisterOutputSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(990, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1005, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsRegisterCallback(cudaLogsCallback_t callbackFunc, void *userData, cudaLogsCallbackHandle *callback_out) {
 	struct { cudaLogsCallback_t callbackFunc; void *userData; cudaLogsCallbackHandle *callback_out; } a = {callbackFunc, userData, callback_out};
-	return kz_door(991, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1006, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsUnregisterCallback(cudaLogsCallbackHandle callback) {
 	struct { cudaLogsCallbackHandle callback; } a = {callback};
-	return kz_door(992, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1007, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsCurrent(cudaLogIterator *iterator_out, unsigned int flags) {
 	struct { cudaLogIterator *iterator_out; unsigned int flags; } a = {iterator_out, flags};
-	return kz_door(993, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1008, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsDumpToFile(cudaLogIterator *iterator, const char *pathToFile, unsigned int flags) {
 	struct { cudaLogIterator *iterator; const char *pathToFile; unsigned int flags; } a = {iterator, pathToFile, flags};
-	return kz_door(994, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1009, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaLogsDumpToMemory(cudaLogIterator *iterator, char *buffer, size_t *size, unsigned int flags) {
 	struct { cudaLogIterator *iterator; char *buffer; size_t *size; unsigned int flags; } a = {iterator, buffer, size, flags};
-	return kz_door(995, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1010, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart13_cudaProfilerStart(void) {
-	return kz_door(996, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1011, KZ_DOOR_RUNTIME, 0);
 }
 
 static int kz_stub_cudart13_cudaProfilerStop(void) {
-	return kz_door(997, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1013, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart13___cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernel; const void *entryFuncAddr; } a = {kernel, entryFuncAddr};
-	return kz_door(998, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1014, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(999, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1015, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(999, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(1015, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1016, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart13_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernelPtr; const void *entryFuncAddr; } a = {kernelPtr, entryFuncAddr};
-	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1017, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart13[455] = {

@@ -7,6 +7,7 @@ extern void *const kz_stubs_cublas13[];
 extern void *const kz_stubs_cublasLt12[];
 extern void *const kz_stubs_cublasLt13[];
 extern void *const kz_stubs_cuda[];
+extern void *const kz_stubs_cudart11[];
 extern void *const kz_stubs_cudart12[];
 extern void *const kz_stubs_cudart13[];
 extern void *const kz_stubs_nvml[];
@@ -17,6 +18,7 @@ void *const *const kz_stubs[KZ_LIBRARIES] = {
 	kz_stubs_cublasLt12,
 	kz_stubs_cublasLt13,
 	kz_stubs_cuda,
+	kz_stubs_cudart11,
 	kz_stubs_cudart12,
 	kz_stubs_cudart13,
 	kz_stubs_nvml,

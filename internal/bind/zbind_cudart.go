@@ -3339,6 +3339,19 @@ func bind_cudaGraphInstantiate(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaGraphInstantiate_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphInstantiate_11)(args)
+	if a.PGraphExec == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GraphInstantiate11(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PErrorNode), hostmem.Ptr(a.PLogBuffer), uint64(a.BufferSize))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
+	return 0
+}
+
 func bind_cudaGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphInstantiateWithFlags)(args)
 	if a.PGraphExec == 0 {
@@ -3522,6 +3535,15 @@ func bind_cudaGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
 func bind_cudaGraphExecUpdate(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaGraphExecUpdate)(args)
 	err := (*cudart.Thread)(thread).GraphExecUpdate(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.ResultInfo))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGraphExecUpdate_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGraphExecUpdate_11)(args)
+	err := (*cudart.Thread)(thread).GraphExecUpdate11(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.HErrorNode_out), hostmem.Ptr(a.UpdateResult_out))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3837,6 +3859,36 @@ func bind_cudaCreateTextureObject(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaCreateTextureObject_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaCreateTextureObject_11)(args)
+	if a.PTexObject == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).CreateTextureObject11(hostmem.Ptr(a.PResDesc), hostmem.Ptr(a.PTexDesc), hostmem.Ptr(a.PResViewDesc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
+	return 0
+}
+
+func bind_cudaCreateTextureObject_v2_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaCreateTextureObject_v2_11)(args)
+	if a.PTexObject == 0 {
+		return refuseRuntime()
+	}
+	if a.PTexDesc == 0 {
+		return refuseRuntime()
+	}
+	s2 := hostmem.At[rt.CudaTextureDesc](hostmem.Ptr(a.PTexDesc))
+	r0, err := (*cudart.Thread)(thread).CreateTextureObject(hostmem.Ptr(a.PResDesc), s2, hostmem.Ptr(a.PResViewDesc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
+	return 0
+}
+
 func bind_cudaDestroyTextureObject(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaDestroyTextureObject)(args)
 	err := (*cudart.Thread)(thread).DestroyTextureObject(rt.CudaTextureObject_t(a.TexObject))
@@ -3865,6 +3917,109 @@ func bind_cudaGetTextureObjectTextureDesc(thread, args unsafe.Pointer) int32 {
 		return runtimeCode(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
+	return 0
+}
+
+func bind_cudaGetTextureObjectTextureDesc_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureObjectTextureDesc_11)(args)
+	err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc11(hostmem.Ptr(a.PTexDesc), rt.CudaTextureObject_t(a.TexObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetTextureObjectTextureDesc_v2_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureObjectTextureDesc_v2_11)(args)
+	if a.PTexDesc == 0 {
+		return refuseRuntime()
+	}
+	r0, err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc(rt.CudaTextureObject_t(a.TexObject))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
+	return 0
+}
+
+func bind_cudaBindTexture_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaBindTexture_11)(args)
+	err := (*cudart.Thread)(thread).BindTexture(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref), hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Desc), uint64(a.Size))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaBindTexture2D_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaBindTexture2D_11)(args)
+	err := (*cudart.Thread)(thread).BindTexture2D(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref), hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Desc), uint64(a.Width), uint64(a.Height), uint64(a.Pitch))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaBindTextureToArray_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaBindTextureToArray_11)(args)
+	err := (*cudart.Thread)(thread).BindTextureToArray(hostmem.Ptr(a.Texref), rt.CudaArray_const_t(a.Array), hostmem.Ptr(a.Desc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaBindTextureToMipmappedArray_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaBindTextureToMipmappedArray_11)(args)
+	err := (*cudart.Thread)(thread).BindTextureToMipmappedArray(hostmem.Ptr(a.Texref), rt.CudaMipmappedArray_const_t(a.MipmappedArray), hostmem.Ptr(a.Desc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaUnbindTexture_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaUnbindTexture_11)(args)
+	err := (*cudart.Thread)(thread).UnbindTexture(hostmem.Ptr(a.Texref))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetTextureAlignmentOffset_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureAlignmentOffset_11)(args)
+	err := (*cudart.Thread)(thread).GetTextureAlignmentOffset(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetTextureReference_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetTextureReference_11)(args)
+	err := (*cudart.Thread)(thread).GetTextureReference(hostmem.Ptr(a.Texref), hostmem.Ptr(a.Symbol))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaBindSurfaceToArray_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaBindSurfaceToArray_11)(args)
+	err := (*cudart.Thread)(thread).BindSurfaceToArray(hostmem.Ptr(a.Surfref), rt.CudaArray_const_t(a.Array), hostmem.Ptr(a.Desc))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaGetSurfaceReference_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaGetSurfaceReference_11)(args)
+	err := (*cudart.Thread)(thread).GetSurfaceReference(hostmem.Ptr(a.Surfref), hostmem.Ptr(a.Symbol))
+	if err != nil {
+		return runtimeCode(err)
+	}
 	return 0
 }
 
@@ -4283,6 +4438,21 @@ func bind_cudaLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
 
 func bind_cudaProfilerStart(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).ProfilerStart()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
+func bind_cudaProfilerInitialize_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaProfilerInitialize_11)(args)
+	if a.ConfigFile == 0 {
+		return refuseRuntime()
+	}
+	if a.OutputFile == 0 {
+		return refuseRuntime()
+	}
+	err := (*cudart.Thread)(thread).ProfilerInitialize(string(hostmem.String(hostmem.Ptr(a.ConfigFile))), string(hostmem.String(hostmem.Ptr(a.OutputFile))), int32(a.OutputMode))
 	if err != nil {
 		return runtimeCode(err)
 	}

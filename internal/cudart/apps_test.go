@@ -62,7 +62,12 @@ func compiler() string {
 // container writes the kernels as a fatbin container and gives an assembler file that holds it.
 func container(t *testing.T, flags uint64) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, "testdata/apps/rt_kernels.ptx"))
+	return containerOf(t, "rt_kernels.ptx", flags)
+}
+
+func containerOf(t *testing.T, file string, flags uint64) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "testdata/apps", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +94,11 @@ func program(t *testing.T, major, name string, flags ...string) string {
 	exe := filepath.Join(t.TempDir(), name)
 	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-DCUDART_VERSION=" + major + "000", "-I" + filepath.Join(repository, "include"), "-I" + apps,
 		filepath.Join(apps, name+".c"), "-o", exe}, flags...)
-	args = append(args, "-L"+libs, "-Wl,--no-as-needed", "-l:libcudart.so."+major, "-lpthread")
+	soname := "libcudart.so." + major
+	if major == "11" {
+		soname += ".0"
+	}
+	args = append(args, "-L"+libs, "-Wl,--no-as-needed", "-l:"+soname, "-lpthread")
 	if out, err := exec.Command(compiler(), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
@@ -126,16 +135,21 @@ func TestPrograms(t *testing.T) {
 		flags uint64 // of the container
 		quiet bool   // nothing on standard error
 		only  string // the one backend with several devices
+
+		after11 bool // calls what 11 has not
 	}{
-		{name: "rt_launch", quiet: true},
+		{name: "rt_launch", quiet: true, after11: true},
 		{name: "rt_memory", flags: fatbin.FlagZstd, quiet: true},
-		{name: "rt_stream", flags: fatbin.FlagLZ4, quiet: true},
-		{name: "rt_device", env: []string{"KUDZU_DEVICES=2", "KUDZU_MEMORY=256M"}, link: []string{"-lcuda"}, quiet: true, only: "cpu"},
-		{name: "rt_graph", quiet: true},
+		{name: "rt_stream", flags: fatbin.FlagLZ4, quiet: true, after11: true},
+		{name: "rt_device", env: []string{"KUDZU_DEVICES=2", "KUDZU_MEMORY=256M"}, link: []string{"-lcuda"}, quiet: true, only: "cpu", after11: true},
+		{name: "rt_graph", quiet: true, after11: true},
 		{name: "rt_errors"},
 		{name: "rt_errors", args: []string{"wild"}},
 	} {
-		for _, major := range []string{"12", "13"} {
+		for _, major := range []string{"11", "12", "13"} {
+			if major == "11" && p.after11 {
+				continue
+			}
 			t.Run(strings.Join(append([]string{p.name, major}, p.args...), "/"), func(t *testing.T) {
 				t.Parallel()
 				exe := program(t, major, p.name, append([]string{container(t, p.flags)}, p.link...)...)
@@ -149,6 +163,16 @@ func TestPrograms(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestReferences: textures and surfaces of programs built with CUDA 11, and what else only its runtime has.
+func TestReferences(t *testing.T) {
+	exe := program(t, "11", "rt_texref", containerOf(t, "rt_texref.ptx", 0))
+	for _, b := range backends {
+		if stdout, stderr := run(t, []string{"KUDZU_BACKEND=" + b}, exe); stdout != "ok\n" || stderr != "" {
+			t.Errorf("%s: %s%s", b, stdout, stderr)
 		}
 	}
 }

@@ -31,6 +31,8 @@ const (
 	noteManaged
 	noteHostVariable
 	noteGone
+	noteTexture
+	noteSurface
 )
 
 // fatbin is one translation unit's code. It becomes a library of the driver when one of its kernels or variables is used.
@@ -52,6 +54,8 @@ type entry struct {
 	host   hostmem.Ptr
 	name   hostmem.Ptr // read when it is first used: its library may be gone before
 	size   uint64
+	detail int32
+	offset atomic.Uint64 // of a texture: what its last binding skipped
 	kernel atomic.Uint64 // CUkernel, once looked up
 }
 
@@ -128,12 +132,12 @@ func (r *registry) update(d *driver.Thread) {
 					delete(r.fatbins, note.Fatbin)
 					gone = append(gone, f)
 				}
-			case noteKernel, noteVariable, noteManaged, noteHostVariable:
+			case noteKernel, noteVariable, noteManaged, noteHostVariable, noteTexture, noteSurface:
 				f := r.fatbins[note.Fatbin]
 				if f == nil {
 					continue
 				}
-				e := &entry{fatbin: f, kind: note.Kind, host: note.Host, name: note.Name, size: note.Size}
+				e := &entry{fatbin: f, kind: note.Kind, host: note.Host, name: note.Name, size: note.Size, detail: note.Detail}
 				f.entries = append(f.entries, e)
 				if fresh[e.host] == nil { // a template's stub may be registered by several units; each has the code
 					fresh[e.host] = e

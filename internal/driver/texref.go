@@ -316,6 +316,17 @@ func (t *Thread) texRefRows(h cu.CUtexref, d cu.CUDA_ARRAY_DESCRIPTOR, p, pitch 
 	})
 }
 
+// TexRefBound reports whether something is bound to a reference; the runtime asks.
+func (t *Thread) TexRefBound(h cu.CUtexref) bool {
+	r, err := t.texRef(h)
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bound && r.there()
+}
+
 func (t *Thread) surfRef(h cu.CUsurfref) (*SurfRef, error) {
 	if _, err := t.context(); err != nil {
 		return nil, err

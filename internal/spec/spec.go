@@ -27,8 +27,8 @@ func (s Span) In(major int) bool {
 	switch {
 	case major == 0:
 		return true
-	case s.Only != 0:
-		return s.Only == major
+	case s.Only != 0: // what 12 changed no more it took from 11, unless it is since 12
+		return s.Only == major || s.Only == 12 && major == 11 && s.Since < 12000
 	case s.Until != 0 && major*1000 >= int(s.Until):
 		return false
 	}
