@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -33,6 +35,14 @@ type runStats struct {
 	Fills               uint64       `json:"fills"`
 	FillBytes           uint64       `json:"fill_bytes"`
 	Kernels             []kernelNote `json:"kernels"` // compiled in this run
+	Times               []kernelTime `json:"times"`   // of kernels that ran, the longest first
+}
+
+type kernelTime struct {
+	Name     string  `json:"name"`
+	Block    string  `json:"block"` // the shape of blocks that this variant is for; 0x0x0: any
+	Launches uint64  `json:"launches"`
+	Ms       float64 `json:"ms"` // of all threads together
 }
 
 type kernelNote struct {
@@ -101,9 +111,9 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 		Seconds: took.Seconds(), Processes: n(cpu.ReportProcesses), Compiled: n(cpu.ReportCompiled), CompileMs: float64(n(cpu.ReportCompileNs)) / 1e6,
 		CacheHits: n(cpu.ReportCached), Launches: n(cpu.ReportLaunches), InterpretedLaunches: n(cpu.ReportInterpreted), KernelMs: float64(n(cpu.ReportKernelNs)) / 1e6,
 		Copies: n(cpu.ReportCopies), CopyBytes: n(cpu.ReportCopyBytes), Fills: n(cpu.ReportFills), FillBytes: n(cpu.ReportFillBytes),
-		Interpreted: []kernelNote{}, Kernels: []kernelNote{},
+		Interpreted: []kernelNote{}, Kernels: []kernelNote{}, Times: []kernelTime{},
 	}
-	text := b[8*cpu.ReportCounters:]
+	text := b[cpu.ReportLines:]
 	text = text[:min(n(cpu.ReportText), uint64(len(text)))]
 	for _, line := range strings.Split(string(text), "\n") {
 		parts := strings.SplitN(line, "\t", 3)
@@ -116,8 +126,19 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 			s.Interpreted = append(s.Interpreted, note)
 		case "compiled":
 			s.Kernels = append(s.Kernels, note)
+		case "ran":
+			var slot int
+			var block string
+			if _, err := fmt.Sscan(note.Note, &slot, &block); err != nil || slot < 0 || slot >= cpu.ReportSlots {
+				continue
+			}
+			at := cpu.ReportCounters + 2*slot
+			if n(at) > 0 {
+				s.Times = append(s.Times, kernelTime{note.Name, block, n(at + 1), float64(n(at)) / 1e6})
+			}
 		}
 	}
+	slices.SortStableFunc(s.Times, func(x, y kernelTime) int { return cmp.Compare(y.Ms, x.Ms) })
 	return s, nil
 }
 
@@ -128,6 +149,9 @@ func (s *runStats) write(path string) error {
 	}
 	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
+
+// longest is how many kernels are listed with their times.
+const longest = 12
 
 func (s *runStats) print(w io.Writer) {
 	fmt.Fprintf(w, "kudzu: %.2f s\n", s.Seconds)
@@ -140,5 +164,12 @@ func (s *runStats) print(w io.Writer) {
 		fmt.Fprintf(w, "            interpreted: %s: %s\n", k.Name, k.Note)
 	}
 	fmt.Fprintf(w, "  launches  %d, %.1f ms in kernels (all threads); %d interpreted\n", s.Launches, s.KernelMs, s.InterpretedLaunches)
+	for i, k := range s.Times {
+		if i == longest {
+			fmt.Fprintf(w, "            … and %d more kernels; --stats=file.json has all\n", len(s.Times)-i)
+			break
+		}
+		fmt.Fprintf(w, "            %9.1f ms %8d × %s (%s)\n", k.Ms, k.Launches, k.Name, k.Block)
+	}
 	fmt.Fprintf(w, "  copies    %d, %s; fills %d, %s\n", s.Copies, size(int64(s.CopyBytes)), s.Fills, size(int64(s.FillBytes)))
 }

@@ -181,7 +181,8 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	c->w.stop_line = c->w.stop_lanes = 0;
 	_Atomic uint64_t *spent = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns, memory_order_relaxed) : NULL;
 	_Atomic uint64_t *listed = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns_listed, memory_order_relaxed) : NULL;
-	int64_t t0 = spent || listed ? kz_nanos() : 0, dt = 0;
+	_Atomic uint64_t *own = op->kind == KZ_OP_KERNEL ? (_Atomic uint64_t *)op->u.kernel.k->i.times : NULL;
+	int64_t t0 = spent || listed || own ? kz_nanos() : 0, dt = 0;
 	fpmode old = fp_enter(ftz);
 	c->armed = 1;
 	uint64_t r = kz_enter(&c->jump, fn, l, &c->w, first, count, c->stack_top);
@@ -190,6 +191,10 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	if (t0) dt = kz_nanos() - t0;
 	if (spent) atomic_fetch_add_explicit(spent, (uint64_t)dt, memory_order_relaxed);
 	if (listed) atomic_fetch_add_explicit(listed, (uint64_t)dt, memory_order_relaxed);
+	if (own) {
+		atomic_fetch_add_explicit(own, (uint64_t)dt, memory_order_relaxed);
+		if (first == 0) atomic_fetch_add_explicit(own + 1, 1, memory_order_relaxed);
+	}
 	c->op = NULL;
 	if (__builtin_expect(r == 0, 1)) return KZ_FAULT_NONE;
 	if (r == KZ_STOP_YIELD && op->kind == KZ_OP_KERNEL) return KZ_PARKED;

@@ -177,6 +177,7 @@ struct kz_kernel_info {
 	uint64_t entry;
 	uint64_t image, image_size; // mapped range, for code offsets
 	uint64_t cookie;
+	uint64_t times; // address of two words, nanoseconds and launches of this kernel are added there; 0: not wanted
 	uint32_t shared_static, shared_align;
 	uint32_t frame_warp, frame_block, local_thread;
 	uint32_t ftz, spins, resumable;

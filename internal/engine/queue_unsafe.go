@@ -40,6 +40,7 @@ type KernelConfig struct {
 	Entry            uintptr // of the mapped code
 	Image, ImageSize uintptr // mapped range
 	Cookie           uint64  // comes back in a Fault
+	Times            uintptr // two words that stay: nanoseconds in this kernel and its launches are added there; 0: not wanted
 	SharedStatic     uint32
 	SharedAlign      uint32
 	FrameWarp        uint32
@@ -55,7 +56,7 @@ type Kernel struct{ c *C.struct_kz_kernel }
 // NewKernel registers code. The mapping must outlive the Kernel.
 func NewKernel(k *KernelConfig) (*Kernel, error) {
 	info := C.struct_kz_kernel_info{
-		entry: C.uint64_t(k.Entry), image: C.uint64_t(k.Image), image_size: C.uint64_t(k.ImageSize), cookie: C.uint64_t(k.Cookie),
+		entry: C.uint64_t(k.Entry), image: C.uint64_t(k.Image), image_size: C.uint64_t(k.ImageSize), cookie: C.uint64_t(k.Cookie), times: C.uint64_t(k.Times),
 		shared_static: C.uint32_t(k.SharedStatic), shared_align: C.uint32_t(k.SharedAlign),
 		frame_warp: C.uint32_t(k.FrameWarp), frame_block: C.uint32_t(k.FrameBlock), local_thread: C.uint32_t(k.LocalThread),
 		ftz: flag(k.FTZ), spins: flag(k.Spins), resumable: flag(k.Resumable),

@@ -333,7 +333,7 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, line func(int) int) (*v
 	}
 	variants.add(v)
 	v.code, err = engine.NewKernel(&engine.KernelConfig{
-		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id,
+		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id, Times: k.p.dev.b.report.times(k.decl.Name, block),
 		SharedStatic: meta.SharedStatic, SharedAlign: meta.SharedAlign, FrameWarp: meta.FrameWarp, FrameBlock: meta.FrameBlock,
 		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins, Resumable: meta.Resumable,
 	})

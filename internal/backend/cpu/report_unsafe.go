@@ -15,7 +15,8 @@ import (
 
 // A report is a file that `kudzu run --stats` gives its program in KUDZU_STATS: counters that every process of the
 // program adds to, and lines about kernels behind them. The program may end in any way, even by a signal; whoever made
-// the file reads it then. Layout: ReportCounters words of 64 bits, then the lines; the last counter is where they end.
+// the file reads it then. Layout: ReportCounters words of 64 bits, then ReportSlots pairs of them for the kernels that ran, then
+// the lines; the last counter is where they end.
 
 // The counters of a report, in order.
 const (
@@ -31,15 +32,23 @@ const (
 	ReportFills
 	ReportFillBytes
 	ReportProcesses // that used the backend
+	ReportKernels   // pairs in use
 	ReportText      // bytes of lines
 	ReportCounters
 )
 
-// ReportSize is the size of the file.
-const ReportSize = 1 << 20
+const (
+	// ReportSize is the size of the file.
+	ReportSize = 1 << 20
+	// ReportSlots is for how many kernels the file has times: nanoseconds of all threads, and launches.
+	ReportSlots = 2048
+	// ReportLines is where the lines begin.
+	ReportLines = 8*ReportCounters + 16*ReportSlots
+)
 
 type report struct {
 	counters *[ReportCounters]atomic.Uint64
+	kernels  *[ReportSlots][2]atomic.Uint64
 	text     []byte
 }
 
@@ -63,7 +72,8 @@ func openReport(path string) *report {
 		logx.Warnf("KUDZU_STATS: %v", err)
 		return nil
 	}
-	r := &report{counters: (*[ReportCounters]atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(b))), text: b[8*ReportCounters:]}
+	r := &report{counters: (*[ReportCounters]atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(b))), text: b[ReportLines:]}
+	r.kernels = (*[ReportSlots][2]atomic.Uint64)(unsafe.Pointer(&b[8*ReportCounters]))
 	r.counters[ReportProcesses].Add(1)
 	engine.CountKernels(uintptr(unsafe.Pointer(&r.counters[ReportKernelNs]))) // the mapping stays for good
 	return r
@@ -73,6 +83,19 @@ func (r *report) add(i int, n uint64) {
 	if r != nil {
 		r.counters[i].Add(n)
 	}
+}
+
+// times is where the engine adds up a kernel's time; 0: nobody asked, or too many kernels ran.
+func (r *report) times(name string, block [3]uint32) uintptr {
+	if r == nil {
+		return 0
+	}
+	n := r.counters[ReportKernels].Add(1) - 1
+	if n >= ReportSlots {
+		return 0
+	}
+	r.line("ran\t%s\t%d %dx%dx%d", name, n, block[0], block[1], block[2])
+	return uintptr(unsafe.Pointer(&r.kernels[n])) // the mapping stays for good
 }
 
 // line notes something about a kernel; what does not fit is left out.
