@@ -126,6 +126,7 @@ type Shape struct {
 	// to the base: tid.x and tid.y of a block that is 16 wide. 0: one segment.
 	Seg       int
 	SegStride int64
+	Table     *[32]int64 // how far each lane lies above lane 0, where strides do not say it (they are 0 then)
 	// Guess: Varying, but base + pattern unless a 32-bit index wrapped around between two lanes of the warp. Addresses
 	// may rely on it, data may not.
 	Guess bool

@@ -298,10 +298,7 @@ func (s Shape) String() string {
 	var b strings.Builder
 	b.WriteString(shapeWords[s.Kind])
 	if s.Kind == Affine {
-		fmt.Fprintf(&b, "(%d)", s.Stride)
-		if s.Seg != 0 {
-			fmt.Fprintf(&b, "/%d(%d)", s.Seg, s.SegStride)
-		}
+		b.WriteString(s.pattern())
 		if s.NoWrap {
 			b.WriteString("s")
 		}
@@ -310,10 +307,7 @@ func (s Shape) String() string {
 		}
 	}
 	if s.Kind == Varying && s.Guess {
-		fmt.Fprintf(&b, ", guess (%d)", s.Stride)
-		if s.Seg != 0 {
-			fmt.Fprintf(&b, "/%d(%d)", s.Seg, s.SegStride)
-		}
+		b.WriteString(", guess " + s.pattern())
 	} else if s.Kind == Varying && s.Seg != 0 {
 		fmt.Fprintf(&b, ", in %ds (%d)", s.Seg, s.Stride)
 	}
@@ -321,4 +315,15 @@ func (s Shape) String() string {
 		fmt.Fprintf(&b, "*%d", s.Align)
 	}
 	return b.String()
+}
+
+// pattern says how lanes differ: (stride), (stride)/segment(its stride), or all 32 distances.
+func (s Shape) pattern() string {
+	switch {
+	case s.Table != nil:
+		return fmt.Sprint(*s.Table)
+	case s.Seg != 0:
+		return fmt.Sprintf("(%d)/%d(%d)", s.Stride, s.Seg, s.SegStride)
+	}
+	return fmt.Sprintf("(%d)", s.Stride)
 }

@@ -13,60 +13,6 @@ func shape(st *state) error {
 	return nil
 }
 
-// pattern is how an affine value differs from lane 0: s × (lane mod seg) + ss × (lane div seg). seg 0: s × lane.
-type pattern struct {
-	s   int64
-	seg int
-	ss  int64
-}
-
-func (p pattern) at(lane int) int64 {
-	if p.seg == 0 {
-		return p.s * int64(lane)
-	}
-	return p.s*int64(lane%p.seg) + p.ss*int64(lane/p.seg)
-}
-
-func (p pattern) zero() bool { return p.s == 0 && p.ss == 0 }
-
-// norm writes one pattern one way.
-func (p pattern) norm(width int) pattern {
-	if p.seg >= width {
-		p.seg, p.ss = 0, 0
-	}
-	if p.seg != 0 && p.ss == p.s*int64(p.seg) {
-		p.seg, p.ss = 0, 0
-	}
-	if p.zero() {
-		return pattern{}
-	}
-	return p
-}
-
-func (p pattern) widen(seg int) pattern {
-	if p.seg == 0 && seg != 0 {
-		return pattern{p.s, seg, p.s * int64(seg)}
-	}
-	return p
-}
-
-func (p pattern) add(q pattern, sign int64) (pattern, bool) {
-	p, q = p.widen(q.seg), q.widen(p.seg)
-	if p.seg != q.seg {
-		return p, false
-	}
-	return pattern{p.s + sign*q.s, p.seg, p.ss + sign*q.ss}, true
-}
-
-func (p pattern) scale(k int64) pattern { return pattern{p.s * k, p.seg, p.ss * k} }
-
-func (p pattern) bounds(width int) (lo, hi int64) {
-	for l := 0; l < width; l++ {
-		lo, hi = min(lo, p.at(l)), max(hi, p.at(l))
-	}
-	return lo, hi
-}
-
 // fact is what the analysis holds of a value while it runs. Facts only ever get weaker.
 type fact struct {
 	kind   ir.ShapeKind // ShapeUnknown: not reached yet
@@ -258,7 +204,7 @@ func (a *analysis) shapeOf(v *ir.Value) ir.Shape {
 	}
 	s := ir.Shape{Kind: f.kind, Align: f.align, Guess: f.guess}
 	if f.kind == ir.Affine || f.guess {
-		s.Stride, s.Seg, s.SegStride = f.pat.s, f.pat.seg, f.pat.ss
+		s.Stride, s.Seg, s.SegStride, s.Table = f.pat.s, f.pat.seg, f.pat.ss, f.pat.table()
 	}
 	if f.kind == ir.Affine {
 		s.NoWrap, s.NoWrapU = a.noWrap(f, v.Type.Bits())

@@ -157,7 +157,11 @@ func (a *analysis) sregFact(in *ir.Inst, r fact) fact {
 		}
 		switch {
 		case s == ir.TidX && (n[1] == 1 && n[2] == 1 || x%32 == 0):
-			lanes(pattern{s: 1}, 32)
+			align := uint32(32)
+			if x == 32 {
+				align = maxAlign // every warp begins at 0
+			}
+			lanes(pattern{s: 1}, align)
 		case s == ir.TidX && pow:
 			lanes(pattern{s: 1, seg: x}, maxAlign)
 		case s == ir.TidY && x%32 == 0 || s == ir.TidZ && x*y%32 == 0:
@@ -213,8 +217,8 @@ func (a *analysis) genericFact(in *ir.Inst, r fact) fact {
 		p := pattern{s: k * a.local}
 		if f.kind >= ir.WarpUniform {
 			r.kind, r.pat = ir.Affine, p
-		} else if q, ok := f.pat.add(p, 1); f.kind == ir.Affine && ok {
-			r.pat = q.norm(a.width)
+		} else if f.kind == ir.Affine {
+			r.pat = f.pat.add(p, 1).norm(a.width)
 		} else {
 			r.kind, r.guess, r.seg = ir.Varying, false, 0
 		}
@@ -298,8 +302,7 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 			if in.Op == ir.Sub {
 				sign = -1
 			}
-			p, ok = x.pat.add(y.pat, sign)
-			return p, ok, hard(x, y)
+			return x.pat.add(y.pat, sign), true, hard(x, y)
 		}
 	case ir.Mul:
 		if known(x) && isConst {
@@ -319,7 +322,10 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 	case ir.Or, ir.Xor:
 		// Disjoint bits add: one side a multiple of what the other side stays below.
 		if x.kind >= ir.Affine && y.kind >= ir.Affine && (a.below(x, y) || a.below(y, x)) {
-			p, ok = x.pat.add(y.pat, 1)
+			return x.pat.add(y.pat, 1), true, true
+		}
+		if isConst {
+			p, ok = a.bitwise(in, x, c)
 			return p, ok, true
 		}
 	case ir.And:
@@ -327,10 +333,16 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 			if low := uint64(c) + 1; x.lo >= 0 && c >= 0 && low&uint64(c) == 0 && x.hi <= c {
 				return x.pat, true, true // it cuts nothing off
 			}
+			if p, ok = a.bitwise(in, x, c); ok {
+				return p, ok, true
+			}
 			return a.andPattern(x, uint64(c), w)
 		}
 	case ir.ShrU, ir.ShrS:
 		if isConst && x.kind == ir.Affine && c >= 0 && c < int64(w) {
+			if p, ok = a.bitwise(in, x, c); ok {
+				return p, ok, true
+			}
 			return a.shrPattern(x, int(c))
 		}
 	case ir.Trunc:
@@ -362,21 +374,11 @@ func (a *analysis) guessable(x fact, t ir.Type) bool {
 	return t.Bits() >= 32 && hi-lo < 1<<31
 }
 
-// wrapped is a pattern of values of w bits, which differ by its steps modulo 2^w.
-func (p pattern) wrapped(w int) pattern {
-	if w < 64 {
-		p.s, p.ss = p.s<<(64-w)>>(64-w), p.ss<<(64-w)>>(64-w)
-	}
-	return p
-}
-
 // below reports that every lane of small is at least 0 and less than what all lanes of big are multiples of.
 func (a *analysis) below(small, big fact) bool {
 	g := int64(big.align)
-	for _, s := range []int64{big.pat.s, big.pat.ss} {
-		if s != 0 {
-			g = min(g, s&-s)
-		}
+	if s := big.pat.step(a.width); s != 0 {
+		g = min(g, s)
 	}
 	return small.lo >= 0 && small.hi < g
 }
@@ -479,7 +481,7 @@ func (a *analysis) segments(in *ir.Inst, r *fact, x, y fact) {
 		switch {
 		case f.kind >= ir.WarpUniform:
 			return 0, true
-		case f.kind == ir.Affine && f.pat.seg == 0:
+		case f.kind == ir.Affine && f.pat.seg == 0 && f.pat.tab == "":
 			return f.pat.s, true
 		case segOf(f, a.width).seg == seg:
 			return segOf(f, a.width).s, true

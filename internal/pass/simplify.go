@@ -12,7 +12,7 @@ import (
 func simplify(st *state) error {
 	f := st.f
 	for round := 0; round < 50; round++ {
-		changed := simplifyOnce(f)
+		changed := simplifyOnce(f, st.cfg.Block)
 		changed = simplifyBranches(f) || changed
 		if !changed {
 			break
@@ -23,7 +23,7 @@ func simplify(st *state) error {
 	return nil
 }
 
-func simplifyOnce(f *ir.Func) bool {
+func simplifyOnce(f *ir.Func, block [3]uint32) bool {
 	with := map[*ir.Value]*ir.Value{}
 	find := func(v *ir.Value) *ir.Value {
 		for {
@@ -47,7 +47,7 @@ func simplifyOnce(f *ir.Func) bool {
 				}
 			}
 			if len(in.Results) == 1 && in.Op.Row().Effects == 0 {
-				if v := find2(fold(in), find); v != nil && v != in.Results[0] {
+				if v := find2(fold(in, block), find); v != nil && v != in.Results[0] {
 					with[in.Results[0]] = v
 					changed = true
 					continue
@@ -197,7 +197,7 @@ func constBool(b bool) *ir.Value {
 }
 
 // fold is what in's result is known to be, or nil. It may rewrite in to something simpler.
-func fold(in *ir.Inst) *ir.Value {
+func fold(in *ir.Inst, block [3]uint32) *ir.Value {
 	t := in.Results[0].Type
 	switch in.Op {
 	case ir.Copy:
@@ -235,7 +235,10 @@ func fold(in *ir.Inst) *ir.Value {
 			}
 		}
 	}
-	return algebra(in, t)
+	if v := algebra(in, t); v != nil {
+		return v
+	}
+	return foldBounds(in, t, block)
 }
 
 func foldPhi(in *ir.Inst) *ir.Value {

@@ -19,7 +19,7 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 		return
 	}
 	s, known := e.pattern(in)
-	if known && s.Stride&low == 0 && s.SegStride&low == 0 {
+	if known && multiples(s, low) {
 		if int64(addr.Shape.Align) >= int64(size) {
 			return
 		}
@@ -60,6 +60,18 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 	}
 	act := e.number(bad)
 	e.orMisaligned(in, e.cmp("ne", act, ll.Int("i32", 0)), func() ll.Val { return act })
+}
+
+// multiples reports lanes that differ from lane 0 by nothing in the low bits.
+func multiples(s ir.Shape, low int64) bool {
+	if s.Table != nil {
+		for _, t := range s.Table {
+			if t&low != 0 {
+				return false
+			}
+		}
+	}
+	return s.Stride&low == 0 && s.SegStride&low == 0
 }
 
 // alignment is what a test proved: the value is a multiple of size.

@@ -415,7 +415,10 @@ func (e *emitter) vector(v *ir.Value) ll.Val {
 
 // laneOffset is how much lane l of an affine value lies above lane 0.
 func laneOffset(s ir.Shape, l int) int64 {
-	if s.Seg == 0 {
+	switch {
+	case s.Table != nil:
+		return s.Table[l]
+	case s.Seg == 0:
 		return s.Stride * int64(l)
 	}
 	return s.Stride*int64(l%s.Seg) + s.SegStride*int64(l/s.Seg)

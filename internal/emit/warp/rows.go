@@ -34,7 +34,7 @@ func (e *emitter) inRows() bool {
 				if in.Space != ir.Global {
 					return false
 				}
-				if s, known := e.pattern(in); !known || s.Kind < ir.WarpUniform && (s.Seg != 0 || s.Stride > 16) {
+				if s, known := e.pattern(in); !known || s.Kind < ir.WarpUniform && (s.Seg != 0 || s.Stride > 16 || s.Table != nil) {
 					other++
 				} else {
 					side++
