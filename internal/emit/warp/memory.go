@@ -88,6 +88,7 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	a := e.access(in, in.Results)
 	e.aligned(in, a.size, a.mask, a.all)
 	var out []ll.Val
+	var plan *knownPlan
 	switch {
 	case a.uniform():
 		out = e.loadUniform(a)
@@ -101,6 +102,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 		out = e.loadSegStrided(a)
 	case a.known && a.same() && len(a.types) == 1 && a.shape.Seg == 0 && a.shape.Stride > 0 && a.shape.Stride%int64(a.size) == 0 && a.shape.Stride <= 4*int64(a.size):
 		out = e.loadStrided(a, int(a.shape.Stride)/a.size)
+	case e.planned(a, &plan):
+		out = e.loadKnown(a, plan)
 	case e.mayBeUnit(a):
 		out = e.choose(e.isUnit(a), "unit", func() []ll.Val { return []ll.Val{e.loadAtFirst(a)} }, func() []ll.Val { return e.gather(a) })
 	default:
