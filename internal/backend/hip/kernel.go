@@ -32,7 +32,12 @@ type code struct {
 	meta    *codeobject.Kernel
 	params  int   // bytes that a launch must give
 	args    []int // offsets of the explicit arguments
+
+	explicit int // bytes that the code takes: params, rounded up at most
 }
+
+// maxPadding is how far the code's argument may be rounded up behind PTX's parameters.
+const maxPadding = 16
 
 // Name is the entry's name.
 func (k *kernel) Name() string { return k.decl.Name }
@@ -126,9 +131,9 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 		return nil, true, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 	}
 	c = &code{dev: d, name: k.decl.Name, meta: o.Kernel(k.decl.Name)}
-	c.params = min(c.meta.Explicit(), k.decl.ParamBytes)
-	if c.meta.Explicit() > k.decl.ParamBytes {
-		return nil, true, fmt.Errorf("BUG: kernel %s: the code takes %d bytes of parameters, PTX has %d", k.decl.Name, c.meta.Explicit(), k.decl.ParamBytes)
+	c.explicit, c.params = c.meta.Explicit(), k.decl.ParamBytes
+	if c.explicit > (c.params+maxPadding-1)&^(maxPadding-1) {
+		return nil, true, fmt.Errorf("BUG: kernel %s: the code takes %d bytes of parameters, PTX has %d", k.decl.Name, c.explicit, c.params)
 	}
 	for i := range c.meta.Args {
 		if a := &c.meta.Args[i]; !a.Hidden() {

@@ -97,7 +97,7 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 // to each argument that the metadata names.
 func (q *queue) launch(c *code, l *backend.Launch) error {
 	const extra = 40 // BUFFER_POINTER, p, BUFFER_SIZE, &n, END
-	n := len(l.Params)
+	n := max(len(l.Params), c.explicit)
 	buf := dl.Alloc(extra + 8 + 8*len(c.args) + n)
 	defer buf.Free()
 	b := buf.Bytes()

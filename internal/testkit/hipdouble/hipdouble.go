@@ -22,6 +22,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -39,21 +40,44 @@ func sources() ([]string, error) {
 	return nil, fmt.Errorf("the double's sources are not here")
 }
 
+// built are the libraries compiled so far, by their flags: compiling takes a second, and each test wants a copy of its own,
+// because a library that is open twice is open once.
+var built struct {
+	sync.Mutex
+	libs map[string][]byte
+}
+
 // Build compiles the double, with more flags for the C compiler if given, and gives the library's path.
 func Build(t testing.TB, flags ...string) string {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skipf("no C compiler: %v", err)
-	}
-	list, err := sources()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built.Lock()
+	defer built.Unlock()
 	out := filepath.Join(t.TempDir(), "libamdhip64.so.6")
-	args := append([]string{"-O1", "-g", "-shared", "-fPIC", "-Wall", "-Werror", "-o", out}, flags...)
-	if text, err := exec.Command(cc, append(append(args, list...), "-lpthread")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	key := strings.Join(flags, " ")
+	if built.libs[key] == nil {
+		cc, err := exec.LookPath("cc")
+		if err != nil {
+			t.Skipf("no C compiler: %v", err)
+		}
+		list, err := sources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"-O1", "-g", "-shared", "-fPIC", "-Wall", "-Werror", "-o", out}, flags...)
+		if text, err := exec.Command(cc, append(append(args, list...), "-lpthread")...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if built.libs == nil {
+			built.libs = map[string][]byte{}
+		}
+		built.libs[key] = b
+	}
+	if err := os.WriteFile(out, built.libs[key], 0o755); err != nil {
+		t.Fatal(err)
 	}
 	return out
 }
