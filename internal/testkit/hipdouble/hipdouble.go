@@ -3,7 +3,7 @@
 //
 // The protocol is one line each way over a socket that the runner listens on, its path in KUDZU_DOUBLE_RUNNER:
 //
-//	launch kernel=NAME arch=gfx1100 base=ADDR size=N kd=ADDR entry=ADDR grid=X,Y,Z block=X,Y,Z lds=N kernarg=ADDR bytes=N arena=ADDR
+//	launch kernel=NAME arch=gfx1100 base=ADDR size=N kd=ADDR entry=ADDR grid=X,Y,Z block=X,Y,Z lds=N kernarg=ADDR bytes=N arena=ADDR cooperative=0
 //	ok | error N
 //
 // Addresses are of the process that launches; all of them lie in the arena, a mapping of 4 GiB at arena of the file that
@@ -91,6 +91,7 @@ type Launch struct {
 	LDS            uint32
 	Kernarg, Bytes uint64
 	Arena          uint64
+	Cooperative    uint64 // 1: all blocks run at once
 }
 
 // Serve answers launches on a socket of its own until the test ends, and tells programs of this process where it is.
@@ -140,7 +141,7 @@ func parse(line string) (*Launch, error) {
 		return nil, fmt.Errorf("not a launch: %q", line)
 	}
 	l := &Launch{}
-	numbers := map[string]*uint64{"base": &l.Base, "size": &l.Size, "kd": &l.KD, "entry": &l.Entry, "kernarg": &l.Kernarg, "bytes": &l.Bytes, "arena": &l.Arena}
+	numbers := map[string]*uint64{"base": &l.Base, "size": &l.Size, "kd": &l.KD, "entry": &l.Entry, "kernarg": &l.Kernarg, "bytes": &l.Bytes, "arena": &l.Arena, "cooperative": &l.Cooperative}
 	triples := map[string]*[3]uint32{"grid": &l.Grid, "block": &l.Block}
 	for _, w := range words[1:] {
 		key, val, _ := strings.Cut(w, "=")

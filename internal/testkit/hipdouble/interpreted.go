@@ -74,11 +74,35 @@ func (c *Interpreted) Live(kind int) int {
 	return int(int64(f.Call(uintptr(kind))))
 }
 
-// Alloc and Free serve the interpreter's device malloc, which these tests do without.
-func (c *Interpreted) Alloc(uint64, uint64) (backend.Addr, error) { return 0, backend.ErrNoMemory }
+// Reset makes the double forget a fault.
+func (c *Interpreted) Reset() {
+	if f, err := c.lib.Find("kz_double_reset"); err == nil {
+		f.Call()
+	}
+}
 
-// Free has nothing to give back.
-func (c *Interpreted) Free(backend.Addr) error { return backend.ErrNotFound }
+// Alloc gives the interpreter memory for what it needs beside the program's: device malloc, the state of a cooperative grid.
+func (c *Interpreted) Alloc(n, _ uint64) (backend.Addr, error) {
+	f, err := c.lib.Find(hip.Rows[hip.HipHostMalloc].Name)
+	if err != nil {
+		return 0, err
+	}
+	out := dl.Alloc(8)
+	defer out.Free()
+	if int32(f.Call(out.Addr(), uintptr(n), 0)) != 0 {
+		return 0, backend.ErrNoMemory
+	}
+	return backend.Addr(binary.LittleEndian.Uint64(out.Bytes())), nil
+}
+
+// Free gives it back.
+func (c *Interpreted) Free(a backend.Addr) error {
+	f, err := c.lib.Find(hip.Rows[hip.HipHostFree].Name)
+	if err == nil && int32(f.Call(uintptr(a))) != 0 {
+		err = backend.ErrNotFound
+	}
+	return err
+}
 
 // describe reads a kernel's PTX.
 func (c *Interpreted) describe(req *compile.Request) (*entry, *backend.KernelInfo, error) {
@@ -212,7 +236,7 @@ func (c *Interpreted) run(l *Launch) error {
 	if err != nil {
 		return err
 	}
-	return interp.RunNow(k, &backend.Launch{Grid: l.Grid, Block: l.Block, DynamicShared: l.LDS, Params: append([]byte(nil), args[:e.k.ParamBytes]...)})
+	return interp.RunNow(k, &backend.Launch{Grid: l.Grid, Block: l.Block, DynamicShared: l.LDS, Cooperative: l.Cooperative == 1, Params: append([]byte(nil), args[:e.k.ParamBytes]...)})
 }
 
 // checkHidden compares what the runtime fills in with the launch, byte for byte.

@@ -65,7 +65,7 @@ void object_free(struct module *m);
 /* launch.c */
 struct launch {
     struct function *fn;
-    uint32_t grid[3], block[3], shared;
+    uint32_t grid[3], block[3], shared, cooperative;
     char *kernarg;
 };
 int launch_prepare(struct launch *l, const char *block, size_t n);

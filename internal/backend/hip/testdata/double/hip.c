@@ -16,6 +16,13 @@ long live[4];
 
 long kz_double_live(int kind) { return live[kind]; }
 
+/* A fault is over: for tests that go on. */
+void kz_double_reset(void) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_DEVICES; i++) devices[i].error = OK;
+    pthread_mutex_unlock(&lock);
+}
+
 static int fail(int r) { return last_error = r; }
 
 struct event {
@@ -436,8 +443,8 @@ int hipModuleGetFunction(struct function **out, struct module *m, const char *na
     return fail(NOT_FOUND);
 }
 
-static int launch(struct function *f, const uint32_t *g, const uint32_t *b, uint32_t shared, struct stream *s, const char *block, size_t n) {
-    struct op o = {.kind = OP_KERNEL, .launch = {.fn = f, .shared = shared}};
+static int launch(struct function *f, const uint32_t *g, const uint32_t *b, uint32_t shared, struct stream *s, const char *block, size_t n, int cooperative) {
+    struct op o = {.kind = OP_KERNEL, .launch = {.fn = f, .shared = shared, .cooperative = cooperative}};
     if (!f || !f->module || f->module->magic != MODULE_MAGIC || f->module->dev != current) return fail(INVALID_HANDLE);
     for (int i = 0; i < 3; i++) {
         if (!g[i] || !b[i] || (uint64_t)g[i] * b[i] > UINT32_MAX) return fail(INVALID_VALUE);
@@ -460,7 +467,7 @@ static int launch(struct function *f, const uint32_t *g, const uint32_t *b, uint
 
 int hipModuleLaunchKernel(struct function *f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared, struct stream *s, void **params, void **extra) {
     if (params || !extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return fail(INVALID_VALUE);
-    return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, s, extra[1], *(size_t *)extra[3]);
+    return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, s, extra[1], *(size_t *)extra[3], 0);
 }
 
 #ifndef ROCM5
@@ -476,6 +483,6 @@ int hipModuleLaunchCooperativeKernel(struct function *f, uint32_t gx, uint32_t g
         memcpy(block + a->offset, params[k++], a->size);
         n = a->offset + a->size;
     }
-    return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, s, block, n);
+    return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, s, block, n, 1);
 }
 #endif

@@ -60,9 +60,9 @@ int launch_run(struct launch *l) {
     struct function *f = l->fn;
     int64_t entry;
     memcpy(&entry, (char *)f->kd + 16, 8);
-    int n = snprintf(line, sizeof line, "launch kernel=%s arch=%s base=%#lx size=%#zx kd=%#lx entry=%#lx grid=%u,%u,%u block=%u,%u,%u lds=%u kernarg=%p bytes=%u arena=%p\n", f->name,
+    int n = snprintf(line, sizeof line, "launch kernel=%s arch=%s base=%#lx size=%#zx kd=%#lx entry=%#lx grid=%u,%u,%u block=%u,%u,%u lds=%u kernarg=%p bytes=%u arena=%p cooperative=%u\n", f->name,
                      devices[f->module->dev].arch, (unsigned long)f->module->base, f->module->size, (unsigned long)f->kd, (unsigned long)(f->kd + entry), l->grid[0], l->grid[1], l->grid[2],
-                     l->block[0], l->block[1], l->block[2], l->shared, (void *)l->kernarg, f->kernarg, (void *)arena);
+                     l->block[0], l->block[1], l->block[2], l->shared, (void *)l->kernarg, f->kernarg, (void *)arena, l->cooperative);
     pthread_mutex_lock(&talking);
     int r = LAUNCH_FAILURE;
     if (runner < 0) runner = connect_runner();
