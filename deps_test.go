@@ -32,7 +32,7 @@ var rules = []rule{
 	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image", why: "approx defines the .approx functions once; image names the runtime entries"},
 	{room: "pass", may: "ir"},
 	{room: "emit/warp", may: "ir ll image", why: "the calling convention is image's"},
-	{room: "emit/simt", may: "ir ll"},
+	{room: "emit/simt", may: "ir ll image", why: "functions' numbers are image's"},
 	{room: "compile", may: "image cache logx"},
 	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject"},
 	// leaves

@@ -172,6 +172,14 @@ func (f *Func) Alloca(t string, align int) Val {
 	return v
 }
 
+// AllocaIn is Alloca in a target's own space of pointers: t is their type, "ptr addrspace(5)".
+func (f *Func) AllocaIn(t, elem string, align int) Val {
+	v := f.name(t)
+	_, space, _ := strings.Cut(t, " ")
+	f.allocs = append(f.allocs, fmt.Sprintf("  %s = alloca %s, align %d, %s", v.S, elem, align, space))
+	return v
+}
+
 // NewLabel makes a fresh block name.
 func (f *Func) NewLabel(hint string) string {
 	f.labels++

@@ -17,7 +17,8 @@ import (
 // instcombine makes of integers that are floats' bits would not be what the program's instructions give for NaNs.
 var gpuLevels = map[string]level{
 	"nvptx64": {"function(sroa,early-cse,simplifycfg,adce)", 2},
-	"amdgcn":  {"function(sroa,early-cse,simplifycfg,adce)", 2},
+	// Calls cost AMD's GPUs a stack; LLVM 19 dies on functions that nobody calls.
+	"amdgcn": {"globaldce,cgscc(inline),globaldce,function(sroa,early-cse," + combine + ",simplifycfg,early-cse,adce)", 2},
 }
 
 // forGPU compiles a module, or one kernel of it, for a GPU: no image but what its driver loads, or what is linked for it.
@@ -27,7 +28,7 @@ func (p *Pipeline) forGPU(req *compile.Request, t *clock) (*compile.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	code, err := simt.Emit(kernels, simt.Config{Target: req.Target.CPU})
+	code, err := simt.Emit(kernels, simt.Config{Target: req.Target.CPU, CodeObject: req.Options.CodeObject})
 	if err != nil {
 		return nil, stageError("emit", err)
 	}

@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,12 +10,25 @@ import (
 	"kudzu/internal/ll"
 )
 
-// amdgcn is AMD's GPUs.
+// amdgcn is AMD's GPUs through LLVM's AMDGPU target: the result is an object that internal/codeobject links. A warp of the
+// program is 32 lanes: a wave where waves have 32, half of one where they have 64.
 type amdgcn struct {
-	name string
+	name  string
+	major int // generation: 9 is GCN and CDNA, 10 RDNA1 and 2, 11 RDNA3, 12 RDNA4
+	wave  int
 }
 
+// amdgcnTargets are the processors that code was compiled for in tests.
 var amdgcnTargets = map[string]amdgcn{}
+
+func init() {
+	for _, name := range []string{"gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"} {
+		amdgcnTargets[name] = amdgcn{name, int(name[3]-'0')*10 + int(name[4]-'0'), 32}
+	}
+	for _, name := range []string{"gfx906", "gfx908", "gfx90a", "gfx942"} {
+		amdgcnTargets[name] = amdgcn{name, 9, 64}
+	}
+}
 
 func amdgcnNames() string { return strings.Join(slices.Sorted(maps.Keys(amdgcnTargets)), ", ") }
 
@@ -23,19 +37,306 @@ var (
 	amdgcnWays [ir.NumOps]Way
 )
 
-func fillAMDGCN() {}
+func (t amdgcn) triple() string { return "amdgcn-amd-amdhsa" }
 
-func (t amdgcn) triple() string                               { return "amdgcn-amd-amdhsa" }
-func (t amdgcn) features() string                             { return "" }
-func (t amdgcn) attributes() []string                         { return nil }
-func (t amdgcn) trailer() string                              { return "" }
-func (t amdgcn) pointers() bool                               { return false }
-func (t amdgcn) own(op ir.Op) emitFn                          { return amdgcnOwn[op] }
-func (t amdgcn) way(op ir.Op) Way                             { return amdgcnWays[op] }
-func (t amdgcn) space(sp ir.Space) int                        { return 0 }
-func (t amdgcn) head(e *emitter) string                       { return "" }
-func (t amdgcn) param(e *emitter, off int, ty ir.Type) ll.Val { return ll.Val{} }
-func (t amdgcn) paramAddr(e *emitter, off int) ll.Val         { return ll.Val{} }
-func (t amdgcn) variable(e *emitter, in *ir.Inst) ll.Val      { return ll.Val{} }
-func (t amdgcn) exit(e *emitter)                              {}
-func (t amdgcn) frame(e *emitter, bytes, align int) ll.Val    { return ll.Val{} }
+func (t amdgcn) features() string {
+	if t.wave == 64 {
+		return ""
+	}
+	return "+wavefrontsize32"
+}
+
+func (t amdgcn) attributes(flush bool) []string {
+	mode := "ieee,ieee"
+	if flush {
+		mode = "preserve-sign,preserve-sign"
+	}
+	return []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`, `"amdgpu-flat-work-group-size"="1,1024"`,
+		`"denormal-fp-math"="ieee,ieee"`, fmt.Sprintf("%q=%q", "denormal-fp-math-f32", mode), fmt.Sprintf("%q=%q", "target-cpu", t.name)}
+}
+
+func (t amdgcn) pointers() bool { return false }
+
+func (t amdgcn) own(op ir.Op) emitFn { return amdgcnOwn[op] }
+
+func (t amdgcn) way(op ir.Op) Way { return amdgcnWays[op] }
+
+// space: constant memory is memory that nobody writes, and so are the parameters.
+func (t amdgcn) space(sp ir.Space) int {
+	switch sp {
+	case ir.Global:
+		return 1
+	case ir.Shared:
+		return 3
+	case ir.Const, ir.ParamSpace:
+		return 4
+	case ir.Local:
+		return 5
+	}
+	return 0
+}
+
+// head: the parameter block is the kernel's only argument, byte for byte as PTX lays it out.
+func (t amdgcn) head(e *emitter) string {
+	arg := ""
+	if n := e.m.ParamBytes; n > 0 {
+		arg = fmt.Sprintf("ptr addrspace(4) byref([%d x i8]) align 16 %%p", n)
+	}
+	e.nanSources(e.f)
+	return fmt.Sprintf("amdgpu_kernel void @%s(%s)", quote(e.m.Kernel), arg)
+}
+
+func (t amdgcn) param(e *emitter, off int, ty ir.Type) ll.Val {
+	bytes := max(ty.Bits()/8, 1)
+	if off < 0 || off+bytes > e.m.ParamBytes {
+		return constant(ty, 0)
+	}
+	align := 16
+	for off%align != 0 {
+		align /= 2
+	}
+	p := e.o.Op("ptr addrspace(4)", "getelementptr i8, ptr addrspace(4) %%p, i64 %d", off)
+	return e.o.Op(typ(ty), "load %s, %s, align %d, !invariant.load !0", typ(ty), p, align)
+}
+
+func (t amdgcn) paramAddr(e *emitter, off int) ll.Val {
+	p := e.o.Op("i64", "ptrtoint ptr addrspace(4) %%p to i64")
+	return e.op2("add", p, ll.Int("i64", int64(off)))
+}
+
+// variable is a symbol that is bound when the code is loaded.
+func (t amdgcn) variable(e *emitter, in *ir.Inst) ll.Val {
+	name := e.g.declare(in.Sym, "external addrspace(1) global [1 x i8], align 1")
+	p := e.o.Op("i64", "ptrtoint ptr addrspace(1) %s to i64", name)
+	return e.op2("add", p, ll.Int("i64", in.Off))
+}
+
+func (t amdgcn) prologue(e *emitter) { e.prologue() }
+
+// exit: the instruction that ends a wave ends all its lanes.
+func (t amdgcn) exit(e *emitter) { e.fail("exit inside of a function that is called") }
+
+func (t amdgcn) frame(e *emitter, bytes, align int) ll.Val {
+	return e.o.AllocaIn("ptr addrspace(5)", fmt.Sprintf("[%d x i8]", bytes), align)
+}
+
+// trailer names the version of code objects.
+func (t amdgcn) trailer(cfg Config) string {
+	v := cfg.CodeObject
+	if v == 0 {
+		v = 5
+	}
+	return fmt.Sprintf("!llvm.module.flags = !{!1}\n!1 = !{i32 1, !\"amdhsa_code_object_version\", i32 %d}\n", 100*v)
+}
+
+func fillAMDGCN() {
+	put := func(way Way, fn emitFn, ops ...ir.Op) {
+		for _, op := range ops {
+			amdgcnOwn[op], amdgcnWays[op] = fn, way
+		}
+	}
+	put(Native, gcnSReg, ir.SReg)
+	put(Native, gcnIsSpace, ir.IsSpace)
+	put(Native, gcnClock, ir.Clock)
+	put(Native, gcnShfl, ir.Shfl)
+	put(Native, gcnVote, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot)
+	put(Native, gcnMatchAny, ir.MatchAny)
+	put(Native, gcnMatchAll, ir.MatchAll)
+	put(Native, gcnRedux, ir.Redux)
+	put(Native, gcnActiveMask, ir.ActiveMask)
+	put(Native, gcnElect, ir.Elect)
+	put(Native, gcnWarpSync, ir.WarpSync)
+	put(Native, gcnBar, ir.Bar)
+	put(Native, gcnCallRt, ir.CallRt)
+	put(Native, gcnCallInd, ir.CallInd)
+}
+
+// hidden reads the runtime's own arguments, which follow the kernel's: block counts as words from 0, block sizes as halves from 12
+// (code objects of version 5 and later); earlier versions have them in the dispatch packet.
+func (e *emitter) hidden(t string, off int) ll.Val {
+	p := e.o.Call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+	q := e.o.Op("ptr addrspace(4)", "getelementptr i8, %s, i64 %d", p, off)
+	return e.o.Op(t, "load %s, %s, align %d, !invariant.load !0", t, q, bitsOf(t)/8)
+}
+
+func (e *emitter) dispatch(t string, off int) ll.Val {
+	p := e.o.Call("ptr addrspace(4)", "llvm.amdgcn.dispatch.ptr")
+	q := e.o.Op("ptr addrspace(4)", "getelementptr i8, %s, i64 %d", p, off)
+	return e.o.Op(t, "load %s, %s, align %d, !invariant.load !0", t, q, bitsOf(t)/8)
+}
+
+// ntid is a dimension of the block, nctaid of the grid.
+func (e *emitter) ntid(d int) ll.Val {
+	if e.cfg.CodeObject != 0 && e.cfg.CodeObject < 5 {
+		return e.conv("zext", e.dispatch("i16", 4+2*d), "i32")
+	}
+	return e.conv("zext", e.hidden("i16", 12+2*d), "i32")
+}
+
+func (e *emitter) nctaid(d int) ll.Val {
+	if e.cfg.CodeObject != 0 && e.cfg.CodeObject < 5 {
+		return e.op2("udiv", e.dispatch("i32", 12+4*d), e.ntid(d))
+	}
+	return e.hidden("i32", 4*d)
+}
+
+func (e *emitter) tid(d int) ll.Val {
+	return e.o.Call("i32", "llvm.amdgcn.workitem.id."+"xyz"[d:d+1])
+}
+
+// linearID is the thread's number in its block.
+func (e *emitter) linearID() ll.Val {
+	row := e.op2("add", e.op2("mul", e.tid(2), e.ntid(1)), e.tid(1))
+	return e.op2("add", e.op2("mul", row, e.ntid(0)), e.tid(0))
+}
+
+// laneInWave is the lane's number among all of its wave.
+func (e *emitter) laneInWave() ll.Val {
+	ones, zero := ll.Int("i32", -1), ll.Int("i32", 0)
+	lo := e.o.Call("i32", "llvm.amdgcn.mbcnt.lo", ones, zero)
+	if e.wave() == 32 {
+		return lo
+	}
+	return e.o.Call("i32", "llvm.amdgcn.mbcnt.hi", ones, lo)
+}
+
+func (e *emitter) wave() int { return e.t.(amdgcn).wave }
+
+// lane is the lane's number in its warp.
+func (e *emitter) lane() ll.Val {
+	l := e.laneInWave()
+	if e.wave() == 32 {
+		return l
+	}
+	return e.op2("and", l, ll.Int("i32", 31))
+}
+
+func gcnSReg(e *emitter, in *ir.Inst) {
+	bit := func() ll.Val { return e.op2("shl", ll.Int("i32", 1), e.lane()) }
+	below := func() ll.Val { return e.op2("sub", bit(), ll.Int("i32", 1)) }
+	var x ll.Val
+	switch s := in.Sreg; s {
+	case ir.TidX, ir.TidY, ir.TidZ:
+		x = e.tid(int(s - ir.TidX))
+	case ir.NtidX, ir.NtidY, ir.NtidZ:
+		x = e.ntid(int(s - ir.NtidX))
+	case ir.CtaidX, ir.CtaidY, ir.CtaidZ:
+		x = e.o.Call("i32", "llvm.amdgcn.workgroup.id."+"xyz"[s-ir.CtaidX:s-ir.CtaidX+1])
+	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ: // a cluster is one block
+		x = e.o.Call("i32", "llvm.amdgcn.workgroup.id."+"xyz"[s-ir.ClusterIDX:s-ir.ClusterIDX+1])
+	case ir.NctaidX, ir.NctaidY, ir.NctaidZ:
+		x = e.nctaid(int(s - ir.NctaidX))
+	case ir.NClusterIDX, ir.NClusterIDY, ir.NClusterIDZ:
+		x = e.nctaid(int(s - ir.NClusterIDX))
+	case ir.LaneID:
+		x = e.lane()
+	case ir.WarpID:
+		x = e.op2("lshr", e.linearID(), ll.Int("i32", 5))
+	case ir.NWarpID:
+		n := e.op2("mul", e.op2("mul", e.ntid(0), e.ntid(1)), e.ntid(2))
+		x = e.op2("lshr", e.op2("add", n, ll.Int("i32", 31)), ll.Int("i32", 5))
+	case ir.LanemaskEQ:
+		x = bit()
+	case ir.LanemaskLT:
+		x = below()
+	case ir.LanemaskLE:
+		x = e.op2("or", bit(), below())
+	case ir.LanemaskGE:
+		x = e.not(below())
+	case ir.LanemaskGT:
+		x = e.not(e.op2("or", bit(), below()))
+	case ir.SMID, ir.ClusterCtaIDX, ir.ClusterCtaIDY, ir.ClusterCtaIDZ, ir.ClusterCtaRank, ir.IsExplicitCluster, ir.GridID, ir.EnvReg1, ir.EnvReg2:
+		x = ll.Int("i32", 0)
+	case ir.NSMID, ir.ClusterNctaIDX, ir.ClusterNctaIDY, ir.ClusterNctaIDZ, ir.ClusterNctaRank:
+		x = ll.Int("i32", 1)
+	default:
+		e.fail("special register %s", s)
+	}
+	e.widened(in, x)
+}
+
+// gcnIsSpace asks which aperture a generic address lies in.
+func gcnIsSpace(e *emitter, in *ir.Inst) {
+	p := e.o.Op("ptr", "inttoptr %s to ptr", e.val(in.Args[0]))
+	shared := func() ll.Val { return e.o.Call("i1", "llvm.amdgcn.is.shared", p) }
+	private := func() ll.Val { return e.o.Call("i1", "llvm.amdgcn.is.private", p) }
+	switch in.Space {
+	case ir.Shared:
+		e.result(in, shared())
+	case ir.Local:
+		e.result(in, private())
+	case ir.Global:
+		e.result(in, e.not(e.op2("or", shared(), private())))
+	default: // constants and parameters are global memory
+		e.result(in, ll.Int("i1", 0))
+	}
+}
+
+// gcnClock: cycles, or the constant counter of 100 MHz as nanoseconds.
+func gcnClock(e *emitter, in *ir.Inst) {
+	var x ll.Val
+	switch in.Sreg {
+	case ir.GlobalTimer, ir.GlobalTimerLo, ir.GlobalTimerHi:
+		x = e.op2("mul", e.o.Call("i64", "llvm.readsteadycounter"), ll.Int("i64", 10))
+	default:
+		x = e.o.Call("i64", "llvm.readcyclecounter")
+	}
+	if in.Sreg == ir.ClockHi || in.Sreg == ir.GlobalTimerHi {
+		x = e.op2("lshr", x, ll.Int("i64", 32))
+	}
+	e.result(in, e.toBits(x, in.Results[0].Type.Bits()))
+}
+
+// gcnCallRt: what the program asks of the runtime needs a buffer that the host looks at; a failed assertion ends in a trap anyway.
+func gcnCallRt(e *emitter, in *ir.Inst) {
+	switch in.Sym {
+	case "nanosleep":
+		e.o.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
+		e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
+	case "__assertfail":
+	default:
+		e.fail("the runtime's %s", in.Sym)
+	}
+}
+
+// gcnCallInd compares the number of a function with those that the pointer may stand for.
+func gcnCallInd(e *emitter, in *ir.Inst) {
+	id := e.val(in.Args[0])
+	done := e.o.NewLabel("called")
+	var phis []*ll.Phi
+	type way struct {
+		label string
+		vals  []ll.Val
+	}
+	var waysIn []way
+	for _, n := range strings.Split(in.Sym, ",") {
+		f := n
+		if alias, of, ok := strings.Cut(n, "="); ok {
+			n, f = alias, of
+		}
+		yes, no := e.o.NewLabel("call"), e.o.NewLabel("next")
+		e.o.CondBr(e.cmp("eq", id, ll.Int("i64", int64(functionID(n)))), yes, no)
+		e.o.Label(yes)
+		e.returned(in, "@"+e.symbol(f), in.Args[1:])
+		w := way{label: e.o.Cur()}
+		for _, r := range in.Results {
+			w.vals = append(w.vals, e.vals[r])
+		}
+		waysIn = append(waysIn, w)
+		e.o.Br(done)
+		e.o.Label(no)
+	}
+	e.o.Call("void", "llvm.trap")
+	e.o.Do("unreachable")
+	e.o.Label(done)
+	for i, r := range in.Results {
+		p := e.o.Phi(typ(r.Type))
+		for _, w := range waysIn {
+			p.Add(w.vals[i], w.label)
+		}
+		phis = append(phis, p)
+	}
+	for i, r := range in.Results {
+		e.set(r, phis[i].Val)
+	}
+}

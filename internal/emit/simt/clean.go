@@ -57,3 +57,47 @@ func (e *emitter) anyDirty(vs []*ir.Value) bool {
 	}
 	return false
 }
+
+// allFlushed reports kernels that may run with the machine's flush mode: every f32 operation asks for flushing or does not mind, and
+// some asks.
+func allFlushed(kernels []Kernel) bool {
+	some := false
+	for i := range kernels {
+		for _, f := range kernels[i].IR.Funcs {
+			for _, b := range f.Blocks {
+				for _, in := range b.Insts {
+					if !flushSensitive(in) {
+						continue
+					}
+					if !in.FTZ {
+						return false
+					}
+					some = some || !in.Flag
+				}
+			}
+		}
+	}
+	return some
+}
+
+// flushSensitive reports an operation whose result may depend on f32's flush mode. bf16 is computed in f32.
+func flushSensitive(in *ir.Inst) bool {
+	wide := func(vs []*ir.Value) bool {
+		for _, v := range vs {
+			switch v.Type {
+			case ir.F32, ir.BF16, ir.BF16x2:
+				return true
+			}
+		}
+		return false
+	}
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FCmp, ir.FRound, ir.FToS, ir.FToU:
+		return wide(in.Args)
+	case ir.FExt, ir.FTrunc:
+		return wide(in.Args) || wide(in.Results)
+	case ir.Atomic:
+		return in.AtomOp != ir.AtomExch && wide(in.Args[1:])
+	}
+	return false
+}

@@ -114,11 +114,11 @@ func emitFExt(e *emitter, in *ir.Inst) {
 func emitFTrunc(e *emitter, in *ir.Inst) {
 	from, to := in.Args[0].Type, in.Results[0].Type
 	x := e.val(in.Args[0])
-	if from == ir.F32 && in.FTZ {
+	if from == ir.F32 && in.FTZ && !e.flush {
 		x = e.flushBits(x, from)
 	}
 	r := e.narrow(in, x, from, to)
-	if to == ir.F32 && in.FTZ {
+	if to == ir.F32 && in.FTZ && !e.flush {
 		r = e.flushTrunc(in, r, x, from)
 	}
 	if in.Flag {
@@ -180,21 +180,7 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 func (e *emitter) cutToHalf(x ll.Val, rnd ir.Rnd) ll.Val {
 	h := e.conv("fptrunc", x, "half")
 	back := e.conv("fpext", h, "float")
-	b := e.bits(h)
-	up, down := e.fcmp("ogt", back, x), e.fcmp("olt", back, x)
-	neg := e.cmp("slt", b, k(b, 0))
-	one := func(c ll.Val) ll.Val { return e.conv("zext", c, "i16") }
-	switch rnd {
-	case ir.RZ: // away from zero: one place less
-		b = e.op2("sub", b, one(e.sel(neg, down, up)))
-	case ir.RM:
-		b = e.sel(neg, e.op2("add", b, one(up)), e.op2("sub", b, one(up)))
-	case ir.RP:
-		b = e.sel(neg, e.op2("sub", b, one(down)), e.op2("add", b, one(down)))
-	default:
-		e.fail("cvt of f32 to f16 rounded %s", rnd)
-	}
-	return e.cast(b, "half")
+	return e.neighbour(h, rnd, e.fcmp("ogt", back, x), e.fcmp("olt", back, x))
 }
 
 // emitPack puts parts side by side, the first lowest.

@@ -12,6 +12,7 @@ type emitFn func(*emitter, *ir.Inst)
 
 // emitter writes one kernel and the functions that it calls.
 type emitter struct {
+	cfg  Config
 	k    *Kernel
 	m    *ir.Module
 	t    target
@@ -30,6 +31,7 @@ type emitter struct {
 	args   []ll.Val
 	shared string             // the kernel's static shared memory
 	stack  int                // bytes behind the kernel's frame for alloca
+	flush  bool               // the machine flushes f32's subnormals, which all of the kernels want
 	dirty  map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
 }
 
@@ -94,6 +96,9 @@ func (e *emitter) function(f *ir.Func) {
 			e.vals[p] = v
 			params = append(params, v.String())
 		}
+		if e.dirty != nil {
+			e.nanSources(f)
+		}
 		head = fmt.Sprintf("internal %s @%s(%s)", resultType(f.Results), e.symbol(f.Name), strings.Join(params, ", "))
 		e.g.funcs = append(e.g.funcs, "ptr @"+e.symbol(f.Name))
 	}
@@ -105,6 +110,9 @@ func (e *emitter) function(f *ir.Func) {
 		}
 		p := e.t.frame(e, n, align)
 		e.local = e.o.Op("i64", "ptrtoint %s to i64", p)
+	}
+	if f.Kernel {
+		e.t.prologue(e)
 	}
 	for i, b := range f.Blocks {
 		e.labels[b] = fmt.Sprintf("b%d", i)

@@ -58,7 +58,7 @@ func fc(t ir.Type, bits uint64) ll.Val { return constant(t, bits) }
 
 // flushed is an operand as in wants it; Flag says that either will do.
 func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
-	if !in.FTZ || in.Flag && t == ir.F32 || t != ir.F32 && t != ir.F16 {
+	if !in.FTZ || (in.Flag || e.flush) && t == ir.F32 || t != ir.F32 && t != ir.F16 {
 		return x
 	}
 	return e.flushBits(x, t)
@@ -115,7 +115,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 		switch {
 		case el == ir.F16 && in.FTZ:
 			r = e.flushBits(r, el)
-		case el == ir.F32 && in.FTZ && !in.Flag:
+		case el == ir.F32 && in.FTZ && !in.Flag && !e.flush:
 			r = e.flushTiny(in, r, args)
 		}
 		if in.Sat {

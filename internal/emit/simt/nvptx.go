@@ -25,11 +25,11 @@ func (t nvptx) triple() string { return "nvptx64-nvidia-cuda" }
 // features: the newest PTX that LLVM 19 writes; the version the module needs is put in its place afterwards.
 func (t nvptx) features() string { return "+ptx83" }
 
-func (t nvptx) attributes() []string {
+func (t nvptx) attributes(bool) []string {
 	return []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`}
 }
 
-func (t nvptx) trailer() string { return "" }
+func (t nvptx) trailer(Config) string { return "" }
 
 func (t nvptx) pointers() bool { return true }
 
@@ -131,6 +131,8 @@ func (t nvptx) variable(e *emitter, in *ir.Inst) ll.Val {
 	p := e.o.Op("i64", "ptrtoint ptr addrspace(%d) %s to i64", sp, name)
 	return e.op2("add", p, ll.Int("i64", in.Off))
 }
+
+func (t nvptx) prologue(*emitter) {}
 
 func (t nvptx) exit(e *emitter) {
 	e.asm("exit;", sideEffect, nil)

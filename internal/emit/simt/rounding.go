@@ -1,22 +1,119 @@
 package simt
 
 import (
+	"fmt"
+	"strings"
+
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
 
+// Directed rounding on AMD's GPUs: the mode register is changed around the one instruction, in inline assembly so that nothing
+// gets between. NVIDIA's instructions have the rounding in them.
+
+// gcnModes are the rounding's bits of the mode register, for f32 and again for f64 and f16.
+var gcnModes = map[ir.Rnd]int{ir.RP: 1 | 1<<2, ir.RM: 2 | 2<<2, ir.RZ: 3 | 3<<2}
+
+var gcnInstructions = map[ir.Op]map[ir.Type]string{
+	ir.FAdd: {ir.F32: "v_add_f32 $0, $1, $2", ir.F64: "v_add_f64 $0, $1, $2"},
+	ir.FSub: {ir.F32: "v_sub_f32 $0, $1, $2", ir.F64: "v_add_f64 $0, $1, -$2"},
+	ir.FMul: {ir.F32: "v_mul_f32 $0, $1, $2", ir.F64: "v_mul_f64 $0, $1, $2"},
+	ir.FFma: {ir.F32: "v_fma_f32 $0, $1, $2, $3", ir.F64: "v_fma_f64 $0, $1, $2, $3"},
+}
+
+// modal is one instruction with another rounding.
+func (e *emitter) modal(op ir.Op, rnd ir.Rnd, t ir.Type, a []ll.Val) ll.Val {
+	mode, ok := gcnModes[rnd]
+	text := gcnInstructions[op][t]
+	if !ok || text == "" {
+		e.fail("%s of %s rounded %s", op, t, rnd)
+	}
+	set := func(m int) string { return fmt.Sprintf("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), %d", m) }
+	cons := "=&v" + strings.Repeat(",v", len(a))
+	var args []string
+	for _, x := range a {
+		args = append(args, x.String())
+	}
+	return e.o.Op(a[0].T, `call %s asm "%s\0A%s\0A%s", "%s"(%s) nounwind memory(none)`, a[0].T, set(mode), text, set(0), cons, strings.Join(args, ", "))
+}
+
 // directed rounds towards zero or an infinity.
 func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FFma:
+		return e.modal(in.Op, in.Rnd, t, a)
+	}
+	switch t {
+	case ir.F32:
+		// A quotient or root of f32 numbers that is no f32 number is too far from one for the f64 result to be it.
+		var d ll.Val
+		if in.Op == ir.FSqrt {
+			d = e.intr("sqrt", e.conv("fpext", a[0], "double"))
+		} else {
+			d = e.op2("fdiv", e.conv("fpext", a[0], "double"), e.conv("fpext", a[1], "double"))
+		}
+		return e.cutToFloat(d, in.Rnd)
+	case ir.F64:
+		return e.directedF64(in, a)
+	}
 	e.fail("%s of %s rounded %s", in.Op, t, in.Rnd)
 	return ll.Val{}
 }
 
-func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
-	e.fail("%s to %s rounded %s", in.Op, to, in.Rnd)
-	return ll.Val{}
+// directedF64 rounds a quotient or root to nearest, sees by the remainder on which side that is, and takes the neighbour if it is the
+// wrong one.
+func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
+	var q, rest ll.Val // rest has the sign of the exact result minus q, times the divisor's
+	if in.Op == ir.FSqrt {
+		q = e.intr("sqrt", a[0])
+		rest = e.intr("fma", e.o.Op("double", "fneg %s", q), q, a[0])
+	} else {
+		q = e.op2("fdiv", a[0], a[1])
+		rest = e.intr("fma", e.o.Op("double", "fneg %s", q), a[1], a[0])
+		neg := e.fcmp("olt", a[1], fc(ir.F64, 0))
+		rest = e.sel(neg, e.o.Op("double", "fneg %s", rest), rest)
+	}
+	above, below := e.fcmp("olt", rest, fc(ir.F64, 0)), e.fcmp("ogt", rest, fc(ir.F64, 0)) // q is above, below the exact result
+	return e.neighbour(q, in.Rnd, above, below)
 }
 
-func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val {
-	e.fail("%s of f64 rounded %s", in.Op, in.Rnd)
-	return ll.Val{}
+// neighbour is the number next to x on the side that rnd asks for, where x lies above or below what it stands for.
+func (e *emitter) neighbour(x ll.Val, rnd ir.Rnd, above, below ll.Val) ll.Val {
+	b := e.bits(x)
+	neg := e.cmp("slt", b, k(b, 0))
+	one := func(c ll.Val) ll.Val { return e.conv("zext", c, b.T) }
+	switch rnd {
+	case ir.RZ:
+		b = e.op2("sub", b, one(e.sel(neg, below, above)))
+	case ir.RM:
+		b = e.sel(neg, e.op2("add", b, one(above)), e.op2("sub", b, one(above)))
+	case ir.RP:
+		b = e.sel(neg, e.op2("sub", b, one(below)), e.op2("add", b, one(below)))
+	default:
+		e.fail("rounding %s", rnd)
+	}
+	return e.cast(b, x.T)
 }
+
+// cutToFloat rounds f64 to f32.
+func (e *emitter) cutToFloat(d ll.Val, rnd ir.Rnd) ll.Val {
+	f := e.conv("fptrunc", d, "float")
+	back := e.conv("fpext", f, "double")
+	return e.neighbour(f, rnd, e.fcmp("ogt", back, d), e.fcmp("olt", back, d))
+}
+
+func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
+	switch to {
+	case ir.F32:
+		return e.cutToFloat(e.oddIToF(name, x), in.Rnd)
+	case ir.F64:
+		// Both halves are exact; their sum is rounded.
+		low := e.conv("uitofp", e.op2("and", x, k(x, 0xffffffff)), "double")
+		high := e.conv(name, e.op2("and", x, k(x, -1<<32)), "double")
+		sum := e.modal(ir.FAdd, in.Rnd, ir.F64, []ll.Val{high, low})
+		return e.sel(e.cmp("eq", x, k(x, 0)), fc(ir.F64, 0), sum)
+	}
+	return e.narrow(in, e.oddF32(e.oddIToF(name, x)), ir.F32, to)
+}
+
+func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val { return e.cutToFloat(x, in.Rnd) }

@@ -16,7 +16,8 @@ import (
 
 // Config says what the code is for.
 type Config struct {
-	Target string // "sm_90", "gfx1100"
+	Target     string // "sm_90", "gfx1100"
+	CodeObject int    // of AMD's: the version of code objects, 0 for 5
 }
 
 // Kernel is one kernel to write, after the passes for one thread a lane.
@@ -82,19 +83,20 @@ func Emit(kernels []Kernel, cfg Config) (code *Code, err error) {
 			code, err = nil, u
 		}
 	}()
-	mod := ll.NewModule("", t.attributes()...)
+	flush := !t.pointers() && allFlushed(kernels) // NVIDIA's instructions say it themselves
+	mod := ll.NewModule("", t.attributes(flush)...)
 	mod.Plain()
 	code = &Code{Triple: t.triple(), CPU: cfg.Target, Features: t.features()}
 	g := &globals{vars: map[string]bool{}, owners: map[string]string{}}
 	for i := range kernels {
-		e := &emitter{k: &kernels[i], m: kernels[i].IR, t: t, mod: mod, code: code, g: g}
+		e := &emitter{cfg: cfg, flush: flush, k: &kernels[i], m: kernels[i].IR, t: t, mod: mod, code: code, g: g}
 		e.kernel()
 	}
 	mod.Raw(g.text.String())
 	if t.pointers() {
 		mod.Raw(g.used())
 	}
-	mod.Raw(t.trailer())
+	mod.Raw(t.trailer(cfg))
 	code.LLVM = mod.String()
 	return code, nil
 }

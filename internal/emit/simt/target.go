@@ -13,9 +13,9 @@ import (
 type target interface {
 	triple() string
 	features() string
-	attributes() []string // of every function
-	trailer() string      // text at the module's end
-	pointers() bool       // functions have addresses, in variables too
+	attributes(flush bool) []string // of every function
+	trailer(Config) string          // text at the module's end
+	pointers() bool                 // functions have addresses, in variables too
 	// own is the target's way to write an operation, nil where the common one serves.
 	own(op ir.Op) emitFn
 	// way tells how own writes it, for the page.
@@ -30,6 +30,8 @@ type target interface {
 	paramAddr(e *emitter, off int) ll.Val
 	// variable is the address of a module's variable in its own space.
 	variable(e *emitter, in *ir.Inst) ll.Val
+	// prologue is what a kernel does before its own code.
+	prologue(e *emitter)
 	// exit ends the thread.
 	exit(e *emitter)
 	// frame makes e.f's local memory and gives its address as a pointer to private memory.

@@ -1,0 +1,237 @@
+package simt
+
+import (
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+func functionID(name string) uint64 { return image.FuncID(name) }
+
+// ballot is the lanes of the warp that are here and for which p holds.
+func (e *emitter) ballot(p ll.Val) ll.Val {
+	if e.wave() == 32 {
+		return e.o.Call("i32", "llvm.amdgcn.ballot.i32", p)
+	}
+	b := e.o.Call("i64", "llvm.amdgcn.ballot.i64", p)
+	half := e.conv("zext", e.op2("and", e.laneInWave(), ll.Int("i32", 32)), "i64")
+	return e.conv("trunc", e.op2("lshr", b, half), "i32")
+}
+
+func (e *emitter) active() ll.Val { return e.ballot(ll.Int("i1", 1)) }
+
+// fromLane is the value that a lane of the warp holds, for a value of 32 bits.
+func (e *emitter) fromLane(v, lane ll.Val) ll.Val {
+	if e.wave() == 64 {
+		lane = e.op2("or", lane, e.op2("and", e.laneInWave(), ll.Int("i32", 32)))
+	}
+	return e.o.Call("i32", "llvm.amdgcn.ds.bpermute", e.op2("shl", lane, ll.Int("i32", 2)), v)
+}
+
+// wordsOf takes a value apart into words; whole is the way back.
+func (e *emitter) wordsOf(x ll.Val) []ll.Val {
+	b := e.bits(x)
+	if bitsOf(b.T) <= 32 {
+		return []ll.Val{e.toBits(b, 32)}
+	}
+	lo := e.conv("trunc", b, "i32")
+	hi := e.conv("trunc", e.op2("lshr", b, k(b, 32)), "i32")
+	return []ll.Val{lo, hi}
+}
+
+func (e *emitter) whole(words []ll.Val, t string) ll.Val {
+	if len(words) == 1 {
+		return e.cast(e.toBits(words[0], bitsOf(t)), t)
+	}
+	return e.cast(e.join(words), t)
+}
+
+// gcnShfl computes the lane to read as PTX says, and reads it through the permute unit.
+func gcnShfl(e *emitter, in *ir.Inst) {
+	a := e.operands(in)
+	me := e.lane()
+	b := e.op2("and", a[1], k(me, 31))
+	seg := e.op2("and", e.op2("lshr", a[2], k(me, 8)), k(me, 31))
+	clamp := e.op2("and", a[2], k(me, 31))
+	notSeg := e.op2("xor", seg, k(me, 31))
+	lowest := e.op2("and", me, seg)
+	highest := e.op2("or", lowest, e.op2("and", clamp, notSeg))
+	var j ll.Val
+	cmp := "sle"
+	switch in.Shuf {
+	case ir.ShufUp:
+		j, cmp = e.op2("sub", me, b), "sge"
+	case ir.ShufDown:
+		j = e.op2("add", me, b)
+	case ir.ShufBfly:
+		j = e.op2("xor", me, b)
+	case ir.ShufIdx:
+		j = e.op2("or", lowest, e.op2("and", b, notSeg))
+	}
+	ok := e.cmp(cmp, j, highest)
+	from := e.op2("and", e.sel(ok, j, me), k(me, 31))
+	words := e.wordsOf(e.clean(in.Args[0]))
+	for i, w := range words {
+		words[i] = e.fromLane(w, from)
+	}
+	e.set(in.Results[0], e.whole(words, typ(in.Results[0].Type)))
+	if len(in.Results) > 1 {
+		e.set(in.Results[1], ok)
+	}
+}
+
+func gcnVote(e *emitter, in *ir.Inst) {
+	p, m := e.val(in.Args[0]), e.val(in.Args[1])
+	zero := ll.Int("i32", 0)
+	none := func(p ll.Val) ll.Val { return e.cmp("eq", e.op2("and", e.ballot(p), m), zero) }
+	switch in.Op {
+	case ir.VoteAny:
+		e.result(in, e.not(none(p)))
+	case ir.VoteAll:
+		e.result(in, none(e.not(p)))
+	case ir.VoteUni:
+		e.result(in, e.op2("or", none(p), none(e.not(p))))
+	default:
+		e.result(in, e.op2("and", e.ballot(p), m))
+	}
+}
+
+// gcnMatchAny takes the first lane's value, serves the lanes that hold it, and goes on with the rest.
+func gcnMatchAny(e *emitter, in *ir.Inst) {
+	v, m := e.val(in.Args[0]), e.val(in.Args[1])
+	head, out := e.o.NewLabel("match"), e.o.NewLabel("match.out")
+	e.o.Br(head)
+	e.o.Label(head)
+	same := ll.Int("i1", 1)
+	for _, w := range e.wordsOf(v) {
+		first := e.o.Call("i32", "llvm.amdgcn.readfirstlane.i32", w)
+		same = e.op2("and", same, e.cmp("eq", w, first))
+	}
+	found := e.op2("and", e.ballot(same), m)
+	e.o.CondBr(same, out, head)
+	e.o.Label(out)
+	e.result(in, found)
+}
+
+// gcnMatchAll compares with the value of the first member.
+func gcnMatchAll(e *emitter, in *ir.Inst) {
+	v, m := e.val(in.Args[0]), e.val(in.Args[1])
+	members := e.op2("and", e.active(), m)
+	first := e.op2("and", e.o.Call("i32", "llvm.cttz.i32", members, ll.Int("i1", 0)), ll.Int("i32", 31))
+	same := ll.Int("i1", 1)
+	for _, w := range e.wordsOf(v) {
+		same = e.op2("and", same, e.cmp("eq", w, e.fromLane(w, first)))
+	}
+	all := e.cmp("eq", e.op2("and", e.ballot(same), members), members)
+	e.set(in.Results[0], e.sel(all, members, ll.Int("i32", 0)))
+	if len(in.Results) > 1 {
+		e.set(in.Results[1], all)
+	}
+}
+
+var gcnIdentity = map[ir.AtomOp]int64{ir.AtomAdd: 0, ir.AtomMinS: 1<<31 - 1, ir.AtomMinU: -1, ir.AtomMaxS: -1 << 31, ir.AtomMaxU: 0, ir.AtomAnd: -1, ir.AtomOr: 0, ir.AtomXor: 0}
+
+// gcnRedux goes over the lanes of the warp; each takes what its own mask names.
+func gcnRedux(e *emitter, in *ir.Inst) {
+	start, ok := gcnIdentity[in.AtomOp]
+	if !ok || in.Args[0].Type != ir.I32 {
+		e.fail("redux %s of %s", in.AtomOp, in.Args[0].Type)
+	}
+	v := e.val(in.Args[0])
+	members := e.op2("and", e.active(), e.val(in.Args[1]))
+	pre, head, out := e.o.Cur(), e.o.NewLabel("redux"), e.o.NewLabel("redux.out")
+	e.o.Br(head)
+	e.o.Label(head)
+	i, acc := e.o.Phi("i32"), e.o.Phi("i32")
+	i.Add(ll.Int("i32", 0), pre)
+	acc.Add(ll.Int("i32", start), pre)
+	x := e.fromLane(v, i.Val)
+	here := e.cmp("ne", e.op2("and", e.op2("lshr", members, i.Val), ll.Int("i32", 1)), ll.Int("i32", 0))
+	next := e.sel(here, e.combine(&ir.Inst{Args: []*ir.Value{nil, in.Args[0]}, Attr: ir.Attr{AtomOp: in.AtomOp}}, acc.Val, x, ll.Val{}), acc.Val)
+	up := e.op2("add", i.Val, ll.Int("i32", 1))
+	i.Add(up, head)
+	acc.Add(next, head)
+	e.o.CondBr(e.cmp("eq", up, ll.Int("i32", 32)), out, head)
+	e.o.Label(out)
+	e.result(in, next)
+}
+
+func gcnActiveMask(e *emitter, in *ir.Inst) { e.result(in, e.active()) }
+
+func gcnElect(e *emitter, in *ir.Inst) {
+	m := e.op2("and", e.active(), e.val(in.Args[0]))
+	leader := e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
+	e.set(in.Results[0], leader)
+	e.set(in.Results[1], e.cmp("eq", e.lane(), leader))
+}
+
+// gcnWarpSync: the lanes of a wave run in step, so that only memory must be in order.
+func gcnWarpSync(e *emitter, in *ir.Inst) {
+	e.o.Do(`fence syncscope("wavefront") acq_rel`)
+	e.o.Call("void", "llvm.amdgcn.wave.barrier")
+}
+
+// barrier is all threads of the block, with their memory.
+func (e *emitter) barrier() {
+	e.o.Do(`fence syncscope("workgroup") release`)
+	e.o.Call("void", "llvm.amdgcn.s.barrier")
+	e.o.Do(`fence syncscope("workgroup") acquire`)
+}
+
+// gcnBar: the hardware has one barrier, of all waves. Barriers for some of the warps need counters in shared memory.
+func gcnBar(e *emitter, in *ir.Inst) {
+	if !in.Args[1].Const || in.Args[1].Bits != 0 {
+		e.fail("a barrier for some of a block's threads")
+	}
+	switch in.BarKind {
+	case ir.BarSync:
+		e.barrier()
+	case ir.BarArrive:
+		e.fail("bar.arrive")
+	default:
+		e.reducingBarrier(in)
+	}
+}
+
+// reducingBarrier counts in shared memory. The counter is zero at the kernel's start (prologue) and again behind each use.
+func (e *emitter) reducingBarrier(in *ir.Inst) {
+	name := e.g.declare(e.m.Kernel+".count", "internal addrspace(3) global i32 undef, align 4")
+	p := e.val(in.Args[2])
+	if in.BarKind == ir.BarRedAnd {
+		p = e.not(p) // all hold if for none it does not
+	}
+	b := e.ballot(p)
+	n := e.intr("ctpop", b)
+	leader := e.cmp("eq", e.lane(), e.o.Call("i32", "llvm.cttz.i32", e.active(), ll.Int("i1", 0)))
+	n = e.sel(leader, n, ll.Int("i32", 0))
+	e.o.Op("i32", `atomicrmw add ptr addrspace(3) %s, %s syncscope("workgroup") monotonic, align 4`, name, n)
+	e.barrier()
+	total := e.o.Op("i32", `load atomic i32, ptr addrspace(3) %s syncscope("workgroup") monotonic, align 4`, name)
+	e.barrier()
+	e.o.Do(`store atomic i32 0, ptr addrspace(3) %s syncscope("workgroup") monotonic, align 4`, name)
+	e.barrier()
+	switch in.BarKind {
+	case ir.BarRedPopc:
+		e.result(in, total)
+	case ir.BarRedAnd:
+		e.result(in, e.cmp("eq", total, ll.Int("i32", 0)))
+	default:
+		e.result(in, e.cmp("ne", total, ll.Int("i32", 0)))
+	}
+}
+
+// prologue prepares what the kernel's operations expect.
+func (e *emitter) prologue() {
+	for _, f := range e.m.Funcs {
+		for _, b := range f.Blocks {
+			for _, in := range b.Insts {
+				if in.Op == ir.Bar && (in.BarKind == ir.BarRedPopc || in.BarKind == ir.BarRedAnd || in.BarKind == ir.BarRedOr) {
+					name := e.g.declare(e.m.Kernel+".count", "internal addrspace(3) global i32 undef, align 4")
+					e.o.Do(`store atomic i32 0, ptr addrspace(3) %s syncscope("workgroup") monotonic, align 4`, name)
+					e.barrier()
+					return
+				}
+			}
+		}
+	}
+}
