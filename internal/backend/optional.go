@@ -8,6 +8,12 @@ type Domains interface {
 	NewQueueIn(domain uint64, priority int) (Queue, error)
 }
 
+// StackLimit is a Device that can give the threads of its kernels more stack.
+type StackLimit interface {
+	// SetStack asks for that many bytes a thread from the next launch on. It never takes back what another context asked for.
+	SetStack(bytes uint64)
+}
+
 // DomainLimits is a Device whose domains have a FIFO for device printf and a heap for device malloc.
 type DomainLimits interface {
 	// SetLimits sets both in bytes; 0 leaves one as it is. ErrNotFound if the domain has no queue.

@@ -67,6 +67,9 @@ type Options struct {
 	Passes string // LLVM passes instead of the level's
 	AMX    bool   // tile registers may be used
 
+	// Stack is a thread's room for calls whose depth the compiler does not know; 0 is its own choice, 64 KB.
+	Stack uint32 `json:",omitempty"`
+
 	CodeObject int `json:",omitempty"` // of AMD's GPUs: the version of code objects that the runtime takes, 0 for LLVM's own
 }
 

@@ -21,8 +21,8 @@ type limitRow struct {
 
 // limitRows is indexed by CUlimit.
 var limitRows = [numLimits]limitRow{
-	// Kept and told as the real driver does. What is there does not depend on it: 512 KB a thread in the interpreter; in compiled
-	// code what the kernel declares, and a fixed part for calls that the compiler cannot bound (docs/numerics.md, Limits).
+	// Kept and told as the real driver does. The interpreter always has 512 KB a thread; compiled code what the kernel declares,
+	// and for calls that the compiler cannot bound this, or 64 KB if that is more (docs/numerics.md, Limits).
 	cu.CU_LIMIT_STACK_SIZE:                       {start: 1024, low: 16, high: 512 << 10, step: 16},
 	cu.CU_LIMIT_PRINTF_FIFO_SIZE:                 {start: 8650752, low: 512 << 10},
 	cu.CU_LIMIT_MALLOC_HEAP_SIZE:                 {start: 8 << 20, low: 4 << 20, step: 64 << 10},
@@ -83,6 +83,9 @@ func (t *Thread) CtxSetLimit(limit cu.CUlimit, value uint64) error {
 	value = max(value, r.low)
 	if up := value % max(r.step, 1); up != 0 && value <= ^uint64(0)-r.step {
 		value += r.step - up
+	}
+	if d, ok := c.dev.dev.(backend.StackLimit); ok && limit == cu.CU_LIMIT_STACK_SIZE {
+		d.SetStack(value)
 	}
 	if d, ok := c.dev.dev.(backend.DomainLimits); ok {
 		switch limit {

@@ -7,9 +7,9 @@ import (
 	"kudzu/internal/ir"
 )
 
-// stackBytes is the stack of a thread for functions that call themselves and for dynamic allocation. The odd part keeps
-// the lanes' stacks off each other's cache sets.
-const stackBytes = 64<<10 + 208
+// A thread's stack for functions that call themselves and for dynamic allocation. The odd part keeps the lanes' stacks off each
+// other's cache sets.
+const stackBytes, stackOdd = 64 << 10, 208
 
 // Stop codes of internal/image, which passes do not import.
 const (
@@ -254,7 +254,7 @@ func (c *caller) merge() {
 	base := (c.k.LocalBytes + 15) &^ 15
 	end := base
 	if c.needsStack() {
-		end += stackBytes
+		end += max(stackBytes, (c.st.cfg.Stack+15)&^15) + stackOdd
 	}
 	for _, g := range c.order {
 		g.addresses(c.k, base, end)

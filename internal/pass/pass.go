@@ -22,6 +22,7 @@ type Config struct {
 	// Threads: code for one thread a lane. Branches, barriers and calls stay as they are.
 	Threads bool
 	Jam     int // so many warps side by side, or half as many and so on, whether it pays or not; 0: where it pays
+	Stack   int // bytes a thread for calls whose depth is not known; 0: 64 KB
 }
 
 // Pass is one row of the table.

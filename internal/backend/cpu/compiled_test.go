@@ -166,3 +166,46 @@ L:
 		t.Error(err)
 	}
 }
+
+// TestStack: a kernel that recurses deeper than its stack faults, and runs once a context asked for more.
+func TestStack(t *testing.T) {
+	d := compiled(t)
+	_, k := load(t, d, ptxModule(`.func f(.param .u32 n) {
+	.local .b8 room[64];
+	.reg .u32 %n;
+	.reg .pred %p;
+	ld.param.u32 %n, [n];
+	st.local.u32 [room], %n;
+	setp.eq.u32 %p, %n, 0;
+	@%p bra END;
+	sub.u32 %n, %n, 1;
+	{ .param .u32 m; st.param.u32 [m], %n; call f, (m); }
+	ld.local.u32 %n, [room];
+	END: ret; }
+.visible .entry k(.param .u64 n) { .reg .u32 %n; ld.param.u32 %n, [n]; { .param .u32 m; st.param.u32 [m], %n; call f, (m); } ret; }`, 8))
+	run := func(depth uint64) error {
+		q, err := d.NewQueue(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Launch(k, &backend.Launch{Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{32, 1, 1}, Params: binary.LittleEndian.AppendUint64(nil, depth)}); err != nil {
+			t.Fatal(err)
+		}
+		return q.Close()
+	}
+	if err := run(400); err != nil {
+		t.Errorf("400 calls: %v", err)
+	}
+	var f *backend.Fault
+	if err := run(3000); !errors.As(err, &f) || f.Kind != backend.FaultStack {
+		t.Errorf("3,000 calls in 64 KB: %v", err)
+	}
+	d.SetStack(512 << 10)
+	d.SetStack(1024) // another context's wish takes nothing back
+	if err := run(3000); err != nil {
+		t.Errorf("3,000 calls in 512 KB: %v", err)
+	}
+	if err := run(300000); !errors.As(err, &f) || f.Kind != backend.FaultStack {
+		t.Errorf("300,000 calls in 512 KB: %v", err)
+	}
+}

@@ -19,7 +19,8 @@ type Device struct {
 	heap *engine.Domain // whose device heap all queues share that name no domain
 	info backend.Info
 
-	index int // among the devices
+	index int           // among the devices
+	stack atomic.Uint32 // bytes a thread that SetStack asked for, 0 if it is no more than kernels have anyway
 
 	mu      sync.Mutex
 	domains map[uint64]*domain // guarded by mu: those that NewQueueIn named
@@ -90,6 +91,18 @@ func (dom *domain) release() {
 	dom.dev.mu.Unlock()
 	if last {
 		dom.Close()
+	}
+}
+
+// SetStack gives threads that much stack where the compiler cannot tell how much they need. Kernels that have less are compiled
+// again at their next launch.
+func (d *Device) SetStack(bytes uint64) {
+	n := uint32(min(bytes, maxStack))
+	for n > usualStack {
+		old := d.stack.Load()
+		if n <= old || d.stack.CompareAndSwap(old, n) {
+			return
+		}
 	}
 }
 

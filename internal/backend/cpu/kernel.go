@@ -28,6 +28,8 @@ type Kernel struct {
 
 	mu    sync.Mutex // held while a variant is made, and to change list
 	never error      // guarded by mu: why neither compiler nor fallback can run it
+	// stacked: its threads have a stack of the device's size, as far as the last compilation told; guarded by mu.
+	stacked bool
 
 	factsOnce sync.Once
 	told      *compile.Facts // what the text tells; set by factsOnce
@@ -50,6 +52,7 @@ type variant struct {
 	params      uint32
 	cooperative bool
 	slice       func(line int) int // line of the kernel's slice to line of the module
+	stack       uint32             // it serves device limits up to this
 	hide        func()             // takes back what debug showed; may be nil
 
 	// On the fallback: run is set, and everything above is not.
@@ -98,8 +101,12 @@ func (k *Kernel) find(block [3]uint32) *variant {
 	if list == nil {
 		return nil
 	}
+	stack := k.p.dev.stack.Load()
 	var generic *variant
 	for _, v := range *list {
+		if v.stack < stack && v.run == nil {
+			continue
+		}
 		if v.block == block {
 			return v
 		}
@@ -252,7 +259,11 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 	if line == nil {
 		line = func(n int) int { return n }
 	}
-	res, err := b.cfg.Compiler.Compile(&compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)})
+	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
+	if k.stacked {
+		req.Options.Stack = k.p.dev.stack.Load()
+	}
+	res, err := b.cfg.Compiler.Compile(req)
 	if err != nil {
 		return nil, k.compileError(err, line)
 	}
@@ -273,8 +284,19 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 			return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 		}
 	}
-	return k.place(im, block, line)
+	stack := max(req.Options.Stack, usualStack)
+	if im.Meta.LocalThread < usualStack { // there is none: any limit will do
+		stack = maxStack
+	} else if !k.stacked && k.p.dev.stack.Load() > usualStack {
+		k.stacked = true
+		return k.compile(block)
+	}
+	k.stacked = im.Meta.LocalThread >= usualStack
+	return k.place(im, block, stack, line)
 }
+
+// A thread's stack for calls whose depth the compiler does not know: what it gives by itself, and the most.
+const usualStack, maxStack = 64 << 10, 512 << 10
 
 // stages says where the time went.
 func stages(r *compile.Result) string {
@@ -310,7 +332,7 @@ func options(o backend.Options) compile.Options {
 }
 
 // place maps an image and binds its variables.
-func (k *Kernel) place(im *image.Image, block [3]uint32, line func(int) int) (*variant, error) {
+func (k *Kernel) place(im *image.Image, block [3]uint32, stack uint32, line func(int) int) (*variant, error) {
 	meta := &im.Meta
 	if meta.Block != block && meta.Block != ([3]uint32{}) {
 		return nil, fmt.Errorf("BUG: kernel %s: code for block %v, asked for %v", k.decl.Name, meta.Block, block)
@@ -329,7 +351,7 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, line func(int) int) (*v
 	}
 	v := &variant{
 		kernel: k, block: block, image: im, mapping: m, vars: engine.NewWords(addrs), params: meta.ParamBytes,
-		cooperative: meta.Cooperative, slice: line,
+		cooperative: meta.Cooperative, slice: line, stack: stack,
 	}
 	variants.add(v)
 	v.code, err = engine.NewKernel(&engine.KernelConfig{

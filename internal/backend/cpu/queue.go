@@ -11,6 +11,7 @@ import (
 var (
 	_ backend.Domains      = (*Device)(nil)
 	_ backend.DomainLimits = (*Device)(nil)
+	_ backend.StackLimit   = (*Device)(nil)
 	_ backend.Callbacks    = (*Queue)(nil)
 	_ backend.Releaser     = (*Fence)(nil)
 	_ backend.Finder       = memory{}

@@ -29,6 +29,9 @@ func fromPTX(req *compile.Request, o llvm.Options, t *clock, emitted map[string]
 	return &source{text: code.LLVM, entry: code.Entry, meta: code.Meta}, nil
 }
 
+// maxStack bounds what a request may ask for.
+const maxStack = 1 << 20
+
 // facts answers a request for them: as far as the IR, which has the sizes.
 func facts(req *compile.Request, t *clock) (*compile.Result, error) {
 	k, err := lowered(req, t, nil)
@@ -80,7 +83,7 @@ func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module
 		emitted["ir"] = k.String()
 	}
 	var dump strings.Builder
-	if err := pass.Run(k, pass.Config{Block: req.Block, Dump: req.Dump, DumpTo: &dump}); err != nil {
+	if err := pass.Run(k, pass.Config{Block: req.Block, Stack: int(min(req.Options.Stack, maxStack)), Dump: req.Dump, DumpTo: &dump}); err != nil {
 		return nil, stageError("passes", err)
 	}
 	t.done("passes")
