@@ -52,6 +52,7 @@ type Module struct {
 	ParamBytes         int
 	Width              int // lanes that run together, set by the passes: 32, or 1 where lanes wait on each other
 	Jam                int // warps that the code is for, set by the passes; 0 is 1
+	Registers          int // what to say a thread needs, of 32 bits; not part of the text form
 }
 
 // SharedVar is a static shared variable in its place.

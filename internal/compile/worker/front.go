@@ -69,8 +69,26 @@ func lowered(req *compile.Request, t *clock, emitted map[string]string) (*ir.Mod
 	if err != nil {
 		return nil, stageError("lower", err)
 	}
+	k.Registers = registers(k)
 	t.done("lower")
 	return k, nil
+}
+
+// registers is what programs are told that a thread needs: the kernel's own, and of the functions it calls the largest's. As an
+// assembler would, it fits the largest block that the kernel is made for into the register file, whatever that would spill.
+func registers(k *ir.Module) int {
+	const file, least, most, usualBlock = 64 << 10, 16, 255, 1024
+	called := 0
+	for _, f := range k.Funcs[1:] {
+		called = max(called, ir.Pressure(f))
+	}
+	block := uint64(usualBlock)
+	for _, b := range [][3]uint32{k.MaxBlock, k.ReqBlock} {
+		if n := uint64(b[0]) * uint64(b[1]) * uint64(b[2]); n > 0 && n < usualBlock {
+			block = n
+		}
+	}
+	return min(max(ir.Pressure(k.Funcs[0])+called, least), most, int(file/((block+31)/32*32))&^7)
 }
 
 // toIR gives the kernel's IR after all passes.

@@ -144,7 +144,7 @@ func newEmitter(m *ir.Module, cfg Config) *emitter {
 func Facts(m *ir.Module) image.Meta {
 	return image.Meta{
 		Kernel: m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
-		ParamBytes: uint32(m.ParamBytes), Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM), Registers: 32,
+		ParamBytes: uint32(m.ParamBytes), Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM), Registers: uint32(max(m.Registers, 0)),
 	}
 }
 
