@@ -36,7 +36,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 // verbs is a function because help lists itself.
 func verbs() []verb {
 	return []verb{
-		{name: "run", args: "[--backend cpu|interp] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
+		{name: "run", args: "[--backend cpu|interp|hip] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
 		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [-o DIR]\n" +
 			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--jobs N]",
@@ -44,6 +44,7 @@ func verbs() []verb {
 		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
 		{name: "smi", args: "[-L] [--query-gpu=FIELDS --format=csv[,noheader,nounits]]", about: "show devices, their memory and use, and who uses them", run: runSMI},
+		{name: "report", args: "", about: "write what someone who looks into a problem asks first, with a self-test of every device", run: runReport},
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
 		{name: "version", args: "", about: "print the version", run: runVersion},
 		{name: "help", args: "[verb]", about: "this text, or one verb's", run: runHelp},
