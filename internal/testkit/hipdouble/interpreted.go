@@ -75,9 +75,18 @@ func (c *Interpreted) Live(kind int) int {
 }
 
 // Reset makes the double forget a fault.
-func (c *Interpreted) Reset() {
-	if f, err := c.lib.Find("kz_double_reset"); err == nil {
+func (c *Interpreted) Reset() { reset(c.lib) }
+
+func reset(lib *dl.Library) {
+	if f, err := lib.Find("kz_double_reset"); err == nil {
 		f.Call()
+	}
+}
+
+// Reset does the same for the double at a path that is open already.
+func Reset(library string) {
+	if lib, err := dl.Open(library); err == nil {
+		reset(lib)
 	}
 }
 
