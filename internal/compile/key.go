@@ -47,6 +47,9 @@ func keyOf(req *Request, version string) cache.Key {
 	if req.Options.CodeObject != 0 {
 		field(fmt.Sprintf("code object %d", req.Options.CodeObject))
 	}
+	if req.Options.ExactNaN {
+		field("exact NaN")
+	}
 	if req.Options.Stack != 0 {
 		field(fmt.Sprintf("stack %d", req.Options.Stack))
 	}

@@ -57,10 +57,11 @@ type Config struct {
 
 // Backend finds the devices.
 type Backend struct {
-	cfg    Config
-	stats  stats
-	report *report // nil: nobody asked
-	debug  *debug  // nil: nobody asked
+	cfg      Config
+	stats    stats
+	report   *report // nil: nobody asked
+	exactNaN bool    // see compile.Options
+	debug    *debug  // nil: nobody asked
 }
 
 type stats struct {
@@ -80,7 +81,7 @@ func New(cfg Config) *Backend {
 	if cfg.Env == nil {
 		cfg.Env = os.Getenv
 	}
-	return &Backend{cfg: cfg}
+	return &Backend{cfg: cfg, exactNaN: cfg.Env("KUDZU_NAN") == "exact"}
 }
 
 // Name is "cpu".

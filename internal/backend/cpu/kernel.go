@@ -260,6 +260,7 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 		line = func(n int) int { return n }
 	}
 	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
+	req.Options.ExactNaN = b.exactNaN
 	if k.stacked {
 		req.Options.Stack = k.p.dev.stack.Load()
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Triple   string    // LLVM's; "" is x86-64
 	CPU      string    // LLVM's name
 	Features string    // LLVM's list: "+avx512f,…"
+	ExactNaN bool      // f64 NaNs as the card chooses them in loops too
 }
 
 // Code is a kernel in LLVM's language.

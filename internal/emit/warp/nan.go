@@ -120,6 +120,10 @@ func (e *emitter) keptNaNs(product bool) {
 	if !wide || product {
 		return
 	}
+	if e.cfg.ExactNaN {
+		clear(e.computed)
+		return
+	}
 	loops := ir.Loops(e.f, ir.Dominators(e.f))
 	if loops.Irreducible {
 		return

@@ -70,6 +70,7 @@ func newPair(t testing.TB) *pair {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("KUDZU_NAN", "exact") // the one difference that speed is worth: docs/numerics.md, Not reproduced
 	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}
 	return &pair{interp: newRunner(t, interp.New(interp.Config{})), cpu: newRunner(t, devices.CPU(cfg))}
 }
