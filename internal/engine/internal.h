@@ -42,6 +42,15 @@ static inline void kz_relax(void) {
 #endif
 }
 
+// Asks for a line to write to. The compiler's builtin only reads it ahead unless told of the processor.
+static inline void kz_prefetch_write(const void *p) {
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 // --- execution contexts (context.c) ---
 
 enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10, KZ_SHARED_GUARD = 64 << 10 };
@@ -199,10 +208,15 @@ struct kz_queue {
 	struct kz_fence *blocked_on; // guarded by lock: set while BLOCKED by a fence
 	struct kz_op *blocked_task;  // guarded by lock: set while BLOCKED by a task
 	struct kz_queue *fence_next; // guarded by blocked_on's lock
+	// What both sides read and nobody writes often: not beside what the driver writes all the time.
+	struct kz_domain *d;
+	struct kz_engine *e;
+	int priority;           // 0 lowest
+	_Atomic uint32_t hurry; // threads that wait for the queue
 
 	// The side that runs: whoever drives the queue, and no one else.
 	_Alignas(KZ_CACHELINE) struct kz_op *run; // taken from head; the first one is running
-	struct kz_op *used;                       // done, to become spare
+	struct kz_op *used, *used_last;           // done, to become spare
 	uint32_t nused;
 	uint32_t batch; // operations in the last refill
 	uint32_t burst; // how often a worker may still linger
@@ -211,9 +225,6 @@ struct kz_queue {
 	_Atomic uint32_t waiters;
 	_Atomic uint32_t wake; // futex
 	_Atomic uint32_t refs;
-	int priority; // 0 lowest
-	struct kz_domain *d;
-	struct kz_engine *e;
 	_Atomic(struct kz_op *) running_job; // written under e->lock: the listed job, for helpers
 
 	_Alignas(KZ_CACHELINE) struct kz_queue *prev, *next; // ready list, guarded by e->lock

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, BURST_CREDIT = 256, LINGER = 16, GATHER = 24 };
+enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, BURST_CREDIT = 256, LINGER = 16, GATHER = 192, OP_LINES = 5 };
 enum { COPY_UNIT = 256 << 10 };
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
@@ -61,6 +61,8 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 		op = q->spare;
 		q->spare = op->next;
 		q->nspare--;
+		// The next one was last written by a worker: its lines come while the host is on its way to the next call.
+		for (int i = 0; q->spare && i < OP_LINES; i++) kz_prefetch_write((char *)q->spare + i * KZ_CACHELINE);
 	} else {
 		uint32_t cap = bytes <= OP_BYTES ? OP_BYTES : (uint32_t)bytes;
 		op = aligned_alloc(KZ_CACHELINE, (cap + 63) & ~63u);
@@ -288,6 +290,7 @@ void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
 	}
 	if (op->cap == OP_BYTES && q->nused < SPARE_MAX) {
 		op->next = q->used;
+		if (!q->used) q->used_last = op;
 		q->used = op;
 		q->nused++;
 	} else {
@@ -310,13 +313,12 @@ static void refill(struct kz_queue *q) {
 	q->batch = q->run ? (uint32_t)(q->tail->seq - q->run->seq + 1) : 0;
 	atomic_store_explicit(&q->head, NULL, memory_order_relaxed);
 	q->tail = NULL;
-	while (q->used && q->nspare < SPARE_MAX) {
-		struct kz_op *op = q->used;
-		q->used = op->next;
-		op->next = q->spare;
-		q->spare = op;
-		q->nspare++;
-		q->nused--;
+	if (q->used && q->nspare < SPARE_MAX) {
+		q->used_last->next = q->spare;
+		q->spare = q->used;
+		q->nspare += q->nused;
+		q->used = NULL;
+		q->nused = 0;
 	}
 }
 
@@ -332,7 +334,7 @@ static void linger(struct kz_queue *q) {
 		if (i == LINGER - 1) q->burst = 0;
 	}
 	// Several at a time: every look at the queue takes its lines away from the host.
-	for (int i = 0; q->burst && i < GATHER; i++) kz_relax();
+	for (int i = 0; q->burst && i < GATHER && !atomic_load_explicit(&q->hurry, memory_order_relaxed); i++) kz_relax();
 }
 
 enum { RAN, ELSEWHERE, HANDED };
@@ -468,6 +470,8 @@ static int sync_to(struct kz_queue *q, uint64_t target, uint64_t *task_id, void 
 	struct kz_ctx *c = NULL;
 	int64_t idle_since = 0;
 	int rc = KZ_OK;
+	bool waits = atomic_load_explicit(&q->completed, memory_order_acquire) < target;
+	if (waits) atomic_fetch_add_explicit(&q->hurry, 1, memory_order_relaxed);
 	while (atomic_load_explicit(&q->completed, memory_order_acquire) < target) {
 		int r = help(&c, q, target, 0, task_id, task);
 		if (r == HELP_TASK) {
@@ -492,6 +496,7 @@ static int sync_to(struct kz_queue *q, uint64_t target, uint64_t *task_id, void 
 		idle_since = 0;
 	}
 	if (c) kz_ctx_give(c);
+	if (waits) atomic_fetch_sub_explicit(&q->hurry, 1, memory_order_relaxed);
 	if (rc != KZ_OK) return rc;
 	kz_fifo_flush(q->d);
 	return kz_domain_bad(q->d) ? KZ_POISONED : KZ_OK;
