@@ -56,8 +56,8 @@ const (
 	maxSide  = 1 << 31 // sizes travel as 32-bit numbers
 	maxGrid  = 65535   // second and third side of a grid
 	maxPack  = 256 << 20
-	fewDots  = 4 // columns up to which rows are multiplied with columns directly
-	packStep = 4096
+	fewDots  = 4    // columns up to which rows are multiplied with columns directly
+	packStep = 4096 // elements of a panel that one block packs, about
 
 	groupBytes = 512 << 10 // panels of A that are used with all of B before the next: half of a core's second cache
 )
@@ -177,14 +177,14 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 	for first := int64(0); first < p.Batch; first += chunk {
 		n := min(chunk, p.Batch-first)
 		if !sharedA || first == 0 {
-			if err := p.pack(d, stream, p.A, toA, perA, p.M, tileRows, first, n, sharedA); err != nil {
+			if err := p.pack(d, stream, "a", p.A, toA, perA, p.M, tileRows, first, n, sharedA); err != nil {
 				return err
 			}
 		}
 		if !sharedB || first == 0 {
 			b := p.B // op(B) is K × N: its columns are packed as rows are of op(A), so what is plain here is turned there
 			b.Op = Turned(b.Op)
-			if err := p.pack(d, stream, b, toB, perB, p.N, wide, first, n, sharedB); err != nil {
+			if err := p.pack(d, stream, "b", b, toB, perB, p.N, wide, first, n, sharedB); err != nil {
 				return err
 			}
 		}
@@ -239,16 +239,17 @@ const (
 	opTurned    = blas.CublasOperation_t(2) // added to that
 )
 
-func (p *Product) pack(d *driver.Thread, stream cu.CUstream, x View, to uint64, per, rows, width, first, n int64, shared bool) error {
+// pack puts the rows of op(x) into panels; side is a or b, which have panels of their own widths.
+func (p *Product) pack(d *driver.Thread, stream cu.CUstream, side string, x View, to uint64, per, rows, width, first, n int64, shared bool) error {
 	if shared {
 		first, n = 0, 1
 	}
+	run := (max(packStep/width, p.K/maxGrid) + 32) &^ 31
 	var q shim.Params
 	x.Put(&q)
-	q.U64(to, uint64(per)).U32(uint32(rows), uint32(p.K), uint32(width), uint32(first))
-	slices := min(max(1, p.K*width/packStep), 64)
-	grid := [3]uint32{uint32((rows + width - 1) / width), uint32(slices), uint32(n)}
-	return gemmKernels.Launch(d, stream, "pack_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q)
+	q.U64(to, uint64(per)).U32(uint32(rows), uint32(p.K), uint32(run), uint32(first))
+	grid := [3]uint32{uint32((rows + width - 1) / width), uint32((p.K + run - 1) / run), uint32(n)}
+	return gemmKernels.Launch(d, stream, "pack"+side+"_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q)
 }
 
 func (p *Product) byColumns(d *driver.Thread, stream cu.CUstream, space *shim.Workspace, part int64) error {

@@ -272,6 +272,9 @@ func (r *rig) mode(device bool) {
 
 var eps = map[Elem]float64{F32: 0x1p-24, C32: 0x1p-23, F64: 0x1p-53, C64: 0x1p-52, F16: 0x1p-11, BF16: 0x1p-8, S8: 0, S32: 0}
 
+// least is the step between the smallest numbers of a type, below which rounding is no longer relative.
+var least = map[Elem]float64{F32: 0x1p-149, C32: 0x1p-149, F64: 0x1p-1074, C64: 0x1p-1074, F16: 0x1p-24, BF16: 0x1p-133}
+
 // near compares with the exact result: within the rounding of `steps` operations in sum on numbers of the given size,
 // and one in the type of the result.
 func (r *rig) near(what string, got array, want []complex128, size []float64, sum Elem, steps int) {
@@ -281,7 +284,7 @@ func (r *rig) near(what string, got array, want []complex128, size []float64, su
 		if cmplx.IsNaN(w) && cmplx.IsNaN(g) {
 			continue
 		}
-		limit := (float64(steps)+8)*eps[sum]*size[i] + 2*eps[got.e]*cmplx.Abs(w)
+		limit := (float64(steps)+8)*eps[sum]*size[i] + 2*eps[got.e]*cmplx.Abs(w) + least[got.e]
 		if d := cmplx.Abs(g - w); !(d <= limit) {
 			r.t.Fatalf("%s: element %d is %v, want %v: off by %.3g, allowed %.3g", what, i, g, w, d, limit)
 		}

@@ -7,81 +7,123 @@
 
 enum { ROWS = 32, TURN = 33 };
 
-// pack writes panels of `width` rows of op(X), k long: panel p holds for every l the rows p·width …, zero past the end.
-template <class T, class W> __device__ void pack(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first, W *turn) {
-    u32 batch = BLOCK_Z;
-    const T *src = matrix<const T>(x, first + batch);
-    W *dst = (W *)out + outStride * (s64)batch + (s64)BLOCK_X * width * k;
-    u32 r0 = BLOCK_X * width;
-    if (x.op == 0 || x.op == 3) { // rows lie together: lanes take rows
-        for (u32 l = BLOCK_Y; l < k; l += __nvvm_read_ptx_sreg_nctaid_y())
-            for (u32 r = LANE; r < width; r += 32) {
+// packRows: lanes take rows. There are `rows` of them.
+template <class T, class W, int WIDTH> __device__ void packRows(const T *src, View x, W *dst, u32 rows, u32 from, u32 to) {
+    u32 r = LANE;
+    bool mine = r < rows, whole = rows >= WIDTH;
+    if (r >= WIDTH)
+        return;
+    const T *p = src + (s64)from * x.ld + r;
+    W *q = dst + (s64)from * WIDTH + r;
+    if (whole && x.op == 0) {
+#pragma unroll 4
+        for (u32 l = from; l < to; l++) {
+            *q = load(p);
+            p += x.ld;
+            q += WIDTH;
+        }
+        return;
+    }
+    for (u32 l = from; l < to; l++) {
+        W v = {};
+        if (mine) {
+            v = load(p);
+            if (x.op == 3)
+                v = conj(v);
+        }
+        *q = v;
+        p += x.ld;
+        q += WIDTH;
+    }
+}
+
+// packHalf: one triangle is stored: 4 lower, 5 upper; 6 and 7 Hermitian, 8 and 9 its transpose.
+template <class T, class W, int WIDTH> __device__ void packHalf(const T *src, View x, W *dst, u32 r0, u32 rows, u32 from, u32 to) {
+    u32 i = r0 + LANE;
+    if (LANE >= WIDTH)
+        return;
+    for (u32 l = from; l < to; l++) {
+        W v = {};
+        if (i < rows) {
+            bool stored = x.op & 1 ? i <= l : i >= l;
+            v = load(stored ? src + (s64)l * x.ld + i : src + (s64)i * x.ld + l);
+            if (x.op >= 6)
+                v = i == l ? real(v) : stored == (x.op >= 8) ? conj(v) : v;
+        }
+        dst[(s64)l * WIDTH + LANE] = v;
+    }
+}
+
+// packTurned: k lies together. 32 of it from every row are read forward, turned in shared memory, and written forward.
+template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, View x, W *dst, u32 rows, u32 from, u32 to, W *turn) {
+    for (u32 l0 = from; l0 < to; l0 += 32) {
+        bool whole = rows >= WIDTH && to - l0 >= 32;
+        const T *p = src + l0 + LANE;
+        W *out = dst + (s64)l0 * WIDTH;
+        if (whole && x.op == 1) {
+#pragma unroll 4
+            for (u32 r = 0; r < WIDTH; r++)
+                turn[r * TURN + LANE] = load(p + (s64)r * x.ld);
+        } else
+            for (u32 r = 0; r < WIDTH; r++) {
                 W v = {};
-                if (r0 + r < rows) {
-                    v = load(src + (s64)l * x.ld + r0 + r);
-                    if (x.op == 3)
+                if (r < rows && l0 + LANE < to) {
+                    v = load(p + (s64)r * x.ld);
+                    if (x.op == 2)
                         v = conj(v);
                 }
-                dst[(s64)l * width + r] = v;
+                turn[r * TURN + LANE] = v;
             }
-        return;
-    }
-    if (x.op >= 4) { // one triangle is stored: 4 lower, 5 upper; 6 and 7 Hermitian, 8 and 9 its transpose
-        for (u32 l = BLOCK_Y; l < k; l += __nvvm_read_ptx_sreg_nctaid_y())
-            for (u32 r = LANE; r < width; r += 32) {
-                W v = {};
-                u32 i = r0 + r;
-                if (i < rows) {
-                    bool stored = x.op & 1 ? i <= l : i >= l;
-                    v = load(stored ? src + (s64)l * x.ld + i : src + (s64)i * x.ld + l);
-                    if (x.op >= 6)
-                        v = i == l ? real(v) : stored == (x.op >= 8) ? conj(v) : v;
-                }
-                dst[(s64)l * width + r] = v;
-            }
-        return;
-    }
-    // k lies together: 32 of it from every row are read forward, turned in shared memory, and written forward.
-    for (u32 l0 = BLOCK_Y * 32; l0 < k; l0 += 32 * __nvvm_read_ptx_sreg_nctaid_y()) {
-        u32 l = l0 + LANE;
-        for (u32 r = 0; r < width; r++) {
-            W v = {};
-            if (r0 + r < rows && l < k) {
-                v = load(src + (s64)(r0 + r) * x.ld + l);
-                if (x.op == 2)
-                    v = conj(v);
-            }
-            turn[r * TURN + LANE] = v;
-        }
         __nvvm_bar_warp_sync(~0u);
-        u32 count = (k - l0 < 32 ? k - l0 : 32) * width;
-        W *out = dst + (s64)l0 * width;
-        u32 column = LANE / width, row = LANE % width, columns = 32 / width, over = 32 % width;
-        for (u32 o = LANE; o < count; o += 32) {
-            out[o] = turn[row * TURN + column];
-            column += columns;
-            row += over;
-            if (row >= width) {
-                row -= width;
-                column++;
+        u32 count = (to - l0 < 32 ? to - l0 : 32) * WIDTH;
+        if (WIDTH == 32) {
+#pragma unroll 4
+            for (u32 l = 0; l < count; l += 32)
+                out[l + LANE] = turn[LANE * TURN + l / 32];
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < WIDTH; i++) {
+                u32 o = i * 32 + LANE;
+                if (whole || o < count)
+                    out[o] = turn[o % WIDTH * TURN + o / WIDTH];
             }
         }
         __nvvm_bar_warp_sync(~0u);
     }
 }
 
-#define PACK(name, T, W)                                                                                                       \
-    KERNEL pack_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 width, u32 first) {                                \
-        __shared__ W turn[32 * TURN];                                                                                          \
-        pack<T, W>(x, out, outStride, rows, k, width, first, turn);                                                                  \
+// pack writes panels of WIDTH rows of op(X), k long: panel p holds for every l the rows p·WIDTH …, zero past the end. A block
+// takes one panel and `run` of k, a multiple of 32. WIDTH is a constant so that what is read, turned and written is known
+// to lie together: with a width in a register the same loops took ten times as long.
+template <class T, class W, int WIDTH> __device__ void pack(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 run, u32 first, W *turn) {
+    u32 batch = BLOCK_Z, r0 = BLOCK_X * WIDTH;
+    const T *src = matrix<const T>(x, first + batch);
+    W *dst = (W *)out + outStride * (s64)batch + (s64)r0 * k;
+    u32 from = BLOCK_Y * run, to = k - from < run ? k : from + run;
+    if (x.op == 0 || x.op == 3) // rows lie together: lanes take rows
+        packRows<T, W, WIDTH>(src + r0, x, dst, rows - r0, from, to);
+    else if (x.op >= 4)
+        packHalf<T, W, WIDTH>(src, x, dst, r0, rows, from, to);
+    else
+        packTurned<T, W, WIDTH>(src + (s64)r0 * x.ld, x, dst, rows - r0, from, to, turn);
+}
+
+#define PACK(name, T, W, N)                                                                                                    \
+    KERNEL packa_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 run, u32 first) {                                 \
+        __shared__ W turn[ROWS * TURN];                                                                                        \
+        pack<T, W, ROWS>(x, out, outStride, rows, k, run, first, turn);                                                        \
+    }                                                                                                                          \
+    KERNEL packb_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 run, u32 first) {                                 \
+        __shared__ W turn[N * TURN];                                                                                           \
+        pack<T, W, N>(x, out, outStride, rows, k, run, first, turn);                                                           \
     }
-PACK(f32, float, float)
-PACK(f64, double, double)
-PACK(f16, f16, float)
-PACK(bf16, bf16, float)
-PACK(c32, c32, c32)
-PACK(c64, c64, c64)
-PACK(s8, s8, int)
+PACK(f32, float, float, 12)
+PACK(f64, double, double, 6)
+PACK(f16, f16, float, 12)
+PACK(bf16, bf16, float, 12)
+PACK(c32, c32, c32, 4)
+PACK(c64, c64, c64, 2)
+PACK(s8, s8, int, 12)
 
 // Of a triangle (1 lower, 2 upper) only its elements are written; with 4 the diagonal is real.
 __device__ inline bool within(u32 part, u32 row, u32 col) { return (part & 3) == 0 || ((part & 1) ? row >= col : row <= col); }
