@@ -303,14 +303,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 291 cublasCgbmv_v2_64
 	kz_none_cublas12, // 292 cublasZgbmv_v2
 	kz_none_cublas12, // 293 cublasZgbmv_v2_64
-	kz_none_cublas12, // 294 cublasStrmv_v2
-	kz_none_cublas12, // 295 cublasStrmv_v2_64
-	kz_none_cublas12, // 296 cublasDtrmv_v2
-	kz_none_cublas12, // 297 cublasDtrmv_v2_64
-	kz_none_cublas12, // 298 cublasCtrmv_v2
-	kz_none_cublas12, // 299 cublasCtrmv_v2_64
-	kz_none_cublas12, // 300 cublasZtrmv_v2
-	kz_none_cublas12, // 301 cublasZtrmv_v2_64
+	kz_lazy_cublas12, // 294 cublasStrmv_v2
+	kz_lazy_cublas12, // 295 cublasStrmv_v2_64
+	kz_lazy_cublas12, // 296 cublasDtrmv_v2
+	kz_lazy_cublas12, // 297 cublasDtrmv_v2_64
+	kz_lazy_cublas12, // 298 cublasCtrmv_v2
+	kz_lazy_cublas12, // 299 cublasCtrmv_v2_64
+	kz_lazy_cublas12, // 300 cublasZtrmv_v2
+	kz_lazy_cublas12, // 301 cublasZtrmv_v2_64
 	kz_none_cublas12, // 302 cublasStbmv_v2
 	kz_none_cublas12, // 303 cublasStbmv_v2_64
 	kz_none_cublas12, // 304 cublasDtbmv_v2
@@ -327,14 +327,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 315 cublasCtpmv_v2_64
 	kz_none_cublas12, // 316 cublasZtpmv_v2
 	kz_none_cublas12, // 317 cublasZtpmv_v2_64
-	kz_none_cublas12, // 318 cublasStrsv_v2
-	kz_none_cublas12, // 319 cublasStrsv_v2_64
-	kz_none_cublas12, // 320 cublasDtrsv_v2
-	kz_none_cublas12, // 321 cublasDtrsv_v2_64
-	kz_none_cublas12, // 322 cublasCtrsv_v2
-	kz_none_cublas12, // 323 cublasCtrsv_v2_64
-	kz_none_cublas12, // 324 cublasZtrsv_v2
-	kz_none_cublas12, // 325 cublasZtrsv_v2_64
+	kz_lazy_cublas12, // 318 cublasStrsv_v2
+	kz_lazy_cublas12, // 319 cublasStrsv_v2_64
+	kz_lazy_cublas12, // 320 cublasDtrsv_v2
+	kz_lazy_cublas12, // 321 cublasDtrsv_v2_64
+	kz_lazy_cublas12, // 322 cublasCtrsv_v2
+	kz_lazy_cublas12, // 323 cublasCtrsv_v2_64
+	kz_lazy_cublas12, // 324 cublasZtrsv_v2
+	kz_lazy_cublas12, // 325 cublasZtrsv_v2_64
 	kz_none_cublas12, // 326 cublasStpsv_v2
 	kz_none_cublas12, // 327 cublasStpsv_v2_64
 	kz_none_cublas12, // 328 cublasDtpsv_v2
@@ -351,18 +351,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 339 cublasCtbsv_v2_64
 	kz_none_cublas12, // 340 cublasZtbsv_v2
 	kz_none_cublas12, // 341 cublasZtbsv_v2_64
-	kz_none_cublas12, // 342 cublasSsymv_v2
-	kz_none_cublas12, // 343 cublasSsymv_v2_64
-	kz_none_cublas12, // 344 cublasDsymv_v2
-	kz_none_cublas12, // 345 cublasDsymv_v2_64
-	kz_none_cublas12, // 346 cublasCsymv_v2
-	kz_none_cublas12, // 347 cublasCsymv_v2_64
-	kz_none_cublas12, // 348 cublasZsymv_v2
-	kz_none_cublas12, // 349 cublasZsymv_v2_64
-	kz_none_cublas12, // 350 cublasChemv_v2
-	kz_none_cublas12, // 351 cublasChemv_v2_64
-	kz_none_cublas12, // 352 cublasZhemv_v2
-	kz_none_cublas12, // 353 cublasZhemv_v2_64
+	kz_lazy_cublas12, // 342 cublasSsymv_v2
+	kz_lazy_cublas12, // 343 cublasSsymv_v2_64
+	kz_lazy_cublas12, // 344 cublasDsymv_v2
+	kz_lazy_cublas12, // 345 cublasDsymv_v2_64
+	kz_lazy_cublas12, // 346 cublasCsymv_v2
+	kz_lazy_cublas12, // 347 cublasCsymv_v2_64
+	kz_lazy_cublas12, // 348 cublasZsymv_v2
+	kz_lazy_cublas12, // 349 cublasZsymv_v2_64
+	kz_lazy_cublas12, // 350 cublasChemv_v2
+	kz_lazy_cublas12, // 351 cublasChemv_v2_64
+	kz_lazy_cublas12, // 352 cublasZhemv_v2
+	kz_lazy_cublas12, // 353 cublasZhemv_v2_64
 	kz_none_cublas12, // 354 cublasSsbmv_v2
 	kz_none_cublas12, // 355 cublasSsbmv_v2_64
 	kz_none_cublas12, // 356 cublasDsbmv_v2
@@ -391,18 +391,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 379 cublasZgeru_v2_64
 	kz_lazy_cublas12, // 380 cublasZgerc_v2
 	kz_lazy_cublas12, // 381 cublasZgerc_v2_64
-	kz_none_cublas12, // 382 cublasSsyr_v2
-	kz_none_cublas12, // 383 cublasSsyr_v2_64
-	kz_none_cublas12, // 384 cublasDsyr_v2
-	kz_none_cublas12, // 385 cublasDsyr_v2_64
-	kz_none_cublas12, // 386 cublasCsyr_v2
-	kz_none_cublas12, // 387 cublasCsyr_v2_64
-	kz_none_cublas12, // 388 cublasZsyr_v2
-	kz_none_cublas12, // 389 cublasZsyr_v2_64
-	kz_none_cublas12, // 390 cublasCher_v2
-	kz_none_cublas12, // 391 cublasCher_v2_64
-	kz_none_cublas12, // 392 cublasZher_v2
-	kz_none_cublas12, // 393 cublasZher_v2_64
+	kz_lazy_cublas12, // 382 cublasSsyr_v2
+	kz_lazy_cublas12, // 383 cublasSsyr_v2_64
+	kz_lazy_cublas12, // 384 cublasDsyr_v2
+	kz_lazy_cublas12, // 385 cublasDsyr_v2_64
+	kz_lazy_cublas12, // 386 cublasCsyr_v2
+	kz_lazy_cublas12, // 387 cublasCsyr_v2_64
+	kz_lazy_cublas12, // 388 cublasZsyr_v2
+	kz_lazy_cublas12, // 389 cublasZsyr_v2_64
+	kz_lazy_cublas12, // 390 cublasCher_v2
+	kz_lazy_cublas12, // 391 cublasCher_v2_64
+	kz_lazy_cublas12, // 392 cublasZher_v2
+	kz_lazy_cublas12, // 393 cublasZher_v2_64
 	kz_none_cublas12, // 394 cublasSspr_v2
 	kz_none_cublas12, // 395 cublasSspr_v2_64
 	kz_none_cublas12, // 396 cublasDspr_v2
@@ -411,18 +411,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 399 cublasChpr_v2_64
 	kz_none_cublas12, // 400 cublasZhpr_v2
 	kz_none_cublas12, // 401 cublasZhpr_v2_64
-	kz_none_cublas12, // 402 cublasSsyr2_v2
-	kz_none_cublas12, // 403 cublasSsyr2_v2_64
-	kz_none_cublas12, // 404 cublasDsyr2_v2
-	kz_none_cublas12, // 405 cublasDsyr2_v2_64
-	kz_none_cublas12, // 406 cublasCsyr2_v2
-	kz_none_cublas12, // 407 cublasCsyr2_v2_64
-	kz_none_cublas12, // 408 cublasZsyr2_v2
-	kz_none_cublas12, // 409 cublasZsyr2_v2_64
-	kz_none_cublas12, // 410 cublasCher2_v2
-	kz_none_cublas12, // 411 cublasCher2_v2_64
-	kz_none_cublas12, // 412 cublasZher2_v2
-	kz_none_cublas12, // 413 cublasZher2_v2_64
+	kz_lazy_cublas12, // 402 cublasSsyr2_v2
+	kz_lazy_cublas12, // 403 cublasSsyr2_v2_64
+	kz_lazy_cublas12, // 404 cublasDsyr2_v2
+	kz_lazy_cublas12, // 405 cublasDsyr2_v2_64
+	kz_lazy_cublas12, // 406 cublasCsyr2_v2
+	kz_lazy_cublas12, // 407 cublasCsyr2_v2_64
+	kz_lazy_cublas12, // 408 cublasZsyr2_v2
+	kz_lazy_cublas12, // 409 cublasZsyr2_v2_64
+	kz_lazy_cublas12, // 410 cublasCher2_v2
+	kz_lazy_cublas12, // 411 cublasCher2_v2_64
+	kz_lazy_cublas12, // 412 cublasZher2_v2
+	kz_lazy_cublas12, // 413 cublasZher2_v2_64
 	kz_none_cublas12, // 414 cublasSspr2_v2
 	kz_none_cublas12, // 415 cublasSspr2_v2_64
 	kz_none_cublas12, // 416 cublasDspr2_v2
@@ -608,18 +608,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 596 cublasCherkEx_64
 	kz_none_cublas12, // 597 cublasCherk3mEx
 	kz_none_cublas12, // 598 cublasCherk3mEx_64
-	kz_none_cublas12, // 599 cublasSsyr2k_v2
-	kz_none_cublas12, // 600 cublasSsyr2k_v2_64
-	kz_none_cublas12, // 601 cublasDsyr2k_v2
-	kz_none_cublas12, // 602 cublasDsyr2k_v2_64
-	kz_none_cublas12, // 603 cublasCsyr2k_v2
-	kz_none_cublas12, // 604 cublasCsyr2k_v2_64
-	kz_none_cublas12, // 605 cublasZsyr2k_v2
-	kz_none_cublas12, // 606 cublasZsyr2k_v2_64
-	kz_none_cublas12, // 607 cublasCher2k_v2
-	kz_none_cublas12, // 608 cublasCher2k_v2_64
-	kz_none_cublas12, // 609 cublasZher2k_v2
-	kz_none_cublas12, // 610 cublasZher2k_v2_64
+	kz_lazy_cublas12, // 599 cublasSsyr2k_v2
+	kz_lazy_cublas12, // 600 cublasSsyr2k_v2_64
+	kz_lazy_cublas12, // 601 cublasDsyr2k_v2
+	kz_lazy_cublas12, // 602 cublasDsyr2k_v2_64
+	kz_lazy_cublas12, // 603 cublasCsyr2k_v2
+	kz_lazy_cublas12, // 604 cublasCsyr2k_v2_64
+	kz_lazy_cublas12, // 605 cublasZsyr2k_v2
+	kz_lazy_cublas12, // 606 cublasZsyr2k_v2_64
+	kz_lazy_cublas12, // 607 cublasCher2k_v2
+	kz_lazy_cublas12, // 608 cublasCher2k_v2_64
+	kz_lazy_cublas12, // 609 cublasZher2k_v2
+	kz_lazy_cublas12, // 610 cublasZher2k_v2_64
 	kz_lazy_cublas12, // 611 cublasSsyrkx
 	kz_lazy_cublas12, // 612 cublasSsyrkx_64
 	kz_lazy_cublas12, // 613 cublasDsyrkx
@@ -628,10 +628,10 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 616 cublasCsyrkx_64
 	kz_lazy_cublas12, // 617 cublasZsyrkx
 	kz_lazy_cublas12, // 618 cublasZsyrkx_64
-	kz_none_cublas12, // 619 cublasCherkx
-	kz_none_cublas12, // 620 cublasCherkx_64
-	kz_none_cublas12, // 621 cublasZherkx
-	kz_none_cublas12, // 622 cublasZherkx_64
+	kz_lazy_cublas12, // 619 cublasCherkx
+	kz_lazy_cublas12, // 620 cublasCherkx_64
+	kz_lazy_cublas12, // 621 cublasZherkx
+	kz_lazy_cublas12, // 622 cublasZherkx_64
 	kz_lazy_cublas12, // 623 cublasSsymm_v2
 	kz_lazy_cublas12, // 624 cublasSsymm_v2_64
 	kz_lazy_cublas12, // 625 cublasDsymm_v2
@@ -652,14 +652,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 640 cublasCtrsm_v2_64
 	kz_lazy_cublas12, // 641 cublasZtrsm_v2
 	kz_lazy_cublas12, // 642 cublasZtrsm_v2_64
-	kz_none_cublas12, // 643 cublasStrmm_v2
-	kz_none_cublas12, // 644 cublasStrmm_v2_64
-	kz_none_cublas12, // 645 cublasDtrmm_v2
-	kz_none_cublas12, // 646 cublasDtrmm_v2_64
-	kz_none_cublas12, // 647 cublasCtrmm_v2
-	kz_none_cublas12, // 648 cublasCtrmm_v2_64
-	kz_none_cublas12, // 649 cublasZtrmm_v2
-	kz_none_cublas12, // 650 cublasZtrmm_v2_64
+	kz_lazy_cublas12, // 643 cublasStrmm_v2
+	kz_lazy_cublas12, // 644 cublasStrmm_v2_64
+	kz_lazy_cublas12, // 645 cublasDtrmm_v2
+	kz_lazy_cublas12, // 646 cublasDtrmm_v2_64
+	kz_lazy_cublas12, // 647 cublasCtrmm_v2
+	kz_lazy_cublas12, // 648 cublasCtrmm_v2_64
+	kz_lazy_cublas12, // 649 cublasZtrmm_v2
+	kz_lazy_cublas12, // 650 cublasZtrmm_v2_64
 	kz_lazy_cublas12, // 651 cublasStrsmBatched
 	kz_lazy_cublas12, // 652 cublasStrsmBatched_64
 	kz_lazy_cublas12, // 653 cublasDtrsmBatched
@@ -710,10 +710,10 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 698 cublasCdgmm_64
 	kz_lazy_cublas12, // 699 cublasZdgmm
 	kz_lazy_cublas12, // 700 cublasZdgmm_64
-	kz_none_cublas12, // 701 cublasSmatinvBatched
-	kz_none_cublas12, // 702 cublasDmatinvBatched
-	kz_none_cublas12, // 703 cublasCmatinvBatched
-	kz_none_cublas12, // 704 cublasZmatinvBatched
+	kz_lazy_cublas12, // 701 cublasSmatinvBatched
+	kz_lazy_cublas12, // 702 cublasDmatinvBatched
+	kz_lazy_cublas12, // 703 cublasCmatinvBatched
+	kz_lazy_cublas12, // 704 cublasZmatinvBatched
 	kz_none_cublas12, // 705 cublasSgeqrfBatched
 	kz_none_cublas12, // 706 cublasDgeqrfBatched
 	kz_none_cublas12, // 707 cublasCgeqrfBatched
@@ -722,26 +722,26 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 710 cublasDgelsBatched
 	kz_none_cublas12, // 711 cublasCgelsBatched
 	kz_none_cublas12, // 712 cublasZgelsBatched
-	kz_none_cublas12, // 713 cublasStpttr
-	kz_none_cublas12, // 714 cublasDtpttr
-	kz_none_cublas12, // 715 cublasCtpttr
-	kz_none_cublas12, // 716 cublasZtpttr
-	kz_none_cublas12, // 717 cublasStrttp
-	kz_none_cublas12, // 718 cublasDtrttp
-	kz_none_cublas12, // 719 cublasCtrttp
-	kz_none_cublas12, // 720 cublasZtrttp
-	kz_none_cublas12, // 721 cublasSgetrfBatched
-	kz_none_cublas12, // 722 cublasDgetrfBatched
-	kz_none_cublas12, // 723 cublasCgetrfBatched
-	kz_none_cublas12, // 724 cublasZgetrfBatched
-	kz_none_cublas12, // 725 cublasSgetriBatched
-	kz_none_cublas12, // 726 cublasDgetriBatched
-	kz_none_cublas12, // 727 cublasCgetriBatched
-	kz_none_cublas12, // 728 cublasZgetriBatched
-	kz_none_cublas12, // 729 cublasSgetrsBatched
-	kz_none_cublas12, // 730 cublasDgetrsBatched
-	kz_none_cublas12, // 731 cublasCgetrsBatched
-	kz_none_cublas12, // 732 cublasZgetrsBatched
+	kz_lazy_cublas12, // 713 cublasStpttr
+	kz_lazy_cublas12, // 714 cublasDtpttr
+	kz_lazy_cublas12, // 715 cublasCtpttr
+	kz_lazy_cublas12, // 716 cublasZtpttr
+	kz_lazy_cublas12, // 717 cublasStrttp
+	kz_lazy_cublas12, // 718 cublasDtrttp
+	kz_lazy_cublas12, // 719 cublasCtrttp
+	kz_lazy_cublas12, // 720 cublasZtrttp
+	kz_lazy_cublas12, // 721 cublasSgetrfBatched
+	kz_lazy_cublas12, // 722 cublasDgetrfBatched
+	kz_lazy_cublas12, // 723 cublasCgetrfBatched
+	kz_lazy_cublas12, // 724 cublasZgetrfBatched
+	kz_lazy_cublas12, // 725 cublasSgetriBatched
+	kz_lazy_cublas12, // 726 cublasDgetriBatched
+	kz_lazy_cublas12, // 727 cublasCgetriBatched
+	kz_lazy_cublas12, // 728 cublasZgetriBatched
+	kz_lazy_cublas12, // 729 cublasSgetrsBatched
+	kz_lazy_cublas12, // 730 cublasDgetrsBatched
+	kz_lazy_cublas12, // 731 cublasCgetrsBatched
+	kz_lazy_cublas12, // 732 cublasZgetrsBatched
 	kz_none_cublas12, // 733 cublasCbdmm
 	kz_none_cublas12, // 734 cublasDbdmm
 	kz_none_cublas12, // 735 cublasGetBackdoor
@@ -764,25 +764,25 @@ const uint8_t kz_kind_cublas12[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
 	0,0,2,2,0,0,2,2,2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,
 	2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
-	0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,};
+	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cublas12[] = {
 	0,15,31,52,70,91,111,131,157,183,205,225,239,253,267,281,295,309,323,337,351,365,380,395,

@@ -315,14 +315,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 303 cublasCgbmv_v2_64
 	kz_none_cublas13, // 304 cublasZgbmv_v2
 	kz_none_cublas13, // 305 cublasZgbmv_v2_64
-	kz_none_cublas13, // 306 cublasStrmv_v2
-	kz_none_cublas13, // 307 cublasStrmv_v2_64
-	kz_none_cublas13, // 308 cublasDtrmv_v2
-	kz_none_cublas13, // 309 cublasDtrmv_v2_64
-	kz_none_cublas13, // 310 cublasCtrmv_v2
-	kz_none_cublas13, // 311 cublasCtrmv_v2_64
-	kz_none_cublas13, // 312 cublasZtrmv_v2
-	kz_none_cublas13, // 313 cublasZtrmv_v2_64
+	kz_lazy_cublas13, // 306 cublasStrmv_v2
+	kz_lazy_cublas13, // 307 cublasStrmv_v2_64
+	kz_lazy_cublas13, // 308 cublasDtrmv_v2
+	kz_lazy_cublas13, // 309 cublasDtrmv_v2_64
+	kz_lazy_cublas13, // 310 cublasCtrmv_v2
+	kz_lazy_cublas13, // 311 cublasCtrmv_v2_64
+	kz_lazy_cublas13, // 312 cublasZtrmv_v2
+	kz_lazy_cublas13, // 313 cublasZtrmv_v2_64
 	kz_none_cublas13, // 314 cublasStbmv_v2
 	kz_none_cublas13, // 315 cublasStbmv_v2_64
 	kz_none_cublas13, // 316 cublasDtbmv_v2
@@ -339,14 +339,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 327 cublasCtpmv_v2_64
 	kz_none_cublas13, // 328 cublasZtpmv_v2
 	kz_none_cublas13, // 329 cublasZtpmv_v2_64
-	kz_none_cublas13, // 330 cublasStrsv_v2
-	kz_none_cublas13, // 331 cublasStrsv_v2_64
-	kz_none_cublas13, // 332 cublasDtrsv_v2
-	kz_none_cublas13, // 333 cublasDtrsv_v2_64
-	kz_none_cublas13, // 334 cublasCtrsv_v2
-	kz_none_cublas13, // 335 cublasCtrsv_v2_64
-	kz_none_cublas13, // 336 cublasZtrsv_v2
-	kz_none_cublas13, // 337 cublasZtrsv_v2_64
+	kz_lazy_cublas13, // 330 cublasStrsv_v2
+	kz_lazy_cublas13, // 331 cublasStrsv_v2_64
+	kz_lazy_cublas13, // 332 cublasDtrsv_v2
+	kz_lazy_cublas13, // 333 cublasDtrsv_v2_64
+	kz_lazy_cublas13, // 334 cublasCtrsv_v2
+	kz_lazy_cublas13, // 335 cublasCtrsv_v2_64
+	kz_lazy_cublas13, // 336 cublasZtrsv_v2
+	kz_lazy_cublas13, // 337 cublasZtrsv_v2_64
 	kz_none_cublas13, // 338 cublasStpsv_v2
 	kz_none_cublas13, // 339 cublasStpsv_v2_64
 	kz_none_cublas13, // 340 cublasDtpsv_v2
@@ -363,18 +363,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 351 cublasCtbsv_v2_64
 	kz_none_cublas13, // 352 cublasZtbsv_v2
 	kz_none_cublas13, // 353 cublasZtbsv_v2_64
-	kz_none_cublas13, // 354 cublasSsymv_v2
-	kz_none_cublas13, // 355 cublasSsymv_v2_64
-	kz_none_cublas13, // 356 cublasDsymv_v2
-	kz_none_cublas13, // 357 cublasDsymv_v2_64
-	kz_none_cublas13, // 358 cublasCsymv_v2
-	kz_none_cublas13, // 359 cublasCsymv_v2_64
-	kz_none_cublas13, // 360 cublasZsymv_v2
-	kz_none_cublas13, // 361 cublasZsymv_v2_64
-	kz_none_cublas13, // 362 cublasChemv_v2
-	kz_none_cublas13, // 363 cublasChemv_v2_64
-	kz_none_cublas13, // 364 cublasZhemv_v2
-	kz_none_cublas13, // 365 cublasZhemv_v2_64
+	kz_lazy_cublas13, // 354 cublasSsymv_v2
+	kz_lazy_cublas13, // 355 cublasSsymv_v2_64
+	kz_lazy_cublas13, // 356 cublasDsymv_v2
+	kz_lazy_cublas13, // 357 cublasDsymv_v2_64
+	kz_lazy_cublas13, // 358 cublasCsymv_v2
+	kz_lazy_cublas13, // 359 cublasCsymv_v2_64
+	kz_lazy_cublas13, // 360 cublasZsymv_v2
+	kz_lazy_cublas13, // 361 cublasZsymv_v2_64
+	kz_lazy_cublas13, // 362 cublasChemv_v2
+	kz_lazy_cublas13, // 363 cublasChemv_v2_64
+	kz_lazy_cublas13, // 364 cublasZhemv_v2
+	kz_lazy_cublas13, // 365 cublasZhemv_v2_64
 	kz_none_cublas13, // 366 cublasSsbmv_v2
 	kz_none_cublas13, // 367 cublasSsbmv_v2_64
 	kz_none_cublas13, // 368 cublasDsbmv_v2
@@ -403,18 +403,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 391 cublasZgeru_v2_64
 	kz_lazy_cublas13, // 392 cublasZgerc_v2
 	kz_lazy_cublas13, // 393 cublasZgerc_v2_64
-	kz_none_cublas13, // 394 cublasSsyr_v2
-	kz_none_cublas13, // 395 cublasSsyr_v2_64
-	kz_none_cublas13, // 396 cublasDsyr_v2
-	kz_none_cublas13, // 397 cublasDsyr_v2_64
-	kz_none_cublas13, // 398 cublasCsyr_v2
-	kz_none_cublas13, // 399 cublasCsyr_v2_64
-	kz_none_cublas13, // 400 cublasZsyr_v2
-	kz_none_cublas13, // 401 cublasZsyr_v2_64
-	kz_none_cublas13, // 402 cublasCher_v2
-	kz_none_cublas13, // 403 cublasCher_v2_64
-	kz_none_cublas13, // 404 cublasZher_v2
-	kz_none_cublas13, // 405 cublasZher_v2_64
+	kz_lazy_cublas13, // 394 cublasSsyr_v2
+	kz_lazy_cublas13, // 395 cublasSsyr_v2_64
+	kz_lazy_cublas13, // 396 cublasDsyr_v2
+	kz_lazy_cublas13, // 397 cublasDsyr_v2_64
+	kz_lazy_cublas13, // 398 cublasCsyr_v2
+	kz_lazy_cublas13, // 399 cublasCsyr_v2_64
+	kz_lazy_cublas13, // 400 cublasZsyr_v2
+	kz_lazy_cublas13, // 401 cublasZsyr_v2_64
+	kz_lazy_cublas13, // 402 cublasCher_v2
+	kz_lazy_cublas13, // 403 cublasCher_v2_64
+	kz_lazy_cublas13, // 404 cublasZher_v2
+	kz_lazy_cublas13, // 405 cublasZher_v2_64
 	kz_none_cublas13, // 406 cublasSspr_v2
 	kz_none_cublas13, // 407 cublasSspr_v2_64
 	kz_none_cublas13, // 408 cublasDspr_v2
@@ -423,18 +423,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 411 cublasChpr_v2_64
 	kz_none_cublas13, // 412 cublasZhpr_v2
 	kz_none_cublas13, // 413 cublasZhpr_v2_64
-	kz_none_cublas13, // 414 cublasSsyr2_v2
-	kz_none_cublas13, // 415 cublasSsyr2_v2_64
-	kz_none_cublas13, // 416 cublasDsyr2_v2
-	kz_none_cublas13, // 417 cublasDsyr2_v2_64
-	kz_none_cublas13, // 418 cublasCsyr2_v2
-	kz_none_cublas13, // 419 cublasCsyr2_v2_64
-	kz_none_cublas13, // 420 cublasZsyr2_v2
-	kz_none_cublas13, // 421 cublasZsyr2_v2_64
-	kz_none_cublas13, // 422 cublasCher2_v2
-	kz_none_cublas13, // 423 cublasCher2_v2_64
-	kz_none_cublas13, // 424 cublasZher2_v2
-	kz_none_cublas13, // 425 cublasZher2_v2_64
+	kz_lazy_cublas13, // 414 cublasSsyr2_v2
+	kz_lazy_cublas13, // 415 cublasSsyr2_v2_64
+	kz_lazy_cublas13, // 416 cublasDsyr2_v2
+	kz_lazy_cublas13, // 417 cublasDsyr2_v2_64
+	kz_lazy_cublas13, // 418 cublasCsyr2_v2
+	kz_lazy_cublas13, // 419 cublasCsyr2_v2_64
+	kz_lazy_cublas13, // 420 cublasZsyr2_v2
+	kz_lazy_cublas13, // 421 cublasZsyr2_v2_64
+	kz_lazy_cublas13, // 422 cublasCher2_v2
+	kz_lazy_cublas13, // 423 cublasCher2_v2_64
+	kz_lazy_cublas13, // 424 cublasZher2_v2
+	kz_lazy_cublas13, // 425 cublasZher2_v2_64
 	kz_none_cublas13, // 426 cublasSspr2_v2
 	kz_none_cublas13, // 427 cublasSspr2_v2_64
 	kz_none_cublas13, // 428 cublasDspr2_v2
@@ -622,18 +622,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 610 cublasCherkEx_64
 	kz_none_cublas13, // 611 cublasCherk3mEx
 	kz_none_cublas13, // 612 cublasCherk3mEx_64
-	kz_none_cublas13, // 613 cublasSsyr2k_v2
-	kz_none_cublas13, // 614 cublasSsyr2k_v2_64
-	kz_none_cublas13, // 615 cublasDsyr2k_v2
-	kz_none_cublas13, // 616 cublasDsyr2k_v2_64
-	kz_none_cublas13, // 617 cublasCsyr2k_v2
-	kz_none_cublas13, // 618 cublasCsyr2k_v2_64
-	kz_none_cublas13, // 619 cublasZsyr2k_v2
-	kz_none_cublas13, // 620 cublasZsyr2k_v2_64
-	kz_none_cublas13, // 621 cublasCher2k_v2
-	kz_none_cublas13, // 622 cublasCher2k_v2_64
-	kz_none_cublas13, // 623 cublasZher2k_v2
-	kz_none_cublas13, // 624 cublasZher2k_v2_64
+	kz_lazy_cublas13, // 613 cublasSsyr2k_v2
+	kz_lazy_cublas13, // 614 cublasSsyr2k_v2_64
+	kz_lazy_cublas13, // 615 cublasDsyr2k_v2
+	kz_lazy_cublas13, // 616 cublasDsyr2k_v2_64
+	kz_lazy_cublas13, // 617 cublasCsyr2k_v2
+	kz_lazy_cublas13, // 618 cublasCsyr2k_v2_64
+	kz_lazy_cublas13, // 619 cublasZsyr2k_v2
+	kz_lazy_cublas13, // 620 cublasZsyr2k_v2_64
+	kz_lazy_cublas13, // 621 cublasCher2k_v2
+	kz_lazy_cublas13, // 622 cublasCher2k_v2_64
+	kz_lazy_cublas13, // 623 cublasZher2k_v2
+	kz_lazy_cublas13, // 624 cublasZher2k_v2_64
 	kz_lazy_cublas13, // 625 cublasSsyrkx
 	kz_lazy_cublas13, // 626 cublasSsyrkx_64
 	kz_lazy_cublas13, // 627 cublasDsyrkx
@@ -642,10 +642,10 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 630 cublasCsyrkx_64
 	kz_lazy_cublas13, // 631 cublasZsyrkx
 	kz_lazy_cublas13, // 632 cublasZsyrkx_64
-	kz_none_cublas13, // 633 cublasCherkx
-	kz_none_cublas13, // 634 cublasCherkx_64
-	kz_none_cublas13, // 635 cublasZherkx
-	kz_none_cublas13, // 636 cublasZherkx_64
+	kz_lazy_cublas13, // 633 cublasCherkx
+	kz_lazy_cublas13, // 634 cublasCherkx_64
+	kz_lazy_cublas13, // 635 cublasZherkx
+	kz_lazy_cublas13, // 636 cublasZherkx_64
 	kz_lazy_cublas13, // 637 cublasSsymm_v2
 	kz_lazy_cublas13, // 638 cublasSsymm_v2_64
 	kz_lazy_cublas13, // 639 cublasDsymm_v2
@@ -666,14 +666,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 654 cublasCtrsm_v2_64
 	kz_lazy_cublas13, // 655 cublasZtrsm_v2
 	kz_lazy_cublas13, // 656 cublasZtrsm_v2_64
-	kz_none_cublas13, // 657 cublasStrmm_v2
-	kz_none_cublas13, // 658 cublasStrmm_v2_64
-	kz_none_cublas13, // 659 cublasDtrmm_v2
-	kz_none_cublas13, // 660 cublasDtrmm_v2_64
-	kz_none_cublas13, // 661 cublasCtrmm_v2
-	kz_none_cublas13, // 662 cublasCtrmm_v2_64
-	kz_none_cublas13, // 663 cublasZtrmm_v2
-	kz_none_cublas13, // 664 cublasZtrmm_v2_64
+	kz_lazy_cublas13, // 657 cublasStrmm_v2
+	kz_lazy_cublas13, // 658 cublasStrmm_v2_64
+	kz_lazy_cublas13, // 659 cublasDtrmm_v2
+	kz_lazy_cublas13, // 660 cublasDtrmm_v2_64
+	kz_lazy_cublas13, // 661 cublasCtrmm_v2
+	kz_lazy_cublas13, // 662 cublasCtrmm_v2_64
+	kz_lazy_cublas13, // 663 cublasZtrmm_v2
+	kz_lazy_cublas13, // 664 cublasZtrmm_v2_64
 	kz_lazy_cublas13, // 665 cublasStrsmBatched
 	kz_lazy_cublas13, // 666 cublasStrsmBatched_64
 	kz_lazy_cublas13, // 667 cublasDtrsmBatched
@@ -724,10 +724,10 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 712 cublasCdgmm_64
 	kz_lazy_cublas13, // 713 cublasZdgmm
 	kz_lazy_cublas13, // 714 cublasZdgmm_64
-	kz_none_cublas13, // 715 cublasSmatinvBatched
-	kz_none_cublas13, // 716 cublasDmatinvBatched
-	kz_none_cublas13, // 717 cublasCmatinvBatched
-	kz_none_cublas13, // 718 cublasZmatinvBatched
+	kz_lazy_cublas13, // 715 cublasSmatinvBatched
+	kz_lazy_cublas13, // 716 cublasDmatinvBatched
+	kz_lazy_cublas13, // 717 cublasCmatinvBatched
+	kz_lazy_cublas13, // 718 cublasZmatinvBatched
 	kz_none_cublas13, // 719 cublasSgeqrfBatched
 	kz_none_cublas13, // 720 cublasDgeqrfBatched
 	kz_none_cublas13, // 721 cublasCgeqrfBatched
@@ -736,26 +736,26 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 724 cublasDgelsBatched
 	kz_none_cublas13, // 725 cublasCgelsBatched
 	kz_none_cublas13, // 726 cublasZgelsBatched
-	kz_none_cublas13, // 727 cublasStpttr
-	kz_none_cublas13, // 728 cublasDtpttr
-	kz_none_cublas13, // 729 cublasCtpttr
-	kz_none_cublas13, // 730 cublasZtpttr
-	kz_none_cublas13, // 731 cublasStrttp
-	kz_none_cublas13, // 732 cublasDtrttp
-	kz_none_cublas13, // 733 cublasCtrttp
-	kz_none_cublas13, // 734 cublasZtrttp
-	kz_none_cublas13, // 735 cublasSgetrfBatched
-	kz_none_cublas13, // 736 cublasDgetrfBatched
-	kz_none_cublas13, // 737 cublasCgetrfBatched
-	kz_none_cublas13, // 738 cublasZgetrfBatched
-	kz_none_cublas13, // 739 cublasSgetriBatched
-	kz_none_cublas13, // 740 cublasDgetriBatched
-	kz_none_cublas13, // 741 cublasCgetriBatched
-	kz_none_cublas13, // 742 cublasZgetriBatched
-	kz_none_cublas13, // 743 cublasSgetrsBatched
-	kz_none_cublas13, // 744 cublasDgetrsBatched
-	kz_none_cublas13, // 745 cublasCgetrsBatched
-	kz_none_cublas13, // 746 cublasZgetrsBatched
+	kz_lazy_cublas13, // 727 cublasStpttr
+	kz_lazy_cublas13, // 728 cublasDtpttr
+	kz_lazy_cublas13, // 729 cublasCtpttr
+	kz_lazy_cublas13, // 730 cublasZtpttr
+	kz_lazy_cublas13, // 731 cublasStrttp
+	kz_lazy_cublas13, // 732 cublasDtrttp
+	kz_lazy_cublas13, // 733 cublasCtrttp
+	kz_lazy_cublas13, // 734 cublasZtrttp
+	kz_lazy_cublas13, // 735 cublasSgetrfBatched
+	kz_lazy_cublas13, // 736 cublasDgetrfBatched
+	kz_lazy_cublas13, // 737 cublasCgetrfBatched
+	kz_lazy_cublas13, // 738 cublasZgetrfBatched
+	kz_lazy_cublas13, // 739 cublasSgetriBatched
+	kz_lazy_cublas13, // 740 cublasDgetriBatched
+	kz_lazy_cublas13, // 741 cublasCgetriBatched
+	kz_lazy_cublas13, // 742 cublasZgetriBatched
+	kz_lazy_cublas13, // 743 cublasSgetrsBatched
+	kz_lazy_cublas13, // 744 cublasDgetrsBatched
+	kz_lazy_cublas13, // 745 cublasCgetrsBatched
+	kz_lazy_cublas13, // 746 cublasZgetrsBatched
 	kz_none_cublas13, // 747 cublasCbdmm
 	kz_none_cublas13, // 748 cublasDbdmm
 	kz_none_cublas13, // 749 cublasGetBackdoor
@@ -780,12 +780,12 @@ const uint8_t kz_kind_cublas13[] = {
 	2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
+	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
+	0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
@@ -793,13 +793,13 @@ const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,2,2,2,2,2,2,0,0,0,0,2,2,0,0,2,2,2,2,0,0,
 	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
 	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,
+	2,0,0,0,0,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,};
+	0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
+	0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,0,0,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cublas13[] = {
 	0,15,31,52,70,91,111,131,157,183,205,225,239,253,267,281,295,309,323,337,351,365,380,395,

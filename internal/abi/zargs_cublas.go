@@ -1621,6 +1621,422 @@ type CublasZgemv_v2_64 struct {
 	Incy   uint64
 }
 
+type CublasStrmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasStrmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDtrmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDtrmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCtrmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCtrmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZtrmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZtrmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasStrsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasStrsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDtrsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDtrsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCtrsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCtrsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZtrsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZtrsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasSsymv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSsymv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDsymv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDsymv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasCsymv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasCsymv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZsymv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZsymv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasChemv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasChemv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZhemv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZhemv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
 type CublasSger_v2 struct {
 	_ structs.HostLayout
 
@@ -1791,6 +2207,342 @@ type CublasZgerc_v2_64 struct {
 
 	Handle uint64
 	M      uint64
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasSsyr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasSsyr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasDsyr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasDsyr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasCsyr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCsyr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasZsyr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZsyr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasCher_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCher_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasZher_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZher_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasSsyr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasSsyr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasDsyr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasDsyr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasCsyr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCsyr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasZsyr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZsyr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasCher2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCher2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	A      uint64
+	Lda    uint64
+}
+
+type CublasZher2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZher2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
 	N      uint64
 	Alpha  uint64
 	X      uint64
@@ -3123,6 +3875,222 @@ type CublasZherk_v2_64 struct {
 	Ldc    uint64
 }
 
+type CublasSsyr2k_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasSsyr2k_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDsyr2k_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDsyr2k_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCsyr2k_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCsyr2k_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZsyr2k_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZsyr2k_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCher2k_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCher2k_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZher2k_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZher2k_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
 type CublasSsyrkx struct {
 	_ structs.HostLayout
 
@@ -3250,6 +4218,78 @@ type CublasZsyrkx struct {
 }
 
 type CublasZsyrkx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCherkx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCherkx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZherkx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZherkx_64 struct {
 	_ structs.HostLayout
 
 	Handle uint64
@@ -3617,6 +4657,158 @@ type CublasZtrsm_v2_64 struct {
 	Lda    uint64
 	B      uint64
 	Ldb    uint64
+}
+
+type CublasStrmm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasStrmm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasDtrmm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasDtrmm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCtrmm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCtrmm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZtrmm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint32
+	N      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZtrmm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Side   uint32
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	M      uint64
+	N      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	C      uint64
+	Ldc    uint64
 }
 
 type CublasStrsmBatched struct {
@@ -4025,4 +5217,312 @@ type CublasZdgmm_64 struct {
 	Incx   uint64
 	C      uint64
 	Ldc    uint64
+}
+
+type CublasSmatinvBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	Ainv      uint64
+	Lda_inv   uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasDmatinvBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	Ainv      uint64
+	Lda_inv   uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasCmatinvBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	Ainv      uint64
+	Lda_inv   uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasZmatinvBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	Ainv      uint64
+	Lda_inv   uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasStpttr struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	AP     uint64
+	A      uint64
+	Lda    uint32
+}
+
+type CublasDtpttr struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	AP     uint64
+	A      uint64
+	Lda    uint32
+}
+
+type CublasCtpttr struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	AP     uint64
+	A      uint64
+	Lda    uint32
+}
+
+type CublasZtpttr struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	AP     uint64
+	A      uint64
+	Lda    uint32
+}
+
+type CublasStrttp struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	AP     uint64
+}
+
+type CublasDtrttp struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	AP     uint64
+}
+
+type CublasCtrttp struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	AP     uint64
+}
+
+type CublasZtrttp struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	A      uint64
+	Lda    uint32
+	AP     uint64
+}
+
+type CublasSgetrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasDgetrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasCgetrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasZgetrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasSgetriBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	C         uint64
+	Ldc       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasDgetriBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	C         uint64
+	Ldc       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasCgetriBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	C         uint64
+	Ldc       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasZgetriBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	N         uint32
+	A         uint64
+	Lda       uint32
+	P         uint64
+	C         uint64
+	Ldc       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasSgetrsBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	Trans     uint32
+	N         uint32
+	Nrhs      uint32
+	Aarray    uint64
+	Lda       uint32
+	DevIpiv   uint64
+	Barray    uint64
+	Ldb       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasDgetrsBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	Trans     uint32
+	N         uint32
+	Nrhs      uint32
+	Aarray    uint64
+	Lda       uint32
+	DevIpiv   uint64
+	Barray    uint64
+	Ldb       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasCgetrsBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	Trans     uint32
+	N         uint32
+	Nrhs      uint32
+	Aarray    uint64
+	Lda       uint32
+	DevIpiv   uint64
+	Barray    uint64
+	Ldb       uint32
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasZgetrsBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	Trans     uint32
+	N         uint32
+	Nrhs      uint32
+	Aarray    uint64
+	Lda       uint32
+	DevIpiv   uint64
+	Barray    uint64
+	Ldb       uint32
+	Info      uint64
+	BatchSize uint32
 }

@@ -726,654 +726,1154 @@ static cublasStatus_t kz_stub_cublas13_cublasZgemv_v2_64(cublasHandle_t handle, 
 	return kz_door(1161, 0, &a);
 }
 
+static cublasStatus_t kz_stub_cublas13_cublasStrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const float *A, int lda, float *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const float *A; int lda; float *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1162, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const float *A, int64_t lda, float *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const float *A; int64_t lda; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1163, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const double *A, int lda, double *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const double *A; int lda; double *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1164, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const double *A, int64_t lda, double *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const double *A; int64_t lda; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1165, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuComplex *A, int lda, cuComplex *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuComplex *A; int lda; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1166, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuComplex *A, int64_t lda, cuComplex *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuComplex *A; int64_t lda; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1167, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1168, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1169, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const float *A, int lda, float *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const float *A; int lda; float *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1170, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const float *A, int64_t lda, float *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const float *A; int64_t lda; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1171, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const double *A, int lda, double *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const double *A; int lda; double *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1172, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const double *A, int64_t lda, double *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const double *A; int64_t lda; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1173, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuComplex *A, int lda, cuComplex *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuComplex *A; int lda; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1174, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuComplex *A, int64_t lda, cuComplex *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuComplex *A; int64_t lda; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1175, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *x, int incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1176, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *x, int64_t incx) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
+	return kz_door(1177, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *A; int lda; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1178, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *A, int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *A; int64_t lda; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1179, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double *y, int incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *A; int lda; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1180, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *A, int64_t lda, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *A; int64_t lda; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1181, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1182, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1183, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1184, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1185, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasChemv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1186, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasChemv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1187, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZhemv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1188, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZhemv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
+	return kz_door(1189, 0, &a);
+}
+
 static cublasStatus_t kz_stub_cublas13_cublasSger_v2(cublasHandle_t handle, int m, int n, const float *alpha, const float *x, int incx, const float *y, int incy, float *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const float *alpha; const float *x; int incx; const float *y; int incy; float *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1162, 0, &a);
+	return kz_door(1190, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSger_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const float *alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const float *alpha; const float *x; int64_t incx; const float *y; int64_t incy; float *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1163, 0, &a);
+	return kz_door(1191, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDger_v2(cublasHandle_t handle, int m, int n, const double *alpha, const double *x, int incx, const double *y, int incy, double *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const double *alpha; const double *x; int incx; const double *y; int incy; double *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1164, 0, &a);
+	return kz_door(1192, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDger_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const double *alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const double *alpha; const double *x; int64_t incx; const double *y; int64_t incy; double *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1165, 0, &a);
+	return kz_door(1193, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgeru_v2(cublasHandle_t handle, int m, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1166, 0, &a);
+	return kz_door(1194, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1167, 0, &a);
+	return kz_door(1195, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgerc_v2(cublasHandle_t handle, int m, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1168, 0, &a);
+	return kz_door(1196, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1169, 0, &a);
+	return kz_door(1197, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgeru_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1170, 0, &a);
+	return kz_door(1198, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1171, 0, &a);
+	return kz_door(1199, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgerc_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1172, 0, &a);
+	return kz_door(1200, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1173, 0, &a);
+	return kz_door(1201, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *x, int incx, float *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *x; int incx; float *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1202, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *x, int64_t incx, float *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *x; int64_t incx; float *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1203, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *x, int incx, double *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *x; int incx; double *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1204, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *x, int64_t incx, double *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *x; int64_t incx; double *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1205, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, cuComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1206, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, cuComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1207, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1208, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1209, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCher_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const cuComplex *x, int incx, cuComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const cuComplex *x; int incx; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1210, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCher_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const cuComplex *x, int64_t incx, cuComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const cuComplex *x; int64_t incx; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1211, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZher_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1212, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZher_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
+	return kz_door(1213, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *x, int incx, const float *y, int incy, float *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *x; int incx; const float *y; int incy; float *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1214, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *x; int64_t incx; const float *y; int64_t incy; float *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1215, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *x, int incx, const double *y, int incy, double *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *x; int incx; const double *y; int incy; double *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1216, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *x; int64_t incx; const double *y; int64_t incy; double *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1217, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1218, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1219, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1220, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1221, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCher2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1222, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCher2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1223, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZher2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1224, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZher2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
+	return kz_door(1225, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *const *Aarray, int lda, const float *const *xarray, int incx, const float *beta, float *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *const *Aarray; int lda; const float *const *xarray; int incx; const float *beta; float *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1174, 0, &a);
+	return kz_door(1226, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *xarray, int64_t incx, const float *beta, float *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *xarray; int64_t incx; const float *beta; float *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1175, 0, &a);
+	return kz_door(1227, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *const *Aarray, int lda, const double *const *xarray, int incx, const double *beta, double *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *const *Aarray; int lda; const double *const *xarray; int incx; const double *beta; double *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1176, 0, &a);
+	return kz_door(1228, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *xarray, int64_t incx, const double *beta, double *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *xarray; int64_t incx; const double *beta; double *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1177, 0, &a);
+	return kz_door(1229, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *xarray, int incx, const cuComplex *beta, cuComplex *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *xarray; int incx; const cuComplex *beta; cuComplex *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1178, 0, &a);
+	return kz_door(1230, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *xarray, int64_t incx, const cuComplex *beta, cuComplex *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *xarray; int64_t incx; const cuComplex *beta; cuComplex *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1179, 0, &a);
+	return kz_door(1231, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *xarray, int incx, const cuDoubleComplex *beta, cuDoubleComplex *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *xarray; int incx; const cuDoubleComplex *beta; cuDoubleComplex *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1180, 0, &a);
+	return kz_door(1232, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *xarray, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *xarray; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1181, 0, &a);
+	return kz_door(1233, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *A, int lda, long long strideA, const float *x, int incx, long long stridex, const float *beta, float *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *A; int lda; long long strideA; const float *x; int incx; long long stridex; const float *beta; float *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1182, 0, &a);
+	return kz_door(1234, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, long long strideA, const float *x, int64_t incx, long long stridex, const float *beta, float *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; long long strideA; const float *x; int64_t incx; long long stridex; const float *beta; float *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1183, 0, &a);
+	return kz_door(1235, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *A, int lda, long long strideA, const double *x, int incx, long long stridex, const double *beta, double *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *A; int lda; long long strideA; const double *x; int incx; long long stridex; const double *beta; double *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1184, 0, &a);
+	return kz_door(1236, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, long long strideA, const double *x, int64_t incx, long long stridex, const double *beta, double *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; long long strideA; const double *x; int64_t incx; long long stridex; const double *beta; double *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1185, 0, &a);
+	return kz_door(1237, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *x, int incx, long long stridex, const cuComplex *beta, cuComplex *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *x; int incx; long long stridex; const cuComplex *beta; cuComplex *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1186, 0, &a);
+	return kz_door(1238, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *x, int64_t incx, long long stridex, const cuComplex *beta, cuComplex *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *x; int64_t incx; long long stridex; const cuComplex *beta; cuComplex *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1187, 0, &a);
+	return kz_door(1239, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *x, int incx, long long stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *x; int incx; long long stridex; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1188, 0, &a);
+	return kz_door(1240, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *x, int64_t incx, long long stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *x; int64_t incx; long long stridex; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1189, 0, &a);
+	return kz_door(1241, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1190, 0, &a);
+	return kz_door(1242, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1191, 0, &a);
+	return kz_door(1243, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1192, 0, &a);
+	return kz_door(1244, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1193, 0, &a);
+	return kz_door(1245, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1194, 0, &a);
+	return kz_door(1246, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1195, 0, &a);
+	return kz_door(1247, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1196, 0, &a);
+	return kz_door(1248, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1197, 0, &a);
+	return kz_door(1249, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const float *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const float *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1198, 0, &a);
+	return kz_door(1250, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const float *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const float *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1199, 0, &a);
+	return kz_door(1251, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const void *beta, void *C, cudaDataType Ctype, int ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const void *beta; void *C; cudaDataType Ctype; int ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(1200, 0, &a);
+	return kz_door(1252, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(1201, 0, &a);
+	return kz_door(1253, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *const *Aarray, int lda, const float *const *Barray, int ldb, const float *beta, float *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *const *Aarray; int lda; const float *const *Barray; int ldb; const float *beta; float *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1202, 0, &a);
+	return kz_door(1254, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *Barray, int64_t ldb, const float *beta, float *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *Barray; int64_t ldb; const float *beta; float *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1203, 0, &a);
+	return kz_door(1255, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *const *Aarray, int lda, const double *const *Barray, int ldb, const double *beta, double *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *const *Aarray; int lda; const double *const *Barray; int ldb; const double *beta; double *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1204, 0, &a);
+	return kz_door(1256, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *Barray, int64_t ldb, const double *beta, double *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *Barray; int64_t ldb; const double *beta; double *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1205, 0, &a);
+	return kz_door(1257, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *Barray, int ldb, const cuComplex *beta, cuComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *Barray; int ldb; const cuComplex *beta; cuComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1206, 0, &a);
+	return kz_door(1258, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *Barray, int64_t ldb, const cuComplex *beta, cuComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *Barray; int64_t ldb; const cuComplex *beta; cuComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1207, 0, &a);
+	return kz_door(1259, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *Barray, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *Barray; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1208, 0, &a);
+	return kz_door(1260, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *Barray, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *Barray; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1209, 0, &a);
+	return kz_door(1261, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, long long strideA, const float *B, int ldb, long long strideB, const float *beta, float *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; long long strideA; const float *B; int ldb; long long strideB; const float *beta; float *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1210, 0, &a);
+	return kz_door(1262, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, long long strideA, const float *B, int64_t ldb, long long strideB, const float *beta, float *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; long long strideA; const float *B; int64_t ldb; long long strideB; const float *beta; float *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1211, 0, &a);
+	return kz_door(1263, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, long long strideA, const double *B, int ldb, long long strideB, const double *beta, double *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; long long strideA; const double *B; int ldb; long long strideB; const double *beta; double *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1212, 0, &a);
+	return kz_door(1264, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, long long strideA, const double *B, int64_t ldb, long long strideB, const double *beta, double *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; long long strideA; const double *B; int64_t ldb; long long strideB; const double *beta; double *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1213, 0, &a);
+	return kz_door(1265, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *B, int ldb, long long strideB, const cuComplex *beta, cuComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *B; int ldb; long long strideB; const cuComplex *beta; cuComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1214, 0, &a);
+	return kz_door(1266, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *B, int64_t ldb, long long strideB, const cuComplex *beta, cuComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *B; int64_t ldb; long long strideB; const cuComplex *beta; cuComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1215, 0, &a);
+	return kz_door(1267, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *B, int ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *B; int ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1216, 0, &a);
+	return kz_door(1268, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *B, int64_t ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *B; int64_t ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1217, 0, &a);
+	return kz_door(1269, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int lda, const void *const *Barray, cudaDataType Btype, int ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int ldc, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int lda; const void *const *Barray; cudaDataType Btype; int ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int ldc; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(1218, 0, &a);
+	return kz_door(1270, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasGemmBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int64_t lda, const void *const *Barray, cudaDataType Btype, int64_t ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int64_t ldc, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int64_t lda; const void *const *Barray; cudaDataType Btype; int64_t ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int64_t ldc; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(1219, 0, &a);
+	return kz_door(1271, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, long long strideA, const void *B, cudaDataType Btype, int ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; long long strideA; const void *B; cudaDataType Btype; int ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int ldc; long long strideC; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(1220, 0, &a);
+	return kz_door(1272, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, long long strideA, const void *B, cudaDataType Btype, int64_t ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, long long strideC, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; long long strideA; const void *B; cudaDataType Btype; int64_t ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; long long strideC; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(1221, 0, &a);
+	return kz_door(1273, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, const __half *B, int ldb, const __half *beta, __half *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; const __half *B; int ldb; const __half *beta; __half *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1222, 0, &a);
+	return kz_door(1274, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *const *Aarray, int lda, const __half *const *Barray, int ldb, const __half *beta, __half *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *const *Aarray; int lda; const __half *const *Barray; int ldb; const __half *beta; __half *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1223, 0, &a);
+	return kz_door(1275, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasHgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *const *Aarray, int64_t lda, const __half *const *Barray, int64_t ldb, const __half *beta, __half *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *const *Aarray; int64_t lda; const __half *const *Barray; int64_t ldb; const __half *beta; __half *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1224, 0, &a);
+	return kz_door(1276, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, long long strideA, const __half *B, int ldb, long long strideB, const __half *beta, __half *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; long long strideA; const __half *B; int ldb; long long strideB; const __half *beta; __half *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1225, 0, &a);
+	return kz_door(1277, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasHgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, long long strideA, const __half *B, int64_t ldb, long long strideB, const __half *beta, __half *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; long long strideA; const __half *B; int64_t ldb; long long strideB; const __half *beta; __half *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1226, 0, &a);
+	return kz_door(1278, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasHgemm_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, const __half *B, int64_t ldb, const __half *beta, __half *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; const __half *B; int64_t ldb; const __half *beta; __half *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1227, 0, &a);
+	return kz_door(1279, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1228, 0, &a);
+	return kz_door(1280, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1229, 0, &a);
+	return kz_door(1281, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1230, 0, &a);
+	return kz_door(1282, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1231, 0, &a);
+	return kz_door(1283, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1232, 0, &a);
+	return kz_door(1284, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1233, 0, &a);
+	return kz_door(1285, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1234, 0, &a);
+	return kz_door(1286, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1235, 0, &a);
+	return kz_door(1287, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCherk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const cuComplex *A, int lda, const float *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const cuComplex *A; int lda; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1236, 0, &a);
+	return kz_door(1288, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCherk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const cuComplex *A, int64_t lda, const float *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const cuComplex *A; int64_t lda; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1237, 0, &a);
+	return kz_door(1289, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZherk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const cuDoubleComplex *A, int lda, const double *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const cuDoubleComplex *A; int lda; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1238, 0, &a);
+	return kz_door(1290, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZherk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const cuDoubleComplex *A, int64_t lda, const double *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const cuDoubleComplex *A; int64_t lda; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1239, 0, &a);
+	return kz_door(1291, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1292, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1293, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1294, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1295, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1296, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1297, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1298, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1299, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCher2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const float *beta, cuComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1300, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCher2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const float *beta, cuComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1301, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZher2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const double *beta, cuDoubleComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1302, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZher2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const double *beta, cuDoubleComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1303, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1240, 0, &a);
+	return kz_door(1304, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1241, 0, &a);
+	return kz_door(1305, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1242, 0, &a);
+	return kz_door(1306, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1243, 0, &a);
+	return kz_door(1307, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1244, 0, &a);
+	return kz_door(1308, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1245, 0, &a);
+	return kz_door(1309, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1246, 0, &a);
+	return kz_door(1310, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1247, 0, &a);
+	return kz_door(1311, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCherkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const float *beta, cuComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1312, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCherkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const float *beta, cuComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1313, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZherkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const double *beta, cuDoubleComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1314, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZherkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const double *beta, cuDoubleComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+	return kz_door(1315, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1248, 0, &a);
+	return kz_door(1316, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1249, 0, &a);
+	return kz_door(1317, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1250, 0, &a);
+	return kz_door(1318, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1251, 0, &a);
+	return kz_door(1319, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1252, 0, &a);
+	return kz_door(1320, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1253, 0, &a);
+	return kz_door(1321, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1254, 0, &a);
+	return kz_door(1322, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1255, 0, &a);
+	return kz_door(1323, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasChemm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1256, 0, &a);
+	return kz_door(1324, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasChemm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1257, 0, &a);
+	return kz_door(1325, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZhemm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1258, 0, &a);
+	return kz_door(1326, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZhemm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1259, 0, &a);
+	return kz_door(1327, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasStrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *A, int lda, float *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *A; int lda; float *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1260, 0, &a);
+	return kz_door(1328, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasStrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, float *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; float *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1261, 0, &a);
+	return kz_door(1329, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *A, int lda, double *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *A; int lda; double *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1262, 0, &a);
+	return kz_door(1330, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, double *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; double *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1263, 0, &a);
+	return kz_door(1331, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, cuComplex *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; cuComplex *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1264, 0, &a);
+	return kz_door(1332, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, cuComplex *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; cuComplex *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1265, 0, &a);
+	return kz_door(1333, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, cuDoubleComplex *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; cuDoubleComplex *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1266, 0, &a);
+	return kz_door(1334, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1267, 0, &a);
+	return kz_door(1335, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *A, int lda, const float *B, int ldb, float *C, int ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *A; int lda; const float *B; int ldb; float *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1336, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, float *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; float *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1337, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *A, int lda, const double *B, int ldb, double *C, int ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *A; int lda; const double *B; int ldb; double *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1338, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, double *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; double *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1339, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, cuComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; cuComplex *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1340, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, cuComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1341, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, cuDoubleComplex *C, int ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1342, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, cuDoubleComplex *C, int64_t ldc) {
+	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
+	return kz_door(1343, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasStrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *const *A, int lda, float *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *const *A; int lda; float *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1268, 0, &a);
+	return kz_door(1344, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasStrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *const *A, int64_t lda, float *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *const *A; int64_t lda; float *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1269, 0, &a);
+	return kz_door(1345, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *const *A, int lda, double *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *const *A; int lda; double *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1270, 0, &a);
+	return kz_door(1346, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *const *A, int64_t lda, double *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *const *A; int64_t lda; double *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1271, 0, &a);
+	return kz_door(1347, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *const *A, int lda, cuComplex *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *const *A; int lda; cuComplex *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1272, 0, &a);
+	return kz_door(1348, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *const *A, int64_t lda, cuComplex *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *const *A; int64_t lda; cuComplex *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1273, 0, &a);
+	return kz_door(1349, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *A, int lda, cuDoubleComplex *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *A; int lda; cuDoubleComplex *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1274, 0, &a);
+	return kz_door(1350, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *A, int64_t lda, cuDoubleComplex *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *A; int64_t lda; cuDoubleComplex *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1275, 0, &a);
+	return kz_door(1351, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const float *alpha, const float *A, int lda, const float *beta, const float *B, int ldb, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const float *alpha; const float *A; int lda; const float *beta; const float *B; int ldb; float *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1276, 0, &a);
+	return kz_door(1352, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *beta, const float *B, int64_t ldb, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *beta; const float *B; int64_t ldb; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1277, 0, &a);
+	return kz_door(1353, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const double *alpha, const double *A, int lda, const double *beta, const double *B, int ldb, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const double *alpha; const double *A; int lda; const double *beta; const double *B; int ldb; double *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1278, 0, &a);
+	return kz_door(1354, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *beta, const double *B, int64_t ldb, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *beta; const double *B; int64_t ldb; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1279, 0, &a);
+	return kz_door(1355, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *beta, const cuComplex *B, int ldb, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *beta; const cuComplex *B; int ldb; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1280, 0, &a);
+	return kz_door(1356, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *beta, const cuComplex *B, int64_t ldb, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *beta; const cuComplex *B; int64_t ldb; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1281, 0, &a);
+	return kz_door(1357, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *beta, const cuDoubleComplex *B, int ldb, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *beta; const cuDoubleComplex *B; int ldb; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1282, 0, &a);
+	return kz_door(1358, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *beta, const cuDoubleComplex *B, int64_t ldb, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *beta; const cuDoubleComplex *B; int64_t ldb; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1283, 0, &a);
+	return kz_door(1359, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const float *A, int lda, const float *x, int incx, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const float *A; int lda; const float *x; int incx; float *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1284, 0, &a);
+	return kz_door(1360, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const float *A, int64_t lda, const float *x, int64_t incx, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const float *A; int64_t lda; const float *x; int64_t incx; float *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1285, 0, &a);
+	return kz_door(1361, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const double *A, int lda, const double *x, int incx, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const double *A; int lda; const double *x; int incx; double *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1286, 0, &a);
+	return kz_door(1362, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const double *A, int64_t lda, const double *x, int64_t incx, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const double *A; int64_t lda; const double *x; int64_t incx; double *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1287, 0, &a);
+	return kz_door(1363, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const cuComplex *A, int lda, const cuComplex *x, int incx, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const cuComplex *A; int lda; const cuComplex *x; int incx; cuComplex *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1288, 0, &a);
+	return kz_door(1364, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; cuComplex *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1289, 0, &a);
+	return kz_door(1365, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; cuDoubleComplex *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1290, 0, &a);
+	return kz_door(1366, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1291, 0, &a);
+	return kz_door(1367, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSmatinvBatched(cublasHandle_t handle, int n, const float *const *A, int lda, float *const *Ainv, int lda_inv, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const float *const *A; int lda; float *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
+	return kz_door(1368, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDmatinvBatched(cublasHandle_t handle, int n, const double *const *A, int lda, double *const *Ainv, int lda_inv, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const double *const *A; int lda; double *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
+	return kz_door(1369, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCmatinvBatched(cublasHandle_t handle, int n, const cuComplex *const *A, int lda, cuComplex *const *Ainv, int lda_inv, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const cuComplex *const *A; int lda; cuComplex *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
+	return kz_door(1370, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZmatinvBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const *A, int lda, cuDoubleComplex *const *Ainv, int lda_inv, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const cuDoubleComplex *const *A; int lda; cuDoubleComplex *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
+	return kz_door(1371, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *AP, float *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *AP; float *A; int lda; } a = {handle, uplo, n, AP, A, lda};
+	return kz_door(1372, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *AP, double *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *AP; double *A; int lda; } a = {handle, uplo, n, AP, A, lda};
+	return kz_door(1373, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *AP, cuComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *AP; cuComplex *A; int lda; } a = {handle, uplo, n, AP, A, lda};
+	return kz_door(1374, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *AP, cuDoubleComplex *A, int lda) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *AP; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, AP, A, lda};
+	return kz_door(1375, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasStrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *A, int lda, float *AP) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *A; int lda; float *AP; } a = {handle, uplo, n, A, lda, AP};
+	return kz_door(1376, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *A, int lda, double *AP) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *A; int lda; double *AP; } a = {handle, uplo, n, A, lda, AP};
+	return kz_door(1377, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *A, int lda, cuComplex *AP) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *A; int lda; cuComplex *AP; } a = {handle, uplo, n, A, lda, AP};
+	return kz_door(1378, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *AP) {
+	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *AP; } a = {handle, uplo, n, A, lda, AP};
+	return kz_door(1379, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSgetrfBatched(cublasHandle_t handle, int n, float *const *A, int lda, int *P, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; float *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
+	return kz_door(1380, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDgetrfBatched(cublasHandle_t handle, int n, double *const *A, int lda, int *P, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; double *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
+	return kz_door(1381, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCgetrfBatched(cublasHandle_t handle, int n, cuComplex *const *A, int lda, int *P, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; cuComplex *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
+	return kz_door(1382, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZgetrfBatched(cublasHandle_t handle, int n, cuDoubleComplex *const *A, int lda, int *P, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; cuDoubleComplex *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
+	return kz_door(1383, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSgetriBatched(cublasHandle_t handle, int n, const float *const *A, int lda, const int *P, float *const *C, int ldc, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const float *const *A; int lda; const int *P; float *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
+	return kz_door(1384, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDgetriBatched(cublasHandle_t handle, int n, const double *const *A, int lda, const int *P, double *const *C, int ldc, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const double *const *A; int lda; const int *P; double *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
+	return kz_door(1385, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCgetriBatched(cublasHandle_t handle, int n, const cuComplex *const *A, int lda, const int *P, cuComplex *const *C, int ldc, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const cuComplex *const *A; int lda; const int *P; cuComplex *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
+	return kz_door(1386, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZgetriBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const *A, int lda, const int *P, cuDoubleComplex *const *C, int ldc, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int n; const cuDoubleComplex *const *A; int lda; const int *P; cuDoubleComplex *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
+	return kz_door(1387, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const float *const *Aarray, int lda, const int *devIpiv, float *const *Barray, int ldb, int *info, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const float *const *Aarray; int lda; const int *devIpiv; float *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
+	return kz_door(1388, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const double *const *Aarray, int lda, const int *devIpiv, double *const *Barray, int ldb, int *info, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const double *const *Aarray; int lda; const int *devIpiv; double *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
+	return kz_door(1389, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const cuComplex *const *Aarray, int lda, const int *devIpiv, cuComplex *const *Barray, int ldb, int *info, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const cuComplex *const *Aarray; int lda; const int *devIpiv; cuComplex *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
+	return kz_door(1390, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const cuDoubleComplex *const *Aarray, int lda, const int *devIpiv, cuDoubleComplex *const *Barray, int ldb, int *info, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const cuDoubleComplex *const *Aarray; int lda; const int *devIpiv; cuDoubleComplex *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
+	return kz_door(1391, 0, &a);
 }
 
 void *const kz_stubs_cublas13[756] = {
@@ -1521,6 +2021,34 @@ void *const kz_stubs_cublas13[756] = {
 	[295] = kz_stub_cublas13_cublasCgemv_v2_64,
 	[296] = kz_stub_cublas13_cublasZgemv_v2,
 	[297] = kz_stub_cublas13_cublasZgemv_v2_64,
+	[306] = kz_stub_cublas13_cublasStrmv_v2,
+	[307] = kz_stub_cublas13_cublasStrmv_v2_64,
+	[308] = kz_stub_cublas13_cublasDtrmv_v2,
+	[309] = kz_stub_cublas13_cublasDtrmv_v2_64,
+	[310] = kz_stub_cublas13_cublasCtrmv_v2,
+	[311] = kz_stub_cublas13_cublasCtrmv_v2_64,
+	[312] = kz_stub_cublas13_cublasZtrmv_v2,
+	[313] = kz_stub_cublas13_cublasZtrmv_v2_64,
+	[330] = kz_stub_cublas13_cublasStrsv_v2,
+	[331] = kz_stub_cublas13_cublasStrsv_v2_64,
+	[332] = kz_stub_cublas13_cublasDtrsv_v2,
+	[333] = kz_stub_cublas13_cublasDtrsv_v2_64,
+	[334] = kz_stub_cublas13_cublasCtrsv_v2,
+	[335] = kz_stub_cublas13_cublasCtrsv_v2_64,
+	[336] = kz_stub_cublas13_cublasZtrsv_v2,
+	[337] = kz_stub_cublas13_cublasZtrsv_v2_64,
+	[354] = kz_stub_cublas13_cublasSsymv_v2,
+	[355] = kz_stub_cublas13_cublasSsymv_v2_64,
+	[356] = kz_stub_cublas13_cublasDsymv_v2,
+	[357] = kz_stub_cublas13_cublasDsymv_v2_64,
+	[358] = kz_stub_cublas13_cublasCsymv_v2,
+	[359] = kz_stub_cublas13_cublasCsymv_v2_64,
+	[360] = kz_stub_cublas13_cublasZsymv_v2,
+	[361] = kz_stub_cublas13_cublasZsymv_v2_64,
+	[362] = kz_stub_cublas13_cublasChemv_v2,
+	[363] = kz_stub_cublas13_cublasChemv_v2_64,
+	[364] = kz_stub_cublas13_cublasZhemv_v2,
+	[365] = kz_stub_cublas13_cublasZhemv_v2_64,
 	[382] = kz_stub_cublas13_cublasSger_v2,
 	[383] = kz_stub_cublas13_cublasSger_v2_64,
 	[384] = kz_stub_cublas13_cublasDger_v2,
@@ -1533,6 +2061,30 @@ void *const kz_stubs_cublas13[756] = {
 	[391] = kz_stub_cublas13_cublasZgeru_v2_64,
 	[392] = kz_stub_cublas13_cublasZgerc_v2,
 	[393] = kz_stub_cublas13_cublasZgerc_v2_64,
+	[394] = kz_stub_cublas13_cublasSsyr_v2,
+	[395] = kz_stub_cublas13_cublasSsyr_v2_64,
+	[396] = kz_stub_cublas13_cublasDsyr_v2,
+	[397] = kz_stub_cublas13_cublasDsyr_v2_64,
+	[398] = kz_stub_cublas13_cublasCsyr_v2,
+	[399] = kz_stub_cublas13_cublasCsyr_v2_64,
+	[400] = kz_stub_cublas13_cublasZsyr_v2,
+	[401] = kz_stub_cublas13_cublasZsyr_v2_64,
+	[402] = kz_stub_cublas13_cublasCher_v2,
+	[403] = kz_stub_cublas13_cublasCher_v2_64,
+	[404] = kz_stub_cublas13_cublasZher_v2,
+	[405] = kz_stub_cublas13_cublasZher_v2_64,
+	[414] = kz_stub_cublas13_cublasSsyr2_v2,
+	[415] = kz_stub_cublas13_cublasSsyr2_v2_64,
+	[416] = kz_stub_cublas13_cublasDsyr2_v2,
+	[417] = kz_stub_cublas13_cublasDsyr2_v2_64,
+	[418] = kz_stub_cublas13_cublasCsyr2_v2,
+	[419] = kz_stub_cublas13_cublasCsyr2_v2_64,
+	[420] = kz_stub_cublas13_cublasZsyr2_v2,
+	[421] = kz_stub_cublas13_cublasZsyr2_v2_64,
+	[422] = kz_stub_cublas13_cublasCher2_v2,
+	[423] = kz_stub_cublas13_cublasCher2_v2_64,
+	[424] = kz_stub_cublas13_cublasZher2_v2,
+	[425] = kz_stub_cublas13_cublasZher2_v2_64,
 	[500] = kz_stub_cublas13_cublasSgemvBatched,
 	[501] = kz_stub_cublas13_cublasSgemvBatched_64,
 	[502] = kz_stub_cublas13_cublasDgemvBatched,
@@ -1599,6 +2151,18 @@ void *const kz_stubs_cublas13[756] = {
 	[606] = kz_stub_cublas13_cublasCherk_v2_64,
 	[607] = kz_stub_cublas13_cublasZherk_v2,
 	[608] = kz_stub_cublas13_cublasZherk_v2_64,
+	[613] = kz_stub_cublas13_cublasSsyr2k_v2,
+	[614] = kz_stub_cublas13_cublasSsyr2k_v2_64,
+	[615] = kz_stub_cublas13_cublasDsyr2k_v2,
+	[616] = kz_stub_cublas13_cublasDsyr2k_v2_64,
+	[617] = kz_stub_cublas13_cublasCsyr2k_v2,
+	[618] = kz_stub_cublas13_cublasCsyr2k_v2_64,
+	[619] = kz_stub_cublas13_cublasZsyr2k_v2,
+	[620] = kz_stub_cublas13_cublasZsyr2k_v2_64,
+	[621] = kz_stub_cublas13_cublasCher2k_v2,
+	[622] = kz_stub_cublas13_cublasCher2k_v2_64,
+	[623] = kz_stub_cublas13_cublasZher2k_v2,
+	[624] = kz_stub_cublas13_cublasZher2k_v2_64,
 	[625] = kz_stub_cublas13_cublasSsyrkx,
 	[626] = kz_stub_cublas13_cublasSsyrkx_64,
 	[627] = kz_stub_cublas13_cublasDsyrkx,
@@ -1607,6 +2171,10 @@ void *const kz_stubs_cublas13[756] = {
 	[630] = kz_stub_cublas13_cublasCsyrkx_64,
 	[631] = kz_stub_cublas13_cublasZsyrkx,
 	[632] = kz_stub_cublas13_cublasZsyrkx_64,
+	[633] = kz_stub_cublas13_cublasCherkx,
+	[634] = kz_stub_cublas13_cublasCherkx_64,
+	[635] = kz_stub_cublas13_cublasZherkx,
+	[636] = kz_stub_cublas13_cublasZherkx_64,
 	[637] = kz_stub_cublas13_cublasSsymm_v2,
 	[638] = kz_stub_cublas13_cublasSsymm_v2_64,
 	[639] = kz_stub_cublas13_cublasDsymm_v2,
@@ -1627,6 +2195,14 @@ void *const kz_stubs_cublas13[756] = {
 	[654] = kz_stub_cublas13_cublasCtrsm_v2_64,
 	[655] = kz_stub_cublas13_cublasZtrsm_v2,
 	[656] = kz_stub_cublas13_cublasZtrsm_v2_64,
+	[657] = kz_stub_cublas13_cublasStrmm_v2,
+	[658] = kz_stub_cublas13_cublasStrmm_v2_64,
+	[659] = kz_stub_cublas13_cublasDtrmm_v2,
+	[660] = kz_stub_cublas13_cublasDtrmm_v2_64,
+	[661] = kz_stub_cublas13_cublasCtrmm_v2,
+	[662] = kz_stub_cublas13_cublasCtrmm_v2_64,
+	[663] = kz_stub_cublas13_cublasZtrmm_v2,
+	[664] = kz_stub_cublas13_cublasZtrmm_v2_64,
 	[665] = kz_stub_cublas13_cublasStrsmBatched,
 	[666] = kz_stub_cublas13_cublasStrsmBatched_64,
 	[667] = kz_stub_cublas13_cublasDtrsmBatched,
@@ -1651,4 +2227,28 @@ void *const kz_stubs_cublas13[756] = {
 	[712] = kz_stub_cublas13_cublasCdgmm_64,
 	[713] = kz_stub_cublas13_cublasZdgmm,
 	[714] = kz_stub_cublas13_cublasZdgmm_64,
+	[715] = kz_stub_cublas13_cublasSmatinvBatched,
+	[716] = kz_stub_cublas13_cublasDmatinvBatched,
+	[717] = kz_stub_cublas13_cublasCmatinvBatched,
+	[718] = kz_stub_cublas13_cublasZmatinvBatched,
+	[727] = kz_stub_cublas13_cublasStpttr,
+	[728] = kz_stub_cublas13_cublasDtpttr,
+	[729] = kz_stub_cublas13_cublasCtpttr,
+	[730] = kz_stub_cublas13_cublasZtpttr,
+	[731] = kz_stub_cublas13_cublasStrttp,
+	[732] = kz_stub_cublas13_cublasDtrttp,
+	[733] = kz_stub_cublas13_cublasCtrttp,
+	[734] = kz_stub_cublas13_cublasZtrttp,
+	[735] = kz_stub_cublas13_cublasSgetrfBatched,
+	[736] = kz_stub_cublas13_cublasDgetrfBatched,
+	[737] = kz_stub_cublas13_cublasCgetrfBatched,
+	[738] = kz_stub_cublas13_cublasZgetrfBatched,
+	[739] = kz_stub_cublas13_cublasSgetriBatched,
+	[740] = kz_stub_cublas13_cublasDgetriBatched,
+	[741] = kz_stub_cublas13_cublasCgetriBatched,
+	[742] = kz_stub_cublas13_cublasZgetriBatched,
+	[743] = kz_stub_cublas13_cublasSgetrsBatched,
+	[744] = kz_stub_cublas13_cublasDgetrsBatched,
+	[745] = kz_stub_cublas13_cublasCgetrsBatched,
+	[746] = kz_stub_cublas13_cublasZgetrsBatched,
 };

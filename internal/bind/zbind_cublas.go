@@ -1340,6 +1340,258 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrmv_v2)(args)
+	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrmv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrmv_v2)(args)
+	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrmv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrmv_v2)(args)
+	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrmv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrmv_v2)(args)
+	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrmv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrsv_v2)(args)
+	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrsv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrsv_v2)(args)
+	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrsv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrsv_v2)(args)
+	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrsv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrsv_v2)(args)
+	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrsv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsymv_v2)(args)
+	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsymv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsymv_v2)(args)
+	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsymv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsymv_v2)(args)
+	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsymv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsymv_v2)(args)
+	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsymv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChemv_v2)(args)
+	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChemv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhemv_v2)(args)
+	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhemv_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSger_v2)(args)
 	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
@@ -1442,6 +1694,222 @@ func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgerc_v2_64)(args)
 	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyr_v2)(args)
+	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyr_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyr_v2)(args)
+	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyr_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyr_v2)(args)
+	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyr_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyr_v2)(args)
+	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyr_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCher_v2)(args)
+	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCher_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZher_v2)(args)
+	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZher_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyr2_v2)(args)
+	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyr2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyr2_v2)(args)
+	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyr2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyr2_v2)(args)
+	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyr2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyr2_v2)(args)
+	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyr2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCher2_v2)(args)
+	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCher2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZher2_v2)(args)
+	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZher2_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -2042,6 +2510,114 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyr2k_v2)(args)
+	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsyr2k_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyr2k_v2)(args)
+	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsyr2k_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyr2k_v2)(args)
+	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyr2k_v2_64)(args)
+	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyr2k_v2)(args)
+	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZsyr2k_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCher2k_v2)(args)
+	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCher2k_v2_64)(args)
+	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZher2k_v2)(args)
+	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZher2k_v2_64)(args)
+	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrkx)(args)
 	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
@@ -2108,6 +2684,42 @@ func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrkx_64)(args)
 	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherkx)(args)
+	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherkx_64)(args)
+	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZherkx)(args)
+	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZherkx_64)(args)
+	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -2288,6 +2900,78 @@ func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsm_v2_64)(args)
 	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrmm_v2)(args)
+	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrmm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrmm_v2)(args)
+	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrmm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrmm_v2)(args)
+	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrmm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrmm_v2)(args)
+	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrmm_v2_64)(args)
+	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -2504,6 +3188,222 @@ func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdgmm_64)(args)
 	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSmatinvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSmatinvBatched)(args)
+	err := (*cublas.Thread)(thread).SmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDmatinvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDmatinvBatched)(args)
+	err := (*cublas.Thread)(thread).DmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCmatinvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCmatinvBatched)(args)
+	err := (*cublas.Thread)(thread).CmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZmatinvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZmatinvBatched)(args)
+	err := (*cublas.Thread)(thread).ZmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStpttr(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStpttr)(args)
+	err := (*cublas.Thread)(thread).Stpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtpttr(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtpttr)(args)
+	err := (*cublas.Thread)(thread).Dtpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtpttr(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtpttr)(args)
+	err := (*cublas.Thread)(thread).Ctpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtpttr(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtpttr)(args)
+	err := (*cublas.Thread)(thread).Ztpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStrttp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStrttp)(args)
+	err := (*cublas.Thread)(thread).Strttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtrttp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtrttp)(args)
+	err := (*cublas.Thread)(thread).Dtrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtrttp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtrttp)(args)
+	err := (*cublas.Thread)(thread).Ctrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtrttp(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtrttp)(args)
+	err := (*cublas.Thread)(thread).Ztrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgetrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgetrfBatched)(args)
+	err := (*cublas.Thread)(thread).SgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgetrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgetrfBatched)(args)
+	err := (*cublas.Thread)(thread).DgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgetrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgetrfBatched)(args)
+	err := (*cublas.Thread)(thread).CgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgetrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgetrfBatched)(args)
+	err := (*cublas.Thread)(thread).ZgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgetriBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgetriBatched)(args)
+	err := (*cublas.Thread)(thread).SgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgetriBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgetriBatched)(args)
+	err := (*cublas.Thread)(thread).DgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgetriBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgetriBatched)(args)
+	err := (*cublas.Thread)(thread).CgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgetriBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgetriBatched)(args)
+	err := (*cublas.Thread)(thread).ZgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgetrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgetrsBatched)(args)
+	err := (*cublas.Thread)(thread).SgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgetrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgetrsBatched)(args)
+	err := (*cublas.Thread)(thread).DgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgetrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgetrsBatched)(args)
+	err := (*cublas.Thread)(thread).CgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgetrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgetrsBatched)(args)
+	err := (*cublas.Thread)(thread).ZgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
 	}

@@ -63,6 +63,7 @@ type Scalar struct {
 	Re, Im float64
 	At     uint64 // a device address, read when the kernel runs; 0: Re and Im count
 	Type   Elem   // of what lies at At
+	Conj   bool   // the conjugate of it is meant
 }
 
 // IsZero reports that the value is known to be zero now.
@@ -70,7 +71,7 @@ func (s Scalar) IsZero() bool { return s.At == 0 && s.Re == 0 && s.Im == 0 }
 
 // Put lays the scalar out as a kernel's parameter.
 func (s Scalar) Put(p *shim.Params) {
-	p.F64(s.Re, s.Im).U64(s.At).U32(uint32(s.Type), 0)
+	p.F64(s.Re, s.Im).U64(s.At).U32(uint32(s.Type), flag(s.Conj))
 }
 
 // ScalarAt reads a scalar of the program, or keeps its address where it lies on the device.
@@ -99,6 +100,14 @@ func ScalarAt(p hostmem.Ptr, e Elem, mode blas.CublasPointerMode_t) (Scalar, err
 	case BF16, S8: // no function of cuBLAS has scalars of these types
 	}
 	return Scalar{}, notSupported
+}
+
+// flag is a truth as kernels take it.
+func flag(v bool) uint32 {
+	if v {
+		return 1
+	}
+	return 0
 }
 
 // half is the value of an f16.

@@ -30,8 +30,21 @@ func (t *Thread) syrk(h blas.CublasHandle_t, fill Fill, op Op, n, k int64, alpha
 	if err != nil {
 		return err
 	}
+	p, err := rankK(fill, op, n, k, o, e, hermitian)
+	if err != nil || n == 0 {
+		return err
+	}
+	scalar := e
+	if hermitian {
+		scalar = e.real()
+	}
+	return j.product(p, alpha, beta, scalar, scalar)
+}
+
+// rankK is the product of syrk and of the halves of syr2k.
+func rankK(fill Fill, op Op, n, k int64, o operands, e Elem, hermitian bool) (*Product, error) {
 	if !validFill(fill) || !validOp(op) || (hermitian && op == blas.CUBLAS_OP_T) || (!hermitian && op == blas.CUBLAS_OP_C && e.real() != e) {
-		return invalidValue
+		return nil, invalidValue
 	}
 	p := &Product{M: n, N: n, K: k, Batch: 1, TA: e, TC: e, Sum: e, Part: partLower, Real: hermitian,
 		A: View{Base: uint64(o.a), LD: o.lda}, B: View{Base: uint64(o.b), LD: o.ldb}, C: View{Base: uint64(o.c), LD: o.ldc}}
@@ -47,25 +60,15 @@ func (t *Thread) syrk(h blas.CublasHandle_t, fill Fill, op Op, n, k int64, alpha
 	} else {
 		p.A.Op, p.B.Op = other, blas.CUBLAS_OP_N
 	}
-	if err := p.Check(); err != nil {
-		return err
-	}
-	if n == 0 {
-		return nil
-	}
-	scalar := e
-	if hermitian {
-		scalar = e.real()
-	}
-	return j.product(p, alpha, beta, scalar)
+	return p, p.Check()
 }
 
-// product reads the scalars and runs.
-func (j *job) product(p *Product, alpha, beta hostmem.Ptr, scalar Elem) (err error) {
-	if p.Alpha, err = ScalarAt(alpha, scalar, j.mode); err != nil {
+// product reads the scalars, of the types given, and runs.
+func (j *job) product(p *Product, alpha, beta hostmem.Ptr, ofAlpha, ofBeta Elem) (err error) {
+	if p.Alpha, err = ScalarAt(alpha, ofAlpha, j.mode); err != nil {
 		return err
 	}
-	if p.Beta, err = ScalarAt(beta, scalar, j.mode); err != nil {
+	if p.Beta, err = ScalarAt(beta, ofBeta, j.mode); err != nil {
 		return err
 	}
 	return p.Run(j.d, j.stream, &j.x.space)
@@ -103,7 +106,7 @@ func (t *Thread) symm(h blas.CublasHandle_t, side Side, fill Fill, m, n int64, a
 	if side == blas.CUBLAS_SIDE_RIGHT {
 		p.A, p.B = b, sym
 	}
-	return j.product(p, alpha, beta, e)
+	return j.product(p, alpha, beta, e, e)
 }
 
 func (t *Thread) geam(h blas.CublasHandle_t, ta, tb Op, m, n int64, alpha, beta hostmem.Ptr, o operands, e Elem) error {

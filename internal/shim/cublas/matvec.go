@@ -90,10 +90,6 @@ func (t *Thread) ger(h blas.CublasHandle_t, m, n int64, alpha, x hostmem.Ptr, in
 	if err != nil || s.IsZero() {
 		return err
 	}
-	flag := uint32(0)
-	if conjugate {
-		flag = 1
-	}
 	vx, vy := vectorAt(x, m, incx, e), vectorAt(y, n, incy, e)
 	return inColumns(n, func(first, count int64) error {
 		var q shim.Params
@@ -101,7 +97,7 @@ func (t *Thread) ger(h blas.CublasHandle_t, m, n int64, alpha, x hostmem.Ptr, in
 		vx.put(&q)
 		vy.from(first, e).put(&q)
 		s.Put(&q)
-		q.U32(uint32(m), uint32(count), flag)
+		q.U32(uint32(m), uint32(count), flag(conjugate))
 		return level2Kernels.Launch(j.d, j.stream, "ger_"+e.String(), sheet(m, count), [3]uint32{32, 1, 1}, &q)
 	})
 }

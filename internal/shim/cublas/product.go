@@ -225,7 +225,15 @@ func Turned(op blas.CublasOperation_t) blas.CublasOperation_t {
 	case opUpper + opHermitian:
 		return opUpper + opHermitian + opTurned
 	}
+	if op >= opTriangle {
+		return op ^ triTurned
+	}
 	return op // a symmetric matrix is its own transpose
+}
+
+// transposes reports an operation that exchanges rows and columns.
+func transposes(op blas.CublasOperation_t) bool {
+	return op == blas.CUBLAS_OP_T || op == blas.CUBLAS_OP_C
 }
 
 // The operations of kernels/gemm.cu that cuBLAS has no name for: as it is, conjugated; and a matrix of which one triangle
@@ -237,6 +245,12 @@ const (
 	opUpper     = blas.CublasOperation_t(5)
 	opHermitian = blas.CublasOperation_t(2) // added to one of the two
 	opTurned    = blas.CublasOperation_t(2) // added to that
+
+	opTriangle = blas.CublasOperation_t(16) // a triangle is all there is, and any of these
+	triUpper   = blas.CublasOperation_t(1)
+	triUnit    = blas.CublasOperation_t(2)
+	triTurned  = blas.CublasOperation_t(4)
+	triConj    = blas.CublasOperation_t(8)
 )
 
 // pack puts the rows of op(x) into panels; side is a or b, which have panels of their own widths.

@@ -48,7 +48,7 @@ func (t *Thread) trsm(h blas.CublasHandle_t, side Side, fill Fill, op Op, diag b
 	x := &triangle{
 		j: j, e: e, batch: o.batch, side: side, count: count, unit: diag == blas.CUBLAS_DIAG_UNIT,
 		a: View{Base: uint64(o.a), LD: o.lda, List: o.list, Op: op}, b: View{Base: uint64(o.b), LD: o.ldb, List: o.list},
-		turned: (op != blas.CUBLAS_OP_N) != (side == blas.CUBLAS_SIDE_RIGHT),
+		turned: transposes(op) != (side == blas.CUBLAS_SIDE_RIGHT),
 	}
 	x.lower = (fill == blas.CUBLAS_FILL_MODE_LOWER) != x.turned
 	// B = alpha B first; with alpha 0 nothing of A is read.
@@ -85,12 +85,6 @@ func (x *triangle) block(lo, hi int64) error {
 	if x.side == blas.CUBLAS_SIDE_RIGHT {
 		b, step, beside = x.b.later(lo*x.b.LD, x.e), x.b.LD, 1
 	}
-	flag := func(v bool) uint32 {
-		if v {
-			return 1
-		}
-		return 0
-	}
 	for first := int64(0); first < x.batch; first += maxGrid {
 		var q shim.Params
 		a.From(first, 0, x.e).Put(&q)
@@ -111,7 +105,7 @@ func (x *triangle) carry(from, to [2]int64) error {
 		rows, cols = from, to
 	}
 	r, c := rows[0], cols[0]
-	if x.a.Op != blas.CUBLAS_OP_N {
+	if transposes(x.a.Op) {
 		r, c = c, r
 	}
 	a := x.a.later(r+c*x.a.LD, x.e)

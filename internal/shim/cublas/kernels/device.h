@@ -158,7 +158,7 @@ struct Scalar {
     double re, im;
     const void *at; // 0: re and im count
     u32 type;       // of *at, a TYPE_ number
-    u32 pad;
+    u32 conj;       // the conjugate of it is meant
 };
 
 // The numbers of Elem in elem.go.
@@ -184,7 +184,7 @@ template <class T> __device__ inline T value(const Scalar &s) {
         }
     }
     T v;
-    set(&v, re, im);
+    set(&v, re, s.conj ? -im : im);
     return v;
 }
 

@@ -54,6 +54,27 @@ template <class T, class W, int WIDTH> __device__ void packHalf(const T *src, Vi
     }
 }
 
+// packTriangle: a triangle of A is all there is: 16, + 1 upper, + 2 with ones on the diagonal, + 4 transposed, + 8 conjugated.
+template <class T, class W, int WIDTH> __device__ void packTriangle(const T *src, View x, W *dst, u32 r0, u32 rows, u32 from, u32 to) {
+    u32 i = r0 + LANE;
+    if (LANE >= WIDTH)
+        return;
+    for (u32 l = from; l < to; l++) {
+        W v = {};
+        u32 row = x.op & 4 ? l : i, col = x.op & 4 ? i : l;
+        if (i < rows && (x.op & 1 ? row <= col : row >= col)) {
+            if (row == col && (x.op & 2)) {
+                set(&v, 1, 0);
+            } else {
+                v = load(src + (s64)col * x.ld + row);
+                if (x.op & 8)
+                    v = conj(v);
+            }
+        }
+        dst[(s64)l * WIDTH + LANE] = v;
+    }
+}
+
 // packTurned: k lies together. 32 of it from every row are read forward, turned in shared memory, and written forward.
 template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, View x, W *dst, u32 rows, u32 from, u32 to, W *turn) {
     for (u32 l0 = from; l0 < to; l0 += 32) {
@@ -102,6 +123,8 @@ template <class T, class W, int WIDTH> __device__ void pack(View x, u64 out, s64
     u32 from = BLOCK_Y * run, to = k - from < run ? k : from + run;
     if (x.op == 0 || x.op == 3) // rows lie together: lanes take rows
         packRows<T, W, WIDTH>(src + r0, x, dst, rows - r0, from, to);
+    else if (x.op >= 16)
+        packTriangle<T, W, WIDTH>(src, x, dst, r0, rows, from, to);
     else if (x.op >= 4)
         packHalf<T, W, WIDTH>(src, x, dst, r0, rows, from, to);
     else

@@ -58,6 +58,49 @@ template <class T> __device__ void ger(View a, Vec x, Vec y, Scalar salpha, u32 
     }
 }
 
+// symv is y = alpha A x + beta y with one triangle of A stored: a lane takes a row.
+template <class T> __device__ void symv(View a, Vec x, Vec y, Scalar salpha, Scalar sbeta, u32 n, u32 upper, u32 hermitian) {
+    u32 row = BLOCK_X * 32 + LANE;
+    if (row >= n)
+        return;
+    T alpha = value<T>(salpha), beta = value<T>(sbeta), sum = {};
+    if (!zero(alpha)) {
+        const T *p = (const T *)a.base;
+        for (u32 j = 0; j < n; j++) {
+            bool stored = upper ? row <= j : row >= j;
+            T v = stored ? p[(s64)j * a.ld + row] : p[(s64)row * a.ld + j];
+            if (hermitian)
+                v = row == j ? real(v) : stored ? v : conj(v);
+            sum = fma(v, *at<const T>(x, j), sum);
+        }
+        sum = mul(alpha, sum);
+    }
+    T *out = at<T>(y, row);
+    *out = zero(beta) ? sum : fma(beta, *out, sum);
+}
+
+// rank is A = alpha x y' + A in one triangle; with two, + alpha' y x' too. Hermitian: what is primed is conjugated, and
+// the diagonal is real. Columns begin at col.
+template <class T>
+__device__ void rank(View a, Vec x, Vec y, Scalar salpha, u32 n, u32 columns, u32 col, u32 upper, u32 hermitian, u32 two) {
+    u32 row = BLOCK_X * 32 + LANE;
+    T alpha = value<T>(salpha);
+    if (row >= n || zero(alpha))
+        return;
+    T left = mul(alpha, *at<const T>(x, row)), right = mul(hermitian ? conj(alpha) : alpha, *at<const T>(y, row));
+    for (u32 j = BLOCK_Y * 32; j < columns && j < BLOCK_Y * 32 + 32; j++) {
+        u32 c = col + j;
+        if (upper ? row > c : row < c)
+            continue;
+        T vy = *at<const T>(y, c), vx = *at<const T>(x, c);
+        T *q = (T *)a.base + (s64)j * a.ld + row;
+        T v = fma(left, hermitian ? conj(vy) : vy, *q);
+        if (two)
+            v = fma(right, hermitian ? conj(vx) : vx, v);
+        *q = hermitian && row == c ? real(v) : v;
+    }
+}
+
 #define LEVEL2(name, T)                                                                                                        \
     KERNEL gemvn_##name(View a, View x, View y, Scalar alpha, Scalar beta, u32 m, u32 n) {                                     \
         gemvn<T>(a, x, y, alpha, beta, m, n);                                                                                  \
@@ -67,6 +110,12 @@ template <class T> __device__ void ger(View a, Vec x, Vec y, Scalar salpha, u32 
     }                                                                                                                          \
     KERNEL ger_##name(View a, Vec x, Vec y, Scalar alpha, u32 m, u32 n, u32 conjugate) {                                       \
         ger<T>(a, x, y, alpha, m, n, conjugate);                                                                               \
+    }                                                                                                                          \
+    KERNEL symv_##name(View a, Vec x, Vec y, Scalar alpha, Scalar beta, u32 n, u32 upper, u32 hermitian) {                     \
+        symv<T>(a, x, y, alpha, beta, n, upper, hermitian);                                                                    \
+    }                                                                                                                          \
+    KERNEL rank_##name(View a, Vec x, Vec y, Scalar alpha, u32 n, u32 columns, u32 col, u32 upper, u32 hermitian, u32 two) {   \
+        rank<T>(a, x, y, alpha, n, columns, col, upper, hermitian, two);                                                       \
     }
 LEVEL2(f32, float)
 LEVEL2(f64, double)

@@ -21,13 +21,13 @@ __device__ void solve(View a, View b, s64 step, s64 beside, u32 size, u32 count,
         for (u32 q = 0; q < k; q++) {
             u32 l = lower ? q : size - 1 - q;
             T c = t[(s64)i * down + (s64)l * right];
-            if (a.op == 2)
+            if (a.op >= 2)
                 c = conj(c);
             v = sub(v, mul(c, s[l][LANE]));
         }
         if (!unit) {
             T c = t[(s64)i * (down + right)];
-            if (a.op == 2)
+            if (a.op >= 2)
                 c = conj(c);
             v = div(v, c);
         }
