@@ -94,17 +94,16 @@ type Launch struct {
 	Cooperative    uint64 // 1: all blocks run at once
 }
 
-// Serve answers launches on a socket of its own until the test ends, and tells programs of this process where it is.
-func Serve(t testing.TB, run func(*Launch) error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "runner")
+// Listen answers launches on a socket as long as the process lives.
+func Listen(path string, run func(*Launch) error) error {
+	_, err := listen(path, run)
+	return err
+}
+
+func listen(path string, run func(*Launch) error) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	if err := os.Setenv("KUDZU_DOUBLE_RUNNER", path); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	go func() {
 		for {
@@ -115,6 +114,21 @@ func Serve(t testing.TB, run func(*Launch) error) {
 			go serve(c, run)
 		}
 	}()
+	return l, nil
+}
+
+// Serve answers launches on a socket of its own until the test ends, and tells programs of this process where it is.
+func Serve(t testing.TB, run func(*Launch) error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "runner")
+	l, err := listen(path, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	if err := os.Setenv("KUDZU_DOUBLE_RUNNER", path); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func serve(c net.Conn, run func(*Launch) error) {
