@@ -1,5 +1,5 @@
 // Package pages writes the generated parts of docs that need the executors: which instruction forms are parsed, checked,
-// interpreted, compiled and recorded (zcoverage.md), and how near the results are (znumerics.md). A test compares the pages
+// interpreted, compiled and recorded (zcoverage.md), what GPUs' code can do (zsimt.md), and how near the results are (znumerics.md). A test compares the pages
 // with the code of today; -update writes them.
 package pages
 

@@ -41,6 +41,15 @@ func TestCoverage(t *testing.T) {
 	same(t, "docs/zcoverage.md", coveragePage(all))
 }
 
+// TestSIMT: docs/zsimt.md says what code for GPUs can do today.
+func TestSIMT(t *testing.T) {
+	page, err := simtPage(simtCoverage())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "docs/zsimt.md", page)
+}
+
 // same compares a page with the file, or writes it.
 func same(t *testing.T, path, text string) {
 	t.Helper()
