@@ -213,5 +213,12 @@ func readFile(name string, sm int) (string, error) {
 	if len(b) > fatbin.MaxText {
 		return "", notAnImage("file too large")
 	}
-	return textOf(b, sm) // a wrapper's pointers mean nothing in a file
+	if f := fatbin.Sniff(b); f == fatbin.FormatELF || f == fatbin.FormatArchive {
+		return "", machineCodeOnly()
+	}
+	texts, err := textsOf(b, sm) // a wrapper's pointers mean nothing in a file
+	if err != nil {
+		return "", err
+	}
+	return texts[0], nil
 }

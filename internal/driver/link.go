@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"kudzu/internal/fatbin"
@@ -104,7 +105,7 @@ func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
 	if kind < cu.CU_JIT_INPUT_CUBIN || kind > cu.CU_JIT_INPUT_NVVM {
 		return errInvalidValue
 	}
-	text, err := textOf(b, l.sm)
+	texts, err := textsOf(b, l.sm)
 	if kind == cu.CU_JIT_INPUT_NVVM {
 		err = errNotSupported
 	}
@@ -128,10 +129,27 @@ func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
 	if name == "" {
 		name = fmt.Sprintf("input %d", len(l.parts)+1)
 	}
+	library := fatbin.Sniff(b) == fatbin.FormatArchive
+	for _, text := range texts {
+		if err := l.addText(name, text, library); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addText takes one text. Of a library, what defines a name again is left out, as linkers do.
+//
+// Preconditions: l.mu is held.
+func (l *Linker) addText(name, text string, library bool) error {
 	l.parts = append(l.parts, ptx.Part{Name: name, Text: text})
 	if n := len(l.parts); n > 1 && n <= triedParts {
 		var clash *ptx.LinkError
 		if _, err := ptx.Link(l.parts); errors.As(err, &clash) {
+			if library {
+				l.parts = l.parts[:n-1]
+				return nil
+			}
 			_, err = linkText(l.parts)
 			_ = l.jit.finish(err) // for the log
 			l.bad = errUnknown    // what the real driver answers to a name that is defined twice
@@ -145,22 +163,73 @@ func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
 // answer comes when the link completes, so that many inputs do not take the square of their time.
 const triedParts = 16
 
-// textOf finds the PTX in an image of known length.
-func textOf(b []byte, sm int) (string, error) {
+// textsOf finds the PTX in an image of known length; an archive may hold several.
+func textsOf(b []byte, sm int) ([]string, error) {
 	switch fatbin.Sniff(b) {
 	case fatbin.FormatFatbin:
 		cs, err := fatbin.FromBytes(b)
 		if err != nil {
-			return "", notAnImage(err.Error())
+			return nil, notAnImage(err.Error())
 		}
-		return choose(cs, sm)
-	case fatbin.FormatELF, fatbin.FormatArchive:
-		return "", machineCodeOnly()
+		return oneText(choose(cs, sm))
+	case fatbin.FormatELF:
+		return objectTexts(b, sm)
+	case fatbin.FormatArchive:
+		members, err := fatbin.Members(b)
+		if err != nil {
+			return nil, notAnImage(err.Error())
+		}
+		var all []string
+		for _, m := range members {
+			if fatbin.Sniff(m.Data) != fatbin.FormatELF || m.Name == deviceRuntimeObject {
+				continue
+			}
+			texts, err := objectTexts(m.Data, sm)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, texts...)
+		}
+		return all, nil
 	case fatbin.FormatWrapper:
-		return "", notAnImage("a wrapper")
+		return nil, notAnImage("a wrapper")
 	}
 	text, _, _ := bytes.Cut(b, []byte{0})
-	return plausible(string(text))
+	return oneText(plausible(string(text)))
+}
+
+func oneText(text string, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []string{text}, nil
+}
+
+// deviceRuntimeObject is the member of the vendor's libcudadevrt.a. Some releases have it for newer machines only, without a text
+// that could be looked at.
+const deviceRuntimeObject = "cuda_device_runtime.o"
+
+// objectTexts finds the PTX in a host object. The vendor's device runtime is nothing to link: ours answers its functions. Machine code
+// without PTX cannot be linked.
+func objectTexts(b []byte, sm int) ([]string, error) {
+	cs, err := fatbin.FromObject(b)
+	if err != nil {
+		return nil, notAnImage(err.Error())
+	}
+	if len(cs) == 0 {
+		return nil, machineCodeOnly()
+	}
+	var texts []string
+	for _, c := range cs {
+		text, err := choose([]*fatbin.Container{c}, sm)
+		if err != nil {
+			return nil, err
+		}
+		if !strings.Contains(text, deviceRuntimeMark) {
+			texts = append(texts, text)
+		}
+	}
+	return texts, nil
 }
 
 // LinkComplete makes the image and writes its address. It is the linker's, until LinkDestroy.

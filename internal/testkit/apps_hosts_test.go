@@ -92,7 +92,7 @@ func TestHostJava(t *testing.T) {
 // TestHostGo: a Go program that opens the library when it runs.
 func TestHostGo(t *testing.T) {
 	exe := filepath.Join(t.TempDir(), "gohost")
-	cmd := exec.Command("go", "build", "-o", exe, hostFile("gohost/main.go"))
+	cmd := exec.Command("go", "build", "-o", exe, hostFile("gohost/main_unsafe.go"))
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
