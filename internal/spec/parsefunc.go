@@ -80,11 +80,11 @@ func (p *parser) function(row string) error {
 	f := &Func{Group: p.group, Line: p.line}
 	name, rest, signed := strings.Cut(row, "(")
 	if !signed {
-		words, span, _, err := marks(strings.Fields(row))
+		words, span, x, err := marks(strings.Fields(row))
 		if err != nil || len(words) != 2 || words[1] != "opaque" {
 			return errors.Join(err, fmt.Errorf("row %q is no declaration", row))
 		}
-		f.Name, f.Opaque, f.Span = words[0], true, span
+		f.Name, f.Opaque, f.Span, f.For = words[0], true, span, x["for"]
 		p.api.Funcs = append(p.api.Funcs, f)
 		return nil
 	}

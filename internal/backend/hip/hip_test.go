@@ -13,6 +13,7 @@ import (
 	"kudzu/internal/codeobject"
 	"kudzu/internal/compile"
 	"kudzu/internal/driver"
+	api "kudzu/internal/spec/hip"
 	"kudzu/internal/testkit"
 	"kudzu/internal/testkit/hipdouble"
 )
@@ -78,6 +79,31 @@ func object(t *testing.T, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestRowsAreCalled: hip.api has signatures for what is called, and only for that.
+func TestRowsAreCalled(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(b)
+	}
+	for _, r := range api.Rows {
+		name := "hip.H" + r.Name[1:]
+		if i := strings.Index(text.String(), name); i < 0 {
+			t.Errorf("%s is not called: mark it opaque", r.Name)
+		}
+	}
 }
 
 // TestNoLibrary: without ROCm there is one line that says so, and a library that is something else is none.

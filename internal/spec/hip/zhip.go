@@ -11,10 +11,8 @@ type Func uint8
 const (
 	HipInit Func = iota
 	HipRuntimeGetVersion
-	HipDriverGetVersion
 	HipGetDeviceCount
 	HipSetDevice
-	HipDeviceGet
 	HipDeviceGetName
 	HipDeviceGetUuid
 	HipDeviceTotalMem
@@ -22,9 +20,6 @@ const (
 	HipGetDeviceProperties
 	HipGetDevicePropertiesR0600
 	HipDeviceGetStreamPriorityRange
-	HipDeviceCanAccessPeer
-	HipDeviceEnablePeerAccess
-	HipDeviceSynchronize
 	HipGetErrorName
 	HipGetLastError
 	HipMalloc
@@ -35,7 +30,6 @@ const (
 	HipHostRegister
 	HipHostUnregister
 	HipHostGetDevicePointer
-	HipMallocManaged
 	HipMemcpyAsync
 	HipMemcpy2DAsync
 	HipMemsetD8Async
@@ -58,7 +52,6 @@ const (
 	HipModuleLoadData
 	HipModuleUnload
 	HipModuleGetFunction
-	HipFuncSetAttribute
 	HipModuleLaunchKernel
 	HipModuleLaunchCooperativeKernel
 	// NumFuncs is how many there are.
@@ -75,10 +68,8 @@ type Row struct {
 var Rows = [NumFuncs]Row{
 	HipInit:                          {"hipInit", 1},
 	HipRuntimeGetVersion:             {"hipRuntimeGetVersion", 1},
-	HipDriverGetVersion:              {"hipDriverGetVersion", 1},
 	HipGetDeviceCount:                {"hipGetDeviceCount", 1},
 	HipSetDevice:                     {"hipSetDevice", 1},
-	HipDeviceGet:                     {"hipDeviceGet", 2},
 	HipDeviceGetName:                 {"hipDeviceGetName", 3},
 	HipDeviceGetUuid:                 {"hipDeviceGetUuid", 2},
 	HipDeviceTotalMem:                {"hipDeviceTotalMem", 2},
@@ -86,9 +77,6 @@ var Rows = [NumFuncs]Row{
 	HipGetDeviceProperties:           {"hipGetDeviceProperties", 2},
 	HipGetDevicePropertiesR0600:      {"hipGetDevicePropertiesR0600", 2},
 	HipDeviceGetStreamPriorityRange:  {"hipDeviceGetStreamPriorityRange", 2},
-	HipDeviceCanAccessPeer:           {"hipDeviceCanAccessPeer", 3},
-	HipDeviceEnablePeerAccess:        {"hipDeviceEnablePeerAccess", 2},
-	HipDeviceSynchronize:             {"hipDeviceSynchronize", 0},
 	HipGetErrorName:                  {"hipGetErrorName", 1},
 	HipGetLastError:                  {"hipGetLastError", 0},
 	HipMalloc:                        {"hipMalloc", 2},
@@ -99,7 +87,6 @@ var Rows = [NumFuncs]Row{
 	HipHostRegister:                  {"hipHostRegister", 3},
 	HipHostUnregister:                {"hipHostUnregister", 1},
 	HipHostGetDevicePointer:          {"hipHostGetDevicePointer", 3},
-	HipMallocManaged:                 {"hipMallocManaged", 3},
 	HipMemcpyAsync:                   {"hipMemcpyAsync", 5},
 	HipMemcpy2DAsync:                 {"hipMemcpy2DAsync", 8},
 	HipMemsetD8Async:                 {"hipMemsetD8Async", 4},
@@ -122,7 +109,6 @@ var Rows = [NumFuncs]Row{
 	HipModuleLoadData:                {"hipModuleLoadData", 2},
 	HipModuleUnload:                  {"hipModuleUnload", 1},
 	HipModuleGetFunction:             {"hipModuleGetFunction", 3},
-	HipFuncSetAttribute:              {"hipFuncSetAttribute", 3},
 	HipModuleLaunchKernel:            {"hipModuleLaunchKernel", 11},
 	HipModuleLaunchCooperativeKernel: {"hipModuleLaunchCooperativeKernel", 10},
 }
@@ -326,12 +312,6 @@ const (
 	HipMemcpyDeviceToHost   = 2
 	HipMemcpyDeviceToDevice = 3
 	HipMemcpyDefault        = 4
-)
-
-// The values of hipFuncAttribute.
-const (
-	HipFuncAttributeMaxDynamicSharedMemorySize    = 8
-	HipFuncAttributePreferredSharedMemoryCarveout = 9
 )
 
 // Flags, and where things lie.
