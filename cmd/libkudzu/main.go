@@ -23,6 +23,7 @@ func init() {
 
 // start runs at the first call, on its thread: no work is done while the loader holds its lock.
 func start() error {
+	abi.HostEnv()
 	// The host's GOGC, GOMEMLIMIT and GOMAXPROCS are meant for the host. Kernels run on the
 	// engine's own threads; Go needs few.
 	debug.SetGCPercent(100)

@@ -29,6 +29,7 @@ func TestAppProcess(t *testing.T) {
 		{name: "masked", out: "ok\n", faults: 1},
 		{name: "timer", out: "ok\n"},
 		{name: "closed_files", out: "ok\n"},
+		{name: "late_env", out: "ok\n"},
 	}
 	onBackends(t, func(t *testing.T, backend string) {
 		for _, row := range rows {

@@ -306,6 +306,13 @@ static void timer(void) {
 	while (ticks < 100) OK(app_works(&app));
 }
 
+// late_env: what a program sets before its first call counts, as Python's os.environ does, and what it takes away does not.
+static void late_env(void) {
+	unsetenv("KUDZU_DEVICES");
+	setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+	EXPECT(cuInit(0), CUDA_ERROR_NO_DEVICE);
+}
+
 // files: nothing of ours takes the numbers of standard files that the program closed.
 static void closed_files(void) {
 	close(0);
@@ -323,6 +330,7 @@ int main(int argc, char **argv) {
 		{"fork_before", fork_before}, {"fork_after", fork_after}, {"fork_busy", fork_busy}, {"fork_threads", fork_threads}, {"exit_busy", exit_busy},
 		{"return_busy", return_busy}, {"exit_thread", exit_thread}, {"exec_busy", exec_busy}, {"sigchld", sigchld}, {"sigchld_ignored", sigchld_ignored},
 		{"segv_before", segv_before}, {"segv_after", segv_after}, {"segv_default", segv_default}, {"masked", masked}, {"timer", timer}, {"closed_files", closed_files},
+		{"late_env", late_env},
 	};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(cases[i].name, argv[1])) {
