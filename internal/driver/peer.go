@@ -6,7 +6,7 @@ import (
 
 // reach reports whether a kernel on one device can use the memory of another: they share the process's addresses.
 func reach(a, b *Device) bool {
-	return a != b && a.info.HostPointers && b.info.HostPointers
+	return a != b && a.info.Peers && b.info.Peers
 }
 
 // DeviceCanAccessPeer: a device is no peer of itself.

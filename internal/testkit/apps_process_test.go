@@ -46,6 +46,17 @@ func TestAppProcess(t *testing.T) {
 	})
 }
 
+// TestAppDevices: four devices, on every backend.
+func TestAppDevices(t *testing.T) {
+	exe := appProgram(t, "app_devices")
+	onBackends(t, func(t *testing.T, backend string) {
+		r := newApp(t, backend, exe).set("KUDZU_DEVICES", "4").set("KUDZU_MEMORY", "64M").run()
+		if r.wantOut(t, "ok\n"); strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "kernel poke: illegal address 0x0") {
+			t.Errorf("stderr %q, want one line about a fault", r.stderr)
+		}
+	})
+}
+
 // TestAppLoad: the library may be opened and closed as often as anyone likes.
 func TestAppLoad(t *testing.T) {
 	newApp(t, "", appProgram(t, "app_load", "-ldl"), "300").run().want(t, "ok\n")

@@ -7,7 +7,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -181,34 +180,13 @@ func (b *Backend) memory(devices int) (uint64, error) {
 		return b.cfg.Memory, nil
 	}
 	if s := b.cfg.Env("KUDZU_MEMORY"); s != "" {
-		n, err := parseBytes(s)
+		n, err := backend.ParseBytes(s)
 		if err != nil {
 			return 0, fmt.Errorf("KUDZU_MEMORY=%s: %w", s, err)
 		}
 		return n, nil
 	}
 	return machineMemory() / 5 * 4 / uint64(devices), nil
-}
-
-// parseBytes reads a number of bytes with an optional K, M, G or T (powers of 1024).
-func parseBytes(s string) (uint64, error) {
-	digits := strings.TrimRight(strings.ToUpper(s), "IB")
-	shift := 0
-	if i := strings.IndexAny(digits, "KMGT"); i >= 0 {
-		if i != len(digits)-1 {
-			return 0, errors.New("not a number of bytes, such as 8G or 512M")
-		}
-		shift = 10 * (1 + strings.IndexByte("KMGT", digits[i]))
-		digits = digits[:i]
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil {
-		return 0, errors.New("not a number of bytes, such as 8G or 512M")
-	}
-	if n > 1<<50>>shift || n<<shift < 16<<20 {
-		return 0, errors.New("must be between 16M and 1024T")
-	}
-	return n << shift, nil
 }
 
 func capability(s string) (major, minor int, err error) {

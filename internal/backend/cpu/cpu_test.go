@@ -9,12 +9,12 @@ import (
 
 func TestSettings(t *testing.T) {
 	for s, want := range map[string]uint64{"16M": 16 << 20, "8G": 8 << 30, "8GiB": 8 << 30, "2t": 2 << 40, "1073741824": 1 << 30} {
-		if n, err := parseBytes(s); err != nil || n != want {
+		if n, err := backend.ParseBytes(s); err != nil || n != want {
 			t.Errorf("%s: %d, %v", s, n, err)
 		}
 	}
 	for _, s := range []string{"", "G", "-1G", "1G2", "1M", "99999T", "0x10G", "1.5G"} {
-		if n, err := parseBytes(s); err == nil {
+		if n, err := backend.ParseBytes(s); err == nil {
 			t.Errorf("%q is %d bytes", s, n)
 		}
 	}

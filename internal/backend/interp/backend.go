@@ -63,11 +63,21 @@ func (b *Interp) Open() ([]backend.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	bytes := b.cfg.Info.Memory
+	if s := os.Getenv("KUDZU_MEMORY"); s != "" && bytes == 0 {
+		if bytes, err = backend.ParseBytes(s); err != nil {
+			return nil, fmt.Errorf("KUDZU_MEMORY=%s: %w", s, err)
+		}
+	}
 	var all []backend.Device
 	for i := range n {
 		info := b.cfg.Info
+		info.Memory = bytes
 		describe(&info)
 		info.UUID[15] += byte(i)
+		if info.PCI == [3]int{} || i > 0 {
+			info.PCI = [3]int{0, i + 1, 0}
+		}
 		m, err := engine.NewMemory(info.Memory)
 		if err != nil {
 			return nil, err
@@ -122,7 +132,7 @@ func describe(i *backend.Info) {
 	set(&i.Registers, 64<<10)
 	set(&i.ThreadsPerSM, 2048)
 	set(&i.BlocksPerSM, 32)
-	i.Cooperative = true
+	i.Cooperative, i.Peers = true, true
 }
 
 // Device is the interpreter as a device, for backends that fall back on it.
