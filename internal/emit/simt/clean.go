@@ -30,32 +30,87 @@ func makesNaN(in *ir.Inst) bool {
 }
 
 // nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
-// values.
+// values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting. And it finds the
+// values that arithmetic reads.
 func (e *emitter) nanSources(f *ir.Func) {
 	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
-	e.dirty = map[*ir.Value]bool{}
+	e.dirty, e.computed = map[*ir.Value]bool{}, map[*ir.Value]bool{}
+	var meetings []*ir.Inst
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			meets := in.Op == ir.Phi || in.Op == ir.Select
+			if makesNaN(in) || meets {
+				for _, a := range in.Args {
+					e.computed[a] = true
+				}
+			}
+			if len(in.Results) == 1 && canon(in.Results[0].Type) && (makesNaN(in) || meets) {
+				e.dirty[in.Results[0]] = true
+				if meets {
+					meetings = append(meetings, in)
+				}
+			}
+		}
+	}
 	for changed := true; changed; {
 		changed = false
-		for _, b := range f.Blocks {
-			for _, in := range b.Insts {
-				if len(in.Results) != 1 || !canon(in.Results[0].Type) || e.dirty[in.Results[0]] {
-					continue
-				}
-				if makesNaN(in) || (in.Op == ir.Phi || in.Op == ir.Select) && e.anyDirty(in.Args) {
-					e.dirty[in.Results[0]], changed = true, true
+		for _, in := range meetings {
+			if !e.dirty[in.Results[0]] {
+				continue
+			}
+			args := in.Args
+			if in.Op == ir.Select {
+				args = args[1:]
+			}
+			for _, a := range args {
+				if !e.dirty[a] && !tame(a) {
+					e.dirty[in.Results[0]], changed = false, true
+					break
 				}
 			}
 		}
 	}
 }
 
-func (e *emitter) anyDirty(vs []*ir.Value) bool {
-	for _, v := range vs {
-		if e.dirty[v] {
-			return true
+// tame reports a value that is no NaN, or one that may as well be canonical.
+func tame(v *ir.Value) bool {
+	if !v.Const {
+		return v.Def != nil && v.Def.Op == ir.Undef
+	}
+	nan := func(t ir.Type, b uint64) bool {
+		f := formats[t]
+		return b&(f.sign-1) > f.inf && b != f.nan
+	}
+	el, packed := element(v.Type)
+	if packed {
+		return !nan(el, v.Bits&0xffff) && !nan(el, v.Bits>>16&0xffff)
+	}
+	return !nan(el, v.Bits&(2*formats[el].sign-1))
+}
+
+// meet cleans what the phis behind b take from it, where they also take values that may not be touched.
+func (e *emitter) meet(b *ir.Block) {
+	if e.dirty == nil {
+		return
+	}
+	for _, s := range b.Succs() {
+		for _, phi := range s.Insts {
+			if phi.Op != ir.Phi {
+				break
+			}
+			for i, from := range phi.Targets {
+				if from == b && e.dirty[phi.Args[i]] && !e.dirty[phi.Results[0]] {
+					e.met[meeting{phi, b}] = e.clean(phi.Args[i])
+				}
+			}
 		}
 	}
-	return false
+}
+
+// meeting is a phi and one of its ways in.
+type meeting struct {
+	phi  *ir.Inst
+	from *ir.Block
 }
 
 // allFlushed reports kernels that may run with the machine's flush mode: every f32 operation asks for flushing or does not mind, and

@@ -24,8 +24,11 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 }
 
 func emitSelect(e *emitter, in *ir.Inst) {
-	a := e.operands(in)
-	e.result(in, e.sel(a[0], a[1], a[2]))
+	a, b := e.val(in.Args[1]), e.val(in.Args[2])
+	if !e.dirty[in.Results[0]] { // one side's NaNs are made by arithmetic, the other's may not be touched
+		a, b = e.clean(in.Args[1]), e.clean(in.Args[2])
+	}
+	e.result(in, e.sel(e.val(in.Args[0]), a, b))
 }
 
 // emitFTest looks at the bits.

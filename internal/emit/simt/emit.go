@@ -29,10 +29,13 @@ type emitter struct {
 	line   int32
 	local  ll.Val // the function's local memory as an i64 of its space
 	args   []ll.Val
-	shared string             // the kernel's static shared memory
-	stack  int                // bytes behind the kernel's frame for alloca
-	flush  bool               // the machine flushes f32's subnormals, which all of the kernels want
-	dirty  map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
+	shared string // the kernel's static shared memory
+	stack  int    // bytes behind the kernel's frame for alloca
+	flush  bool   // the machine flushes f32's subnormals, which all of the kernels want
+	met    map[meeting]ll.Val
+	// Values that arithmetic, a phi or a select reads.
+	computed map[*ir.Value]bool
+	dirty    map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
 }
 
 type pendingPhi struct {
@@ -85,7 +88,7 @@ func (e *emitter) symbol(name string) string {
 func (e *emitter) function(f *ir.Func) {
 	e.f = f
 	e.vals, e.labels, e.ends, e.phis, e.args = map[*ir.Value]ll.Val{}, map[*ir.Block]string{}, map[*ir.Block]string{}, nil, nil
-	e.local = ll.Val{}
+	e.local, e.met = ll.Val{}, map[meeting]ll.Val{}
 	var head string
 	if f.Kernel {
 		head = e.t.head(e)
@@ -153,6 +156,7 @@ func resultType(ts []ir.Type) string {
 func (e *emitter) inst(in *ir.Inst) {
 	e.line = in.Line
 	if in.Op.IsTerm() {
+		e.meet(in.Block)
 		e.ends[in.Block] = e.o.Cur()
 	}
 	if fn := e.t.own(in.Op); fn != nil {
@@ -168,7 +172,10 @@ func (e *emitter) inst(in *ir.Inst) {
 func (e *emitter) finishPhis() {
 	for _, p := range e.phis {
 		for i, from := range p.in.Targets {
-			v := e.val(p.in.Args[i])
+			v, ok := e.met[meeting{p.in, from}]
+			if !ok {
+				v = e.val(p.in.Args[i])
+			}
 			for range edges(from, p.in.Block) {
 				p.phi.Add(v, e.ends[from])
 			}

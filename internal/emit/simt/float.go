@@ -113,6 +113,8 @@ func emitArith(e *emitter, in *ir.Inst) {
 		}
 		r := e.arith(in, el, args)
 		switch {
+		case el == ir.F64 && e.dirty != nil && !e.computed[in.Results[0]]:
+			r = e.pickNaN(in, r, a)
 		case el == ir.F16 && in.FTZ:
 			r = e.flushBits(r, el)
 		case el == ir.F32 && in.FTZ && !in.Flag && !e.flush:
@@ -123,6 +125,24 @@ func emitArith(e *emitter, in *ir.Inst) {
 		}
 		return r
 	}))
+}
+
+// pickNaN gives an f64 NaN the bits that NVIDIA's hardware gives it: the second operand's payload, else the third's, else the first's, made
+// quiet, else the NaN of its own. It stands only where the result is seen and not computed with.
+func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
+	order := a
+	switch in.Op {
+	case ir.FFma:
+		order = []ll.Val{a[0], a[2], a[1]}
+	case ir.FDiv:
+		order = []ll.Val{a[1], a[0]}
+	}
+	r = e.sel(e.fcmp("uno", r, r), fc(ir.F64, formats[ir.F64].nan), r)
+	for _, x := range order {
+		b := e.bits(x)
+		r = e.sel(e.fcmp("uno", x, x), e.cast(e.op2("or", b, k(b, 1<<51)), "double"), r)
+	}
+	return r
 }
 
 var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
@@ -265,7 +285,11 @@ func emitCopysign(e *emitter, in *ir.Inst) {
 // emitMinMax: a NaN gives the other operand, or NaN where asked; -0 is less than +0.
 func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
+	args := e.operands(in)
+	if in.Flag { // .xorsign.abs looks at the signs, NaNs' too
+		args = []ll.Val{e.clean(in.Args[0]), e.clean(in.Args[1])}
+	}
+	e.result(in, e.halves(t, args, func(el ir.Type, a []ll.Val) ll.Val {
 		x, y := a[0], a[1]
 		if in.FTZ && (el == ir.F32 || el == ir.F16) {
 			x, y = e.flushBits(x, el), e.flushBits(y, el)
