@@ -714,14 +714,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 702 cublasDmatinvBatched
 	kz_lazy_cublas12, // 703 cublasCmatinvBatched
 	kz_lazy_cublas12, // 704 cublasZmatinvBatched
-	kz_none_cublas12, // 705 cublasSgeqrfBatched
-	kz_none_cublas12, // 706 cublasDgeqrfBatched
-	kz_none_cublas12, // 707 cublasCgeqrfBatched
-	kz_none_cublas12, // 708 cublasZgeqrfBatched
-	kz_none_cublas12, // 709 cublasSgelsBatched
-	kz_none_cublas12, // 710 cublasDgelsBatched
-	kz_none_cublas12, // 711 cublasCgelsBatched
-	kz_none_cublas12, // 712 cublasZgelsBatched
+	kz_lazy_cublas12, // 705 cublasSgeqrfBatched
+	kz_lazy_cublas12, // 706 cublasDgeqrfBatched
+	kz_lazy_cublas12, // 707 cublasCgeqrfBatched
+	kz_lazy_cublas12, // 708 cublasZgeqrfBatched
+	kz_lazy_cublas12, // 709 cublasSgelsBatched
+	kz_lazy_cublas12, // 710 cublasDgelsBatched
+	kz_lazy_cublas12, // 711 cublasCgelsBatched
+	kz_lazy_cublas12, // 712 cublasZgelsBatched
 	kz_lazy_cublas12, // 713 cublasStpttr
 	kz_lazy_cublas12, // 714 cublasDtpttr
 	kz_lazy_cublas12, // 715 cublasCtpttr
@@ -781,7 +781,7 @@ const uint8_t kz_kind_cublas12[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cublas12[] = {

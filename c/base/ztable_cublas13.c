@@ -728,14 +728,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 716 cublasDmatinvBatched
 	kz_lazy_cublas13, // 717 cublasCmatinvBatched
 	kz_lazy_cublas13, // 718 cublasZmatinvBatched
-	kz_none_cublas13, // 719 cublasSgeqrfBatched
-	kz_none_cublas13, // 720 cublasDgeqrfBatched
-	kz_none_cublas13, // 721 cublasCgeqrfBatched
-	kz_none_cublas13, // 722 cublasZgeqrfBatched
-	kz_none_cublas13, // 723 cublasSgelsBatched
-	kz_none_cublas13, // 724 cublasDgelsBatched
-	kz_none_cublas13, // 725 cublasCgelsBatched
-	kz_none_cublas13, // 726 cublasZgelsBatched
+	kz_lazy_cublas13, // 719 cublasSgeqrfBatched
+	kz_lazy_cublas13, // 720 cublasDgeqrfBatched
+	kz_lazy_cublas13, // 721 cublasCgeqrfBatched
+	kz_lazy_cublas13, // 722 cublasZgeqrfBatched
+	kz_lazy_cublas13, // 723 cublasSgelsBatched
+	kz_lazy_cublas13, // 724 cublasDgelsBatched
+	kz_lazy_cublas13, // 725 cublasCgelsBatched
+	kz_lazy_cublas13, // 726 cublasZgelsBatched
 	kz_lazy_cublas13, // 727 cublasStpttr
 	kz_lazy_cublas13, // 728 cublasDtpttr
 	kz_lazy_cublas13, // 729 cublasCtpttr
@@ -797,8 +797,8 @@ const uint8_t kz_kind_cublas13[] = {
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,
-	0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,0,0,0,0,0,0,0,0,0,};
 
 const uint16_t kz_offset_cublas13[] = {

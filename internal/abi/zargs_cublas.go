@@ -5271,6 +5271,126 @@ type CublasZmatinvBatched struct {
 	BatchSize uint32
 }
 
+type CublasSgeqrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	M         uint32
+	N         uint32
+	Aarray    uint64
+	Lda       uint32
+	TauArray  uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasDgeqrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	M         uint32
+	N         uint32
+	Aarray    uint64
+	Lda       uint32
+	TauArray  uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasCgeqrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	M         uint32
+	N         uint32
+	Aarray    uint64
+	Lda       uint32
+	TauArray  uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasZgeqrfBatched struct {
+	_ structs.HostLayout
+
+	Handle    uint64
+	M         uint32
+	N         uint32
+	Aarray    uint64
+	Lda       uint32
+	TauArray  uint64
+	Info      uint64
+	BatchSize uint32
+}
+
+type CublasSgelsBatched struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Trans        uint32
+	M            uint32
+	N            uint32
+	Nrhs         uint32
+	Aarray       uint64
+	Lda          uint32
+	Carray       uint64
+	Ldc          uint32
+	Info         uint64
+	DevInfoArray uint64
+	BatchSize    uint32
+}
+
+type CublasDgelsBatched struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Trans        uint32
+	M            uint32
+	N            uint32
+	Nrhs         uint32
+	Aarray       uint64
+	Lda          uint32
+	Carray       uint64
+	Ldc          uint32
+	Info         uint64
+	DevInfoArray uint64
+	BatchSize    uint32
+}
+
+type CublasCgelsBatched struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Trans        uint32
+	M            uint32
+	N            uint32
+	Nrhs         uint32
+	Aarray       uint64
+	Lda          uint32
+	Carray       uint64
+	Ldc          uint32
+	Info         uint64
+	DevInfoArray uint64
+	BatchSize    uint32
+}
+
+type CublasZgelsBatched struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Trans        uint32
+	M            uint32
+	N            uint32
+	Nrhs         uint32
+	Aarray       uint64
+	Lda          uint32
+	Carray       uint64
+	Ldc          uint32
+	Info         uint64
+	DevInfoArray uint64
+	BatchSize    uint32
+}
+
 type CublasStpttr struct {
 	_ structs.HostLayout
 

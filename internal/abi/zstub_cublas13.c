@@ -1776,104 +1776,144 @@ static cublasStatus_t kz_stub_cublas13_cublasZmatinvBatched(cublasHandle_t handl
 	return kz_door(1371, 0, &a);
 }
 
+static cublasStatus_t kz_stub_cublas13_cublasSgeqrfBatched(cublasHandle_t handle, int m, int n, float *const *Aarray, int lda, float *const *TauArray, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int m; int n; float *const *Aarray; int lda; float *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
+	return kz_door(1372, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDgeqrfBatched(cublasHandle_t handle, int m, int n, double *const *Aarray, int lda, double *const *TauArray, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int m; int n; double *const *Aarray; int lda; double *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
+	return kz_door(1373, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCgeqrfBatched(cublasHandle_t handle, int m, int n, cuComplex *const *Aarray, int lda, cuComplex *const *TauArray, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int m; int n; cuComplex *const *Aarray; int lda; cuComplex *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
+	return kz_door(1374, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZgeqrfBatched(cublasHandle_t handle, int m, int n, cuDoubleComplex *const *Aarray, int lda, cuDoubleComplex *const *TauArray, int *info, int batchSize) {
+	struct { cublasHandle_t handle; int m; int n; cuDoubleComplex *const *Aarray; int lda; cuDoubleComplex *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
+	return kz_door(1375, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasSgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, float *const *Aarray, int lda, float *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; float *const *Aarray; int lda; float *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
+	return kz_door(1376, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasDgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, double *const *Aarray, int lda, double *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; double *const *Aarray; int lda; double *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
+	return kz_door(1377, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasCgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, cuComplex *const *Aarray, int lda, cuComplex *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; cuComplex *const *Aarray; int lda; cuComplex *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
+	return kz_door(1378, 0, &a);
+}
+
+static cublasStatus_t kz_stub_cublas13_cublasZgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, cuDoubleComplex *const *Aarray, int lda, cuDoubleComplex *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
+	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; cuDoubleComplex *const *Aarray; int lda; cuDoubleComplex *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
+	return kz_door(1379, 0, &a);
+}
+
 static cublasStatus_t kz_stub_cublas13_cublasStpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *AP, float *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *AP; float *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1372, 0, &a);
+	return kz_door(1380, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *AP, double *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *AP; double *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1373, 0, &a);
+	return kz_door(1381, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *AP, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *AP; cuComplex *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1374, 0, &a);
+	return kz_door(1382, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *AP, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *AP; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1375, 0, &a);
+	return kz_door(1383, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasStrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *A, int lda, float *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *A; int lda; float *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1376, 0, &a);
+	return kz_door(1384, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *A, int lda, double *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *A; int lda; double *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1377, 0, &a);
+	return kz_door(1385, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *A, int lda, cuComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *A; int lda; cuComplex *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1378, 0, &a);
+	return kz_door(1386, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1379, 0, &a);
+	return kz_door(1387, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgetrfBatched(cublasHandle_t handle, int n, float *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; float *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1380, 0, &a);
+	return kz_door(1388, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgetrfBatched(cublasHandle_t handle, int n, double *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; double *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1381, 0, &a);
+	return kz_door(1389, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgetrfBatched(cublasHandle_t handle, int n, cuComplex *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; cuComplex *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1382, 0, &a);
+	return kz_door(1390, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgetrfBatched(cublasHandle_t handle, int n, cuDoubleComplex *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1383, 0, &a);
+	return kz_door(1391, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgetriBatched(cublasHandle_t handle, int n, const float *const *A, int lda, const int *P, float *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const float *const *A; int lda; const int *P; float *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1384, 0, &a);
+	return kz_door(1392, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgetriBatched(cublasHandle_t handle, int n, const double *const *A, int lda, const int *P, double *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const double *const *A; int lda; const int *P; double *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1385, 0, &a);
+	return kz_door(1393, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgetriBatched(cublasHandle_t handle, int n, const cuComplex *const *A, int lda, const int *P, cuComplex *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const cuComplex *const *A; int lda; const int *P; cuComplex *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1386, 0, &a);
+	return kz_door(1394, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgetriBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const *A, int lda, const int *P, cuDoubleComplex *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *const *A; int lda; const int *P; cuDoubleComplex *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1387, 0, &a);
+	return kz_door(1395, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const float *const *Aarray, int lda, const int *devIpiv, float *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const float *const *Aarray; int lda; const int *devIpiv; float *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1388, 0, &a);
+	return kz_door(1396, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const double *const *Aarray, int lda, const int *devIpiv, double *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const double *const *Aarray; int lda; const int *devIpiv; double *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1389, 0, &a);
+	return kz_door(1397, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasCgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const cuComplex *const *Aarray, int lda, const int *devIpiv, cuComplex *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const cuComplex *const *Aarray; int lda; const int *devIpiv; cuComplex *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1390, 0, &a);
+	return kz_door(1398, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas13_cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const cuDoubleComplex *const *Aarray, int lda, const int *devIpiv, cuDoubleComplex *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const cuDoubleComplex *const *Aarray; int lda; const int *devIpiv; cuDoubleComplex *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1391, 0, &a);
+	return kz_door(1399, 0, &a);
 }
 
 void *const kz_stubs_cublas13[756] = {
@@ -2231,6 +2271,14 @@ void *const kz_stubs_cublas13[756] = {
 	[716] = kz_stub_cublas13_cublasDmatinvBatched,
 	[717] = kz_stub_cublas13_cublasCmatinvBatched,
 	[718] = kz_stub_cublas13_cublasZmatinvBatched,
+	[719] = kz_stub_cublas13_cublasSgeqrfBatched,
+	[720] = kz_stub_cublas13_cublasDgeqrfBatched,
+	[721] = kz_stub_cublas13_cublasCgeqrfBatched,
+	[722] = kz_stub_cublas13_cublasZgeqrfBatched,
+	[723] = kz_stub_cublas13_cublasSgelsBatched,
+	[724] = kz_stub_cublas13_cublasDgelsBatched,
+	[725] = kz_stub_cublas13_cublasCgelsBatched,
+	[726] = kz_stub_cublas13_cublasZgelsBatched,
 	[727] = kz_stub_cublas13_cublasStpttr,
 	[728] = kz_stub_cublas13_cublasDtpttr,
 	[729] = kz_stub_cublas13_cublasCtpttr,

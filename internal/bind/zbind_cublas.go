@@ -3230,6 +3230,78 @@ func bind_cublasZmatinvBatched(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasSgeqrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgeqrfBatched)(args)
+	err := (*cublas.Thread)(thread).SgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgeqrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgeqrfBatched)(args)
+	err := (*cublas.Thread)(thread).DgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgeqrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgeqrfBatched)(args)
+	err := (*cublas.Thread)(thread).CgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgeqrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgeqrfBatched)(args)
+	err := (*cublas.Thread)(thread).ZgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgelsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgelsBatched)(args)
+	err := (*cublas.Thread)(thread).SgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgelsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgelsBatched)(args)
+	err := (*cublas.Thread)(thread).DgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgelsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgelsBatched)(args)
+	err := (*cublas.Thread)(thread).CgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgelsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgelsBatched)(args)
+	err := (*cublas.Thread)(thread).ZgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasStpttr(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStpttr)(args)
 	err := (*cublas.Thread)(thread).Stpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))

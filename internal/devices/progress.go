@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,6 +93,25 @@ func (p *progress) show() {
 // maxName keeps the line on one row of most terminals.
 const maxName = 40
 
+// plain is the name that the source of a C++ kernel has: `_Z9mul_mat_qIL9ggml_type12ELi128EEvPKc` is mul_mat_q<…>. Names in
+// namespaces, and those that are not mangled, stay as they are.
+func plain(name string) string {
+	rest, ok := strings.CutPrefix(name, "_Z")
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	if !ok || digits == 0 {
+		return name
+	}
+	n, err := strconv.Atoi(rest[:digits])
+	if err != nil || n == 0 || n > len(rest)-digits {
+		return name
+	}
+	short, rest := rest[digits:digits+n], rest[digits+n:]
+	if strings.HasPrefix(rest, "I") {
+		return short + "<…>"
+	}
+	return short
+}
+
 // draw writes the line; false if there is nothing under way.
 func (p *progress) draw() bool {
 	p.mu.Lock()
@@ -99,7 +120,7 @@ func (p *progress) draw() bool {
 		p.running = false
 		return false
 	}
-	name := *p.busy[0]
+	name := plain(*p.busy[0])
 	if len(name) > maxName {
 		name = name[:maxName-1] + "…"
 	}

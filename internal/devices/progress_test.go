@@ -64,3 +64,14 @@ func TestProgressWhere(t *testing.T) {
 		}
 	}
 }
+
+func TestPlain(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z9mul_mat_qIL9ggml_type12ELi128ELb0EEvPKc": "mul_mat_q<…>", "_Z13quantize_q8_1PKfPvlllllj5uint3": "quantize_q8_1",
+		"vecadd": "vecadd", "_ZN3cub4scanEv": "_ZN3cub4scanEv", "_Z99x": "_Z99x", "_Z": "_Z", "": "", "_Z99999999999999999999x": "_Z99999999999999999999x",
+	} {
+		if got := plain(name); got != want {
+			t.Errorf("plain(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

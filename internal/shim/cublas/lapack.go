@@ -126,3 +126,43 @@ func (t *Thread) Ztpttr(h blas.CublasHandle_t, fill Fill, n int64, ap, a hostmem
 func (t *Thread) Ztrttp(h blas.CublasHandle_t, fill Fill, n int64, a hostmem.Ptr, lda int64, ap hostmem.Ptr) error {
 	return t.packed(h, fill, n, ap, a, lda, C64, true)
 }
+
+// SgeqrfBatched factors matrices into Q R by reflections, in place, in f32.
+func (t *Thread) SgeqrfBatched(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int64, taus, info hostmem.Ptr, batch int64) error {
+	return t.geqrf(h, m, n, a, lda, taus, info, batch, F32)
+}
+
+// SgelsBatched finds the X for which A X is nearest to C, in the place of C, in f32.
+func (t *Thread) SgelsBatched(h blas.CublasHandle_t, op Op, m, n, count int64, a hostmem.Ptr, lda int64, c hostmem.Ptr, ldc int64, info, devInfo hostmem.Ptr, batch int64) error {
+	return t.gels(h, op, m, n, count, a, lda, c, ldc, info, devInfo, batch, F32)
+}
+
+// DgeqrfBatched factors matrices into Q R by reflections, in place, in f64.
+func (t *Thread) DgeqrfBatched(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int64, taus, info hostmem.Ptr, batch int64) error {
+	return t.geqrf(h, m, n, a, lda, taus, info, batch, F64)
+}
+
+// DgelsBatched finds the X for which A X is nearest to C, in the place of C, in f64.
+func (t *Thread) DgelsBatched(h blas.CublasHandle_t, op Op, m, n, count int64, a hostmem.Ptr, lda int64, c hostmem.Ptr, ldc int64, info, devInfo hostmem.Ptr, batch int64) error {
+	return t.gels(h, op, m, n, count, a, lda, c, ldc, info, devInfo, batch, F64)
+}
+
+// CgeqrfBatched factors matrices into Q R by reflections, in place, in complex f32.
+func (t *Thread) CgeqrfBatched(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int64, taus, info hostmem.Ptr, batch int64) error {
+	return t.geqrf(h, m, n, a, lda, taus, info, batch, C32)
+}
+
+// CgelsBatched finds the X for which A X is nearest to C, in the place of C, in complex f32.
+func (t *Thread) CgelsBatched(h blas.CublasHandle_t, op Op, m, n, count int64, a hostmem.Ptr, lda int64, c hostmem.Ptr, ldc int64, info, devInfo hostmem.Ptr, batch int64) error {
+	return t.gels(h, op, m, n, count, a, lda, c, ldc, info, devInfo, batch, C32)
+}
+
+// ZgeqrfBatched factors matrices into Q R by reflections, in place, in complex f64.
+func (t *Thread) ZgeqrfBatched(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int64, taus, info hostmem.Ptr, batch int64) error {
+	return t.geqrf(h, m, n, a, lda, taus, info, batch, C64)
+}
+
+// ZgelsBatched finds the X for which A X is nearest to C, in the place of C, in complex f64.
+func (t *Thread) ZgelsBatched(h blas.CublasHandle_t, op Op, m, n, count int64, a hostmem.Ptr, lda int64, c hostmem.Ptr, ldc int64, info, devInfo hostmem.Ptr, batch int64) error {
+	return t.gels(h, op, m, n, count, a, lda, c, ldc, info, devInfo, batch, C64)
+}
