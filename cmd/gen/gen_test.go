@@ -163,15 +163,22 @@ func TestRefusers(t *testing.T) {
 		"func (t *T) J() error { return t.absent(errThis) }\n" +
 		"func (u *U) K() error { return errNotSupported }\n" +
 		"func (t *T) K() error { return nil }\n" +
+		"func (t *T) L() error { if _, err := t.node(); err != nil { return err }; return nil }\n" +
+		"func (t *T) M(n int) error { if n < 0 { return errThis }; _, err := t.node(); return err }\n" +
+		"func (t *T) N(n int) error { t.n = n; return nil }\n" +
+		"func (t *T) O() (int, error) { return 1, nil }\n" +
 		"func F() error { return errNotSupported }\n"
 	if err := os.WriteFile(filepath.Join(dir, "internal/d/d.go"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{root: dir}
-	got, err := w.refusers("d", map[string]bool{"Below": true})
-	for _, name := range []string{"A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "F"} {
+	got, idle, err := w.refusers("d", map[string]bool{"Below": true})
+	for _, name := range []string{"A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "F"} {
 		if want := strings.Contains("ABEHJ", name); got[name] != want || err != nil {
 			t.Errorf("%s: %v, %v", name, got[name], err)
+		}
+		if want := strings.Contains("CKLM", name); idle[name] != want {
+			t.Errorf("%s only checks: %v", name, idle[name])
 		}
 	}
 }

@@ -102,12 +102,13 @@ func lacking(f *spec.Func) string {
 
 // refusers finds the methods of a package that can only refuse: every return gives an error that is known not to be nil, or
 // what another such method says. The code is the list, as it is for what is implemented.
-// What a package below refuses is given as known.
-func (w *world) refusers(pkg string, known map[string]bool) (map[string]bool, error) {
+// What a package below refuses is given as known. idle are the methods that only check.
+func (w *world) refusers(pkg string, known map[string]bool) (found, idle map[string]bool, err error) {
 	bodies := map[string][]*ast.BlockStmt{}
+	idle = map[string]bool{}
 	files, err := filepath.Glob(filepath.Join(w.root, "internal", pkg, "*.go"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -115,19 +116,20 @@ func (w *world) refusers(pkg string, known map[string]bool) (map[string]bool, er
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Body != nil {
 				bodies[fn.Name.Name] = append(bodies[fn.Name.Name], fn.Body)
+				idle[fn.Name.Name] = idle[fn.Name.Name] || onlyChecks(fn)
 			}
 		}
 	}
-	found := map[string]bool{}
+	found = map[string]bool{}
 	called := func(name string) bool { return found[name] || known[name] }
 	for more := true; more; {
 		more = false
@@ -137,7 +139,10 @@ func (w *world) refusers(pkg string, known map[string]bool) (map[string]bool, er
 			}
 		}
 	}
-	return found, nil
+	for name := range found {
+		delete(idle, name)
+	}
+	return found, idle, nil
 }
 
 // onlyRefuses reports whether no return of a body can say nil.
