@@ -59,6 +59,7 @@ var passes = [...]Pass{
 	{"cse 2", cse, "masks are computed more than once"},
 	{"dce 2", dce, "latches of values nobody reads"},
 	{"jam", jam, "warps that share what they read go side by side"},
+	{"inside", inside, "warps without a lane on the border need no masks"},
 	{"turns", turns, "loops that jump through memory get barriers of their own"},
 	{"regions", regions, "barriers are resume points with their live values"},
 	{"shape", shape, "facts for the emitter; changes nothing"},
@@ -85,6 +86,8 @@ var order = [...]struct{ before, after, why string }{
 	{"turns", "regions", "turns are barriers"},
 	{"linearize", "jam", "a warp without lanes must be able to go where others go"},
 	{"dce 2", "jam", "dead values would be counted as work"},
+	{"jam", "inside", "warps side by side have branches that any lane decides"},
+	{"inside", "shape", "addresses that were chosen lane by lane are side by side again"},
 	{"jam", "turns", "a block that goes as one needs no turns"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }
