@@ -146,6 +146,7 @@ type KernelDecl struct {
 	ParamBytes int
 	MaxBlock   [3]int // .maxntid, zero if absent
 	ReqBlock   [3]int // .reqntid, zero if absent
+	ReqCluster [3]int // .reqnctapercluster, zero if absent
 }
 
 // ParamDecl is one kernel parameter.

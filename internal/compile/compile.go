@@ -67,6 +67,7 @@ type Options struct {
 	Passes string // LLVM passes instead of the level's
 	AMX    bool   // tile registers may be used
 
+	Clusters bool `json:",omitempty"` // for launches in clusters of several blocks
 	// ExactNaN: f64 NaNs as the card chooses them in loops too, which costs more than the arithmetic.
 	ExactNaN bool `json:",omitempty"`
 	// Stack is a thread's room for calls whose depth the compiler does not know; 0 is its own choice, 64 KB.

@@ -221,6 +221,8 @@ func kernelDecl(f *ptx.Func) backend.KernelDecl {
 			k.MaxBlock = shape(d.Nums)
 		case "reqntid":
 			k.ReqBlock = shape(d.Nums)
+		case "reqnctapercluster":
+			k.ReqCluster = shape(d.Nums)
 		}
 	}
 	return k

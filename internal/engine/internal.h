@@ -79,6 +79,7 @@ struct kz_ctx {
 	struct kz_area *parked, **parked_end; // blocks that wait, oldest first (park.c)
 	struct kz_area *spare;                // areas without a block
 	uint32_t nparked, nspare;
+	struct kz_cluster_state *cluster; // whose blocks it runs, or NULL
 	char *scratch; // device printf
 	struct kz_ctx *next;
 };
@@ -185,6 +186,7 @@ struct kz_op {
 			struct kz_launch l;
 			uint32_t workspace[2]; // its size, and the grid's barrier: cooperative groups know this layout
 			bool cooperative;
+			uint32_t cluster; // blocks that run together on one thread; 0: the code knows nothing of clusters
 			_Alignas(16) uint8_t params[];
 		} kernel;
 		struct { uint8_t *dst; const uint8_t *src; uint64_t dpitch, spitch, width, height, unit; } copy;
@@ -306,6 +308,9 @@ struct kz_area {
 	uint64_t frame_bytes, local_bytes;
 };
 
+int kz_cluster_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f); // the same, cluster by cluster (cluster.c)
+uint64_t kz_cluster(const struct kz_launch *l, struct kz_worker *w, uint32_t what);
+void kz_area_swap(struct kz_ctx *c, struct kz_area *a); // exchanges the context's areas with a's
 int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f); // takes blocks until none is left; as kz_run_blocks
 bool kz_may_park(struct kz_ctx *c);
 void kz_park_free(struct kz_ctx *c);

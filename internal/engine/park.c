@@ -34,8 +34,7 @@ static void area_free(struct kz_area *a) {
 	free(a);
 }
 
-// Exchanges the context's areas with a's.
-static void swap(struct kz_ctx *c, struct kz_area *a) {
+void kz_area_swap(struct kz_ctx *c, struct kz_area *a) {
 	struct kz_area old = *a;
 	a->shared_map = c->shared_map;
 	a->frame = c->w.frame;
@@ -71,6 +70,7 @@ void kz_park_free(struct kz_ctx *c) {
 
 // A kernel asks after each round of its warps in which one waited.
 bool kz_may_park(struct kz_ctx *c) {
+	if (c->cluster) return true; // the others of the cluster are on this very thread
 	if (c->yields < PARK_AFTER || !c->spare || c->nparked >= PARKED_MAX) return false;
 	struct kz_op *op = c->op;
 	if (op->job.total <= 1 || !op->u.kernel.k->i.resumable) return false;
@@ -90,7 +90,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 		} else if ((a = c->parked)) {
 			if (!(c->parked = a->next)) c->parked_end = &c->parked;
 			c->nparked--;
-			swap(c, a);
+			kz_area_swap(c, a);
 			keep(c, a);
 			block = a->block;
 			c->w.resume = 1;
@@ -103,7 +103,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 		r = kz_run_blocks(c, op, block, 1, f);
 		if (r == KZ_PARKED) {
 			a = take(c);
-			swap(c, a);
+			kz_area_swap(c, a);
 			a->block = block;
 			a->next = NULL;
 			*c->parked_end = a;

@@ -129,6 +129,8 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	l->workspace = a->cooperative ? (uint64_t)op->u.kernel.workspace : 0;
 	op->u.kernel.cooperative = a->cooperative != 0;
 	op->job.total = (uint64_t)a->grid[0] * a->grid[1] * a->grid[2];
+	op->u.kernel.cluster = 0;
+	if (a->clustered) op->job.total /= op->u.kernel.cluster = a->cluster[0] * a->cluster[1] * a->cluster[2];
 	op->job.spins = k->i.spins || a->cooperative;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
 	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));

@@ -86,6 +86,7 @@ type Launch struct {
 	Grid, Block, Cluster [3]uint32
 	DynamicShared        uint32
 	Cooperative          bool
+	Clustered            bool   // the kernel is compiled for clusters: the blocks of one run together
 	Vars                 *Words // addresses of the variables the image names; nil: none. Must live until the kernel ends.
 	Params               []byte // copied
 }
@@ -153,7 +154,7 @@ func (q *Queue) Launch(k *Kernel, l *Launch) error {
 	a := C.struct_kz_launch_args{
 		grid: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Grid)), block: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Block)),
 		cluster:        *(*[3]C.uint32_t)(unsafe.Pointer(&l.Cluster)),
-		dynamic_shared: C.uint32_t(l.DynamicShared), params_bytes: C.uint32_t(len(l.Params)), cooperative: flag(l.Cooperative),
+		dynamic_shared: C.uint32_t(l.DynamicShared), params_bytes: C.uint32_t(len(l.Params)), cooperative: flag(l.Cooperative), clustered: flag(l.Clustered),
 	}
 	if l.Vars != nil {
 		a.vars = C.uint64_t(l.Vars.addr())

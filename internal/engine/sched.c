@@ -203,6 +203,11 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
 	if (est) chunk = (uint64_t)CHUNK_NS * 16 / est;
 	else if (chunk > 64) chunk = 64;
+	if (op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0) {
+		struct kz_fault f;
+		if (kz_cluster_blocks(c, op, &f) != KZ_FAULT_NONE) fail(op, &f);
+		return job_leave(e, op);
+	}
 	if (op->kind == KZ_OP_KERNEL && op->u.kernel.k->i.resumable && total > 1) {
 		struct kz_fault f;
 		if (kz_spin_blocks(c, op, &f) != KZ_FAULT_NONE) fail(op, &f);
@@ -263,12 +268,13 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	struct kz_engine *e = c->e;
 	struct kz_job *j = &op->job;
 	if (op->kind == KZ_OP_KERNEL) atomic_fetch_add_explicit(&e->s_kernels, 1, memory_order_relaxed);
-	if (j->total == 1) {
+	bool together = op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0; // the parts are clusters, not blocks
+	if (j->total == 1 && !together) {
 		run_blocks(c, op, 0, 1);
 		return true;
 	}
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
-	if (est && !j->spins && j->total < (1 << 20) && est / 16 * j->total < WAKE_NS) {
+	if (est && !j->spins && !together && j->total < (1 << 20) && est / 16 * j->total < WAKE_NS) {
 		// Alone, if it is as short as it used to be: a sixteenth tells.
 		uint64_t n = (j->total + 15) / 16;
 		int64_t t0 = kz_nanos();

@@ -112,8 +112,19 @@ const (
 	RtYield            // (l, w) → u32: a thread spins on memory; let others run. Not 0: return StopYield
 	RtNanosleep        // (l, w, ns u32)
 	RtTexture          // (l, w, op u32, mask u32, args, results) → u64: see texture.go
+	RtCluster          // (l, w, op u32) → u64: see ClusterArrive and its like
 	NumRt
 )
+
+// What RtCluster does. The blocks of a cluster are on one thread, in turns, so nothing has to be atomic.
+const (
+	ClusterArrive = iota // one thread arrives at the cluster's barrier; the number of the phase, which is over when it is another
+	ClusterExit          // one thread ends, and is waited for no more
+	ClusterPhase         // the address of the phase's number, 64 bits
+)
+
+// ClusterStride is how far the shared memories of a cluster's blocks lie apart, in the order of their ranks.
+const ClusterStride = 512 << 10
 
 // SharedFirst is the offset of the first static shared variable.
 const SharedFirst = 0

@@ -71,7 +71,8 @@ func (x *inst) address(o *ptx.Operand, sp ir.Space) *ir.Value {
 			// The sum wraps at the register's width, as the hardware's does.
 			a = x.op(ir.Add, a, ir.ConstInt(a.Type, o.Imm))
 		}
-		return x.resize(a, 64, false)
+		// In a cluster the memory of a block before this one is below.
+		return x.resize(a, 64, x.opts.Clusters && sp == ir.Shared)
 	}
 	x.fail("this address of %s", x.spelling())
 	return nil

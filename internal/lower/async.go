@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
@@ -61,16 +62,75 @@ func (x *inst) bulkDone(n *ir.Value) {
 // out at each end are copied with their neighbours: they share an aligned 16 bytes, so no page is touched that would not be, and
 // what arrives there may be anything.
 func lowerCpAsyncBulk(x *inst) {
-	if x.has("ctamask") || x.has("bytemask") {
-		x.fail("%s", x.spelling())
-	}
 	to, from, n, dst, src := x.bulk()
+	switch {
+	case x.has("bytemask"):
+		x.copyBytes(to, from, n, dst, src, x.resize(x.arg("bytemask"), 32, false))
+		x.bulkDone(n)
+		return
+	case x.has("ctamask"):
+		x.multicast(func(far *ir.Value) {
+			x.copyBulk(x.op(ir.Add, to, far), from, n, dst, src)
+			x.completeTx(x.op(ir.Add, x.mbarAddr("mbar"), far), n)
+		})
+		return
+	}
+	x.copyBulk(to, from, n, dst, src)
+	x.bulkDone(n)
+}
+
+func (x *inst) copyBulk(to, from, n *ir.Value, dst, src ir.Space) {
 	types := []ir.Type{ir.I32, ir.I32, ir.I32, ir.I32}
 	x.loop(n, 16, func(off *ir.Value) {
 		in := x.b.EmitN(ir.Load, types, ir.Attr{Space: src, Align: 16}, x.op(ir.Add, from, off))
 		x.b.EmitN(ir.Store, nil, ir.Attr{Space: dst, Align: 16}, append([]*ir.Value{x.op(ir.Add, to, off)}, in.Results...)...)
 	})
-	x.bulkDone(n)
+}
+
+// copyBytes copies those of every 16 bytes that the mask names.
+func (x *inst) copyBytes(to, from, n *ir.Value, dst, src ir.Space, mask *ir.Value) {
+	x.loop(n, 1, func(off *ir.Value) {
+		which := x.op(ir.And, x.resize(off, 32, false), i32(15))
+		x.when(x.icmp(ir.NE, x.op(ir.And, x.op(ir.ShrU, mask, which), i32(1)), i32(0)), func() {
+			v := x.b.Emit(ir.Load, ir.I8, ir.Attr{Space: src, Align: 1}, x.op(ir.Add, from, off))
+			x.b.EmitN(ir.Store, nil, ir.Attr{Space: dst, Align: 1}, x.op(ir.Add, to, off), v)
+		})
+	})
+}
+
+// multicast does something for every block of the cluster that the operand ctamask names: far is how much further its shared
+// memory is than our own.
+func (x *inst) multicast(each func(far *ir.Value)) {
+	mask := x.resize(x.arg("ctamask"), 32, false)
+	named := func(rank *ir.Value) *ir.Value {
+		return x.icmp(ir.NE, x.op(ir.And, x.op(ir.ShrU, mask, rank), i32(1)), i32(0))
+	}
+	if x.alone() {
+		x.when(named(i32(0)), func() { each(i64(0)) })
+		return
+	}
+	count := x.b.Emit(ir.SReg, ir.I32, ir.Attr{Sreg: ir.ClusterNctaRank})
+	x.loop(x.resize(count, 64, false), 1, func(off *ir.Value) {
+		rank := x.resize(off, 32, false)
+		x.when(named(rank), func() {
+			far := x.resize(x.op(ir.Sub, rank, x.clusterRank()), 64, true)
+			each(x.op(ir.Mul, far, i64(image.ClusterStride)))
+		})
+	})
+}
+
+// when runs body only where cond holds.
+func (x *inst) when(cond *ir.Value, body func()) {
+	in, out := x.newBlock(""), x.newBlock("")
+	x.condBr(cond, in, out, false)
+	x.seal(in)
+	if len(in.Preds) > 0 {
+		x.b.Block = in
+		body()
+		x.br(out)
+	}
+	x.seal(out)
+	x.b.Block = out
 }
 
 // lowerCpReduceAsyncBulk combines element by element; each element is atomic.
@@ -121,5 +181,8 @@ func (x *inst) inShared(o *ptx.Operand) *ir.Value {
 		return a
 	}
 	is := x.b.Emit(ir.IsSpace, ir.I1, ir.Attr{Space: ir.Shared}, a)
+	if x.opts.Clusters { // it may be another block's; plain addresses lie around 0
+		is = x.icmp(ir.HS, x.op(ir.Add, a, i64(1<<31)), i64(1<<32))
+	}
 	return x.sel(is, x.fromGeneric(a, ir.Shared), a)
 }

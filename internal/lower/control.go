@@ -34,7 +34,7 @@ func lowerBrx(x *inst) {
 
 func lowerRet(x *inst) { x.leave(x.fr) }
 
-func lowerExit(x *inst) { x.stop(ir.Exit, ir.Attr{}) }
+func lowerExit(x *inst) { x.ends() }
 
 func lowerTrap(x *inst) { x.stop(ir.Trap, ir.Attr{Imm: image.StopTrap}) }
 

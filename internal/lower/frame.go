@@ -319,7 +319,7 @@ func (l *lowerer) leave(fr *frame) {
 		return
 	}
 	if fr.ret == nil {
-		l.stop(ir.Exit, ir.Attr{})
+		l.ends()
 		return
 	}
 	l.br(fr.ret)

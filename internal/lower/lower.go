@@ -24,6 +24,8 @@ type Options struct {
 	// MaxInsts bounds the PTX instructions lowered for one kernel, inlined calls counted each time; 0: a million.
 	// Hostile or very deep call trees end in Unsupported instead of in memory.
 	MaxInsts int
+	// Clusters is for launches in clusters of several blocks; else a block is a cluster of its own.
+	Clusters bool
 	// KeepMatrix keeps mma, ldmatrix, stmatrix and movmatrix as operations, for targets that have instructions for them.
 	// Otherwise they become shuffles and arithmetic (expand.go).
 	KeepMatrix bool
@@ -141,6 +143,7 @@ type lowerer struct {
 	line         lineFinder
 	mmas         int       // matrix products of the kernel's own body
 	expanded     int       // those that were
+	clusterVar   variable  // the phase of the cluster's barrier in which the thread arrived, if the kernel is for clusters
 	choose       *ir.Value // guard of the instruction being lowered, if its results are to be selected
 }
 
@@ -182,6 +185,10 @@ func (l *lowerer) kernel(fn *ptx.Func) {
 	l.seal(entry)
 	l.b.Block = entry
 	fr := l.newFrame(fn, nil)
+	if l.opts.Clusters {
+		l.clusterVar = l.newVar(ir.I64)
+		l.out.Clusters = true
+	}
 	if l.plan.stack {
 		l.write(fr.sp, l.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{}))
 	}

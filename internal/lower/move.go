@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"math/bits"
+
+	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
@@ -148,18 +151,42 @@ func lowerCvtaTo(x *inst) {
 	x.result(x.asType(x.fromGeneric(x.cast(x.raw("a"), ir.I64), x.space(x.spaceWord())), x.opType(0)))
 }
 
-// lowerMapa: a block is alone in its cluster here, so its own shared memory is the only one to map.
+// lowerMapa: a block that is alone in its cluster has its own shared memory to map, and no other.
 func lowerMapa(x *inst) {
-	x.aloneInCluster()
-	x.result(x.arg("a"))
+	if x.alone() {
+		x.result(x.arg("a"))
+		return
+	}
+	a := x.arg("a")
+	far := x.op(ir.Sub, x.arg("b"), x.clusterRank())
+	if a.Type == ir.I64 {
+		far = x.resize(far, 64, true)
+	}
+	x.result(x.op(ir.Add, a, x.op(ir.Mul, far, ir.ConstInt(a.Type, image.ClusterStride))))
 }
 
 func lowerGetctarank(x *inst) {
-	x.aloneInCluster()
-	x.result(i32(0))
+	if x.alone() {
+		x.result(i32(0))
+		return
+	}
+	a := x.arg("a")
+	if x.spaceWord() == 0 {
+		a = x.fromGeneric(x.cast(a, ir.I64), ir.Shared)
+	}
+	far := x.resize(x.op(ir.ShrS, a, ir.ConstInt(ir.I32, uint64(bits.TrailingZeros(image.ClusterStride)))), 32, true)
+	x.result(x.op(ir.Add, far, x.clusterRank()))
 }
 
-func (x *inst) aloneInCluster() {
+func (x *inst) clusterRank() *ir.Value {
+	return x.b.Emit(ir.SReg, ir.I32, ir.Attr{Sreg: ir.ClusterCtaRank})
+}
+
+// alone reports that the kernel is compiled for blocks that are clusters of their own. One that says otherwise is not.
+func (x *inst) alone() bool {
+	if x.opts.Clusters {
+		return false
+	}
 	f := x.fr
 	for f.parent != nil {
 		f = f.parent
@@ -169,6 +196,7 @@ func (x *inst) aloneInCluster() {
 			x.fail("%s in a kernel with clusters", x.spelling())
 		}
 	}
+	return true
 }
 
 var shufModes = map[isa.Mod]ir.ShufMode{isa.ModUp: ir.ShufUp, isa.ModDown: ir.ShufDown, isa.ModBfly: ir.ShufBfly, isa.ModIdx: ir.ShufIdx}

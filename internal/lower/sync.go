@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx/isa"
 )
@@ -34,12 +35,43 @@ func lowerBar(x *inst) {
 
 func lowerBarWarpSync(x *inst) { x.b.EmitN(ir.WarpSync, nil, ir.Attr{}, x.arg("membermask")) }
 
-// lowerBarrierCluster: a block is a cluster of its own, so arriving is nothing and waiting is a barrier of the block.
+// lowerBarrierCluster: where a block is a cluster of its own, arriving is nothing and waiting is a barrier of the block. Else the
+// runtime counts, and who waits looks whether the phase in which it arrived is over.
 func lowerBarrierCluster(x *inst) {
-	x.aloneInCluster()
-	if x.Has(isa.ModWait) {
-		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync}, i32(0), i32(0))
+	if x.alone() {
+		if x.Has(isa.ModWait) {
+			x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync}, i32(0), i32(0))
+		}
+		return
 	}
+	if x.fr.real {
+		x.fail("%s in a function that is called", x.spelling())
+	}
+	if !x.Has(isa.ModWait) {
+		x.write(x.clusterVar, x.clusterCall(image.ClusterArrive))
+		return
+	}
+	at, phase := x.clusterCall(image.ClusterPhase), x.read(x.clusterVar)
+	head, out := x.newBlock(""), x.newBlock("")
+	x.br(head)
+	x.b.Block = head
+	now := x.b.Emit(ir.Load, ir.I64, ir.Attr{Space: ir.Global, Volatile: true, Align: 8}, at)
+	x.condBr(x.icmp(ir.EQ, now, phase), head, out, false)
+	x.seal(head)
+	x.seal(out)
+	x.b.Block = out
+}
+
+func (l *lowerer) clusterCall(what int64) *ir.Value {
+	return l.b.Emit(ir.CallRt, ir.I64, ir.Attr{Imm: image.RtCluster, Sym: "cluster"}, i32(what))
+}
+
+// ends tells the cluster that a thread is over.
+func (l *lowerer) ends() {
+	if l.opts.Clusters {
+		l.clusterCall(image.ClusterExit)
+	}
+	l.stop(ir.Exit, ir.Attr{})
 }
 
 func lowerMembar(x *inst) {

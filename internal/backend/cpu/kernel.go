@@ -35,7 +35,10 @@ type Kernel struct {
 	told      *compile.Facts // what the text tells; set by factsOnce
 	toldErr   error
 
-	inClusters *variant // guarded by mu: for launches in clusters; without run where they make no difference
+	// For launches in clusters; guarded by mu.
+	noClusters  bool // they make no difference
+	inClusters  map[[3]uint32]*variant
+	allClusters []*variant // to free
 }
 
 // variant is code for one block shape, or for any.
@@ -51,6 +54,7 @@ type variant struct {
 	vars        *engine.Words
 	params      uint32
 	cooperative bool
+	clustered   bool               // for launches in clusters
 	slice       func(line int) int // line of the kernel's slice to line of the module
 	stack       uint32             // it serves device limits up to this
 	hide        func()             // takes back what debug showed; may be nil
@@ -176,7 +180,7 @@ func (k *Kernel) add(v *variant) {
 
 // make compiles, or goes to the fallback. Preconditions: k.mu is held.
 func (k *Kernel) make(block [3]uint32) (*variant, error) {
-	v, err := k.compile(block)
+	v, err := k.compile(block, false)
 	if err == nil {
 		return v, nil
 	}
@@ -218,36 +222,51 @@ func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
 	return &variant{kernel: k, run: r, fall: fk}, nil
 }
 
-// clustered is the variant for a launch in clusters. Compiled code runs each block as a cluster of its own, so a kernel that
-// asks about its cluster is interpreted; to any other, clusters make no difference and the answer is nil.
-func (k *Kernel) clustered() (*variant, error) {
+// clustered is the variant for a launch in clusters of several blocks. To a kernel that asks nothing about its cluster they make no
+// difference, and the answer is nil. What cannot be compiled so is interpreted.
+func (k *Kernel) clustered(l *backend.Launch) (*variant, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.inClusters == nil {
-		text, _, err := k.p.m.Slice(k.decl.Name)
-		if err != nil {
-			return nil, err
-		}
-		v := &variant{}
-		if strings.Contains(text, "cluster") || strings.Contains(text, "mapa") {
-			why := &compile.Unsupported{What: "a launch in clusters of a kernel that asks about them"}
-			if v, err = k.fallBack(why, func() {
-				logx.Once("clusters "+k.decl.Name, "kernel %s is interpreted when launched in clusters", k.decl.Name)
-			}); err != nil {
-				return nil, err
-			}
-		}
-		k.inClusters = v
-	}
-	if k.inClusters.run == nil {
+	if k.noClusters {
 		return nil, nil
 	}
-	return k.inClusters, nil
+	if v := k.inClusters[l.Block]; v != nil {
+		return v, nil
+	}
+	text, _, err := k.p.m.Slice(k.decl.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(text, "cluster") && !strings.Contains(text, "mapa") {
+		k.noClusters = true
+		return nil, nil
+	}
+	v, err := k.compile(l.Block, true)
+	var broken *compile.Failed
+	var cannot *compile.Unsupported
+	var none *compile.NoCompiler
+	if errors.As(err, &cannot) || errors.As(err, &broken) || errors.As(err, &none) {
+		v, err = k.fallBack(err, func() {
+			logx.Once("clusters "+k.decl.Name, "kernel %s is interpreted when launched in clusters: %s", k.decl.Name, err)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(k.inClusters) >= maxShapes {
+		clear(k.inClusters) // what is under way holds its own; the mappings stay until the module goes
+	}
+	if k.inClusters == nil {
+		k.inClusters = map[[3]uint32]*variant{}
+	}
+	k.inClusters[l.Block] = v
+	k.allClusters = append(k.allClusters, v)
+	return v, nil
 }
 
 var errNoCompiler = &compile.NoCompiler{Why: "none is configured"}
 
-func (k *Kernel) compile(block [3]uint32) (*variant, error) {
+func (k *Kernel) compile(block [3]uint32, clusters bool) (*variant, error) {
 	b := k.p.dev.b
 	if b.cfg.Compiler == nil {
 		return nil, errNoCompiler
@@ -260,7 +279,7 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 		line = func(n int) int { return n }
 	}
 	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
-	req.Options.ExactNaN = b.exactNaN
+	req.Options.ExactNaN, req.Options.Clusters = b.exactNaN, clusters
 	if k.stacked {
 		req.Options.Stack = k.p.dev.stack.Load()
 	}
@@ -290,10 +309,14 @@ func (k *Kernel) compile(block [3]uint32) (*variant, error) {
 		stack = maxStack
 	} else if !k.stacked && k.p.dev.stack.Load() > usualStack {
 		k.stacked = true
-		return k.compile(block)
+		return k.compile(block, clusters)
 	}
 	k.stacked = im.Meta.LocalThread >= usualStack
-	return k.place(im, block, stack, line)
+	v, err := k.place(im, block, stack, line)
+	if v != nil {
+		v.clustered = clusters
+	}
+	return v, err
 }
 
 // A thread's stack for calls whose depth the compiler does not know: what it gives by itself, and the most.
@@ -393,6 +416,10 @@ func (k *Kernel) free() {
 			v.free()
 		}
 	}
+	for _, v := range k.allClusters {
+		v.free()
+	}
+	k.allClusters, k.inClusters = nil, nil
 }
 
 // line is the module's PTX line of a fault, 0 if unknown.

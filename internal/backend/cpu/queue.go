@@ -30,9 +30,17 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 		return fmt.Errorf("kernel %s: not of this backend", k.Name())
 	}
 	var v *variant
-	if c := l.Cluster; c[0]*c[1]*c[2] > 1 {
+	if r := kk.decl.ReqCluster; r[0] > 0 && l.Cluster == [3]uint32{} {
+		own := *l
+		own.Cluster = [3]uint32{uint32(r[0]), uint32(r[1]), uint32(r[2])}
+		l = &own
+	}
+	if c := l.Cluster; c[0]|c[1]|c[2] > 1 || kk.decl.ReqCluster[0] > 0 {
+		if err := clusters(kk, l); err != nil {
+			return err
+		}
 		var err error
-		if v, err = kk.clustered(); err != nil {
+		if v, err = kk.clustered(l); err != nil {
 			return err
 		}
 	}
@@ -53,12 +61,26 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	}
 	el := engine.Launch{
 		Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, DynamicShared: l.DynamicShared,
-		Cooperative: l.Cooperative || v.cooperative, Vars: v.vars, Params: l.Params,
+		Cooperative: l.Cooperative || v.cooperative, Clustered: v.clustered, Vars: v.vars, Params: l.Params,
 	}
 	if err := q.q.Launch(v.code, &el); err != nil {
 		return q.d.fail(err)
 	}
 	kk.p.dev.b.report.add(ReportLaunches, 1)
+	return nil
+}
+
+// maxCluster is the most blocks of a cluster; the driver allows fewer.
+const maxCluster = 64
+
+// clusters refuses a grid that is not made of clusters.
+func clusters(k *Kernel, l *backend.Launch) error {
+	n := uint64(1)
+	for i, c := range l.Cluster {
+		if n *= uint64(c); c == 0 || l.Grid[i]%c != 0 || n > maxCluster {
+			return fmt.Errorf("kernel %s: a grid of %v blocks has no clusters of %v", k.decl.Name, l.Grid, l.Cluster)
+		}
+	}
 	return nil
 }
 

@@ -65,7 +65,7 @@ func lowered(req *compile.Request, t *clock, emitted map[string]string) (*ir.Mod
 	if slices.Contains(req.Emit, "ptx") {
 		emitted["ptx"] = m.String()
 	}
-	k, err := lower.Kernel(m, req.Kernel, lower.Options{})
+	k, err := lower.Kernel(m, req.Kernel, lower.Options{Clusters: req.Options.Clusters})
 	if err != nil {
 		return nil, stageError("lower", err)
 	}

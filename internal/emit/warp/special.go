@@ -11,7 +11,8 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 	c, o := &e.ctx, e.o
 	one := func(x ll.Val) *rep { return &rep{scalar: x} }
 	launch := func(off int) *rep { return one(e.load("i32", c.launch, off, invariant)) }
-	switch s := in.Sreg; s {
+	s := in.Sreg
+	switch s {
 	case ir.TidX, ir.TidY, ir.TidZ:
 		return e.tid(in)
 	case ir.NtidX, ir.NtidY, ir.NtidZ:
@@ -45,7 +46,14 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 		return launch(image.LaunchWorkspace)
 	case ir.TotalSmem:
 		return launch(image.LaunchSharedTotal)
-	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ: // a cluster is one block
+	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ, ir.NClusterIDX, ir.NClusterIDY, ir.NClusterIDZ, ir.ClusterCtaIDX, ir.ClusterCtaIDY, ir.ClusterCtaIDZ,
+		ir.ClusterCtaRank, ir.ClusterNctaIDX, ir.ClusterNctaIDY, ir.ClusterNctaIDZ, ir.ClusterNctaRank, ir.IsExplicitCluster:
+		if e.m.Clusters {
+			return one(e.clusterReg(s))
+		}
+	}
+	switch s { // a cluster is one block
+	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ:
 		return one(c.ctaid[s-ir.ClusterIDX])
 	case ir.NClusterIDX, ir.NClusterIDY, ir.NClusterIDZ:
 		return one(c.grid[s-ir.NClusterIDX])
@@ -56,6 +64,28 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 	}
 	e.unsupported("special register %s", in.Sreg)
 	return nil
+}
+
+// clusterReg is a special register of a launch in clusters.
+func (e *emitter) clusterReg(s ir.SpecialReg) ll.Val {
+	c := &e.ctx
+	dim := func(i ir.SpecialReg) ll.Val { return e.load("i32", c.launch, image.LaunchCluster+4*int(i), invariant) }
+	in := func(i ir.SpecialReg) ll.Val { return e.op2("urem", c.ctaid[i], dim(i)) }
+	switch {
+	case s >= ir.ClusterIDX && s <= ir.ClusterIDZ:
+		return e.op2("udiv", c.ctaid[s-ir.ClusterIDX], dim(s-ir.ClusterIDX))
+	case s >= ir.NClusterIDX && s <= ir.NClusterIDZ:
+		return e.op2("udiv", c.grid[s-ir.NClusterIDX], dim(s-ir.NClusterIDX))
+	case s >= ir.ClusterCtaIDX && s <= ir.ClusterCtaIDZ:
+		return in(s - ir.ClusterCtaIDX)
+	case s >= ir.ClusterNctaIDX && s <= ir.ClusterNctaIDZ:
+		return dim(s - ir.ClusterNctaIDX)
+	case s == ir.ClusterCtaRank:
+		return e.op2("add", in(0), e.op2("mul", dim(0), e.op2("add", in(1), e.op2("mul", dim(1), in(2)))))
+	case s == ir.ClusterNctaRank:
+		return e.op2("mul", dim(0), e.op2("mul", dim(1), dim(2)))
+	}
+	return ll.Int("i32", 1) // %is_explicit_cluster
 }
 
 func (e *emitter) lanemask(s ir.SpecialReg) *rep {
