@@ -51,8 +51,13 @@ func (t amdgcn) attributes(flush bool) []string {
 	if flush {
 		mode = "preserve-sign,preserve-sign"
 	}
-	return []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`, `"amdgpu-flat-work-group-size"="1,1024"`,
+	list := []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`, `"amdgpu-flat-work-group-size"="1,1024"`, `"uniform-work-group-size"="true"`,
 		`"denormal-fp-math"="ieee,ieee"`, fmt.Sprintf("%q=%q", "denormal-fp-math-f32", mode), fmt.Sprintf("%q=%q", "target-cpu", t.name)}
+	// What the runtime would put into registers or hidden arguments and nothing here reads.
+	for _, w := range []string{"queue-ptr", "dispatch-id", "hostcall-ptr", "heap-ptr", "multigrid-sync-arg", "default-queue", "completion-action"} {
+		list = append(list, `"amdgpu-no-`+w+`"`)
+	}
+	return list
 }
 
 func (t amdgcn) pointers() bool { return false }
