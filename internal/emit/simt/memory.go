@@ -21,6 +21,36 @@ func alignOf(in *ir.Inst, t ir.Type, n int) int {
 // plain reports an access that no other thread orders itself by.
 func plain(in *ir.Inst) bool { return in.Order == ir.Weak }
 
+// accessed is the space and the address of an access. A generic address that was just made of one in shared or local memory is that one:
+// AMD's flat instructions are slower than those of the space. NVIDIA's assembler finds out by itself.
+func (e *emitter) accessed(in *ir.Inst) (ir.Space, ll.Val) {
+	if in.Space == ir.Generic && !e.t.pointers() {
+		if sp, a, ok := e.origin(in.Args[0], 0); ok {
+			return sp, a
+		}
+	}
+	return in.Space, e.val(in.Args[0])
+}
+
+// origin follows sums back to where a generic address was made.
+func (e *emitter) origin(v *ir.Value, depth int) (ir.Space, ll.Val, bool) {
+	d := v.Def
+	if d == nil || depth > 4 {
+		return 0, ll.Val{}, false
+	}
+	switch d.Op {
+	case ir.ToGeneric:
+		return d.Space, e.val(d.Args[0]), d.Space == ir.Shared || d.Space == ir.Local
+	case ir.Add:
+		for i := range d.Args {
+			if sp, a, ok := e.origin(d.Args[i], depth+1); ok {
+				return sp, e.op2("add", a, e.val(d.Args[1-i])), true
+			}
+		}
+	}
+	return 0, ll.Val{}, false
+}
+
 func emitLoad(e *emitter, in *ir.Inst) {
 	if !plain(in) {
 		e.orderedLoad(in)
@@ -36,7 +66,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	if in.Volatile {
 		word = "load volatile"
 	}
-	x := e.o.Op(at, "%s %s, %s, align %d%s", word, at, e.pointer(in.Space, e.val(in.Args[0])), alignOf(in, t, len(in.Results)), more)
+	sp, a := e.accessed(in)
+	x := e.o.Op(at, "%s %s, %s, align %d%s", word, at, e.pointer(sp, a), alignOf(in, t, len(in.Results)), more)
 	e.spread(in, x)
 }
 
@@ -89,7 +120,8 @@ func emitStore(e *emitter, in *ir.Inst) {
 		word = "store volatile"
 	}
 	x := e.stored(vs)
-	e.o.Do("%s %s, %s, align %d", word, x, e.pointer(in.Space, e.val(in.Args[0])), alignOf(in, vs[0].Type, len(vs)))
+	sp, a := e.accessed(in)
+	e.o.Do("%s %s, %s, align %d", word, x, e.pointer(sp, a), alignOf(in, vs[0].Type, len(vs)))
 }
 
 var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
