@@ -67,6 +67,9 @@ func (j *jammer) ownWork(l *ir.Loop) int {
 				continue
 			}
 			n++
+			if in.Op == ir.Atomic || in.Op == ir.AtomicCAS { // lane by lane
+				n += 24
+			}
 		}
 	}
 	return n

@@ -51,8 +51,11 @@ func (e *emitter) storeTile(list []*ir.Inst) {
 	e.choose(e.cmp("eq", e.number(same), ll.Int("i32", -1)), "tile", func() []ll.Val { e.storeRows(list, at); return nil }, func() []ll.Val {
 		for _, in := range list {
 			e.line, e.o.Line = in.Line, in.Line
-			a := e.access(in, in.Args[1:])
-			e.scatter(a, in.Args[1:])
+			ptrs, x := e.pointers(in), e.stored(in.Args[1], e.w)
+			e.overLanes(ll.Splat(e.w, ll.Int("i1", 1)), []ll.Val{ptrs, x}, nil, func(l []ll.Val) []ll.Val {
+				e.o.Do("store %s, %s, align 4", l[1], l[0]) // in a loop: written out it would be a thousand stores
+				return nil
+			})
 		}
 		return nil
 	})
