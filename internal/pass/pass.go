@@ -61,6 +61,7 @@ var passes = [...]Pass{
 	{"jam", jam, "warps that share what they read go side by side"},
 	{"inside", inside, "warps without a lane on the border need no masks"},
 	{"turns", turns, "loops that jump through memory get barriers of their own"},
+	{"nextrows", nextRows, "the next block's row is on its way while this one's is read"},
 	{"regions", regions, "barriers are resume points with their live values"},
 	{"shape", shape, "facts for the emitter; changes nothing"},
 }
@@ -89,6 +90,8 @@ var order = [...]struct{ before, after, why string }{
 	{"jam", "inside", "warps side by side have branches that any lane decides"},
 	{"inside", "shape", "addresses that were chosen lane by lane are side by side again"},
 	{"jam", "turns", "a block that goes as one needs no turns"},
+	{"turns", "nextrows", "turns move loads between blocks of code"},
+	{"nextrows", "regions", "what prefetches need must be kept across barriers"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }
 

@@ -9,6 +9,12 @@ import (
 func emitDp4a(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		sa, sb := in.Imm&1 != 0, in.Imm&2 != 0
+		switch { // bytes that are not negative are unsigned as well
+		case sa && sb && plainBytes(in.Args[0]):
+			sa = false
+		case sa && sb && plainBytes(in.Args[1]):
+			sb = false
+		}
 		if e.cpu.vnni && n > 1 && sa != sb {
 			x, y := a[0], a[1]
 			if sa {
@@ -36,6 +42,24 @@ func emitDp4a(e *emitter, in *ir.Inst) {
 		}
 		return sum
 	})
+}
+
+// plainBytes reports four bytes none of which is negative: nibbles, ones.
+func plainBytes(v *ir.Value) bool {
+	const signs = 0x80808080
+	if v.Const {
+		return v.Bits&signs == 0
+	}
+	d := v.Def
+	if d == nil || d.Op != ir.And {
+		return false
+	}
+	for _, a := range d.Args {
+		if a.Const && a.Bits&signs == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // k2 is the zero of x's type.
