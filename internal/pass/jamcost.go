@@ -12,7 +12,7 @@ type choice struct {
 const (
 	jamMost   = 8   // warps side by side: two vector registers for each value of each
 	jamValues = 32  // vector registers for what a loop carries
-	jamCode   = 900 // operations of all warps together, for the compiler's time
+	jamCode   = 1400 // operations of all warps together, for the compiler's time
 )
 
 // choose finds how many warps should go side by side; one: the kernel is better as it is.
