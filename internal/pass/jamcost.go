@@ -10,8 +10,8 @@ type choice struct {
 
 // Bounds of what pays, found by measurement on the bench suite.
 const (
-	jamMost   = 8   // warps side by side: two vector registers for each value of each
-	jamValues = 32  // vector registers for what a loop carries
+	jamMost   = 8    // warps side by side: two vector registers for each value of each
+	jamValues = 32   // vector registers for what a loop carries
 	jamCode   = 1400 // operations of all warps together, for the compiler's time
 )
 
