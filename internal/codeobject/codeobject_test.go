@@ -17,7 +17,7 @@ var objects = []string{"gfx1100", "gfx1201", "gfx90a"}
 
 func object(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name+".o"))
+	b, err := os.ReadFile(filepath.Join("testdata", name+".elf"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestLinkAsLLD(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range objects {
 		out := filepath.Join(dir, name)
-		if text, err := exec.Command(lld, "-shared", "-o", out, filepath.Join("testdata", name+".o")).CombinedOutput(); err != nil {
+		if text, err := exec.Command(lld, "-shared", "-o", out, filepath.Join("testdata", name+".elf")).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 		theirs, err := os.ReadFile(out)

@@ -74,7 +74,7 @@ func open(t *testing.T, c hip.Compiler, lib, archs string) []backend.Device {
 
 func object(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("../../codeobject/testdata", name+".o"))
+	b, err := os.ReadFile(filepath.Join("../../codeobject/testdata", name+".elf"))
 	if err != nil {
 		t.Fatal(err)
 	}
