@@ -70,11 +70,17 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// TestImageExports: the Go image shows one symbol, so that it cannot meet a host's.
+// TestImageExports: the Go image shows its door and the two names that GDB looks for, so that it cannot meet a host's.
 func TestImageExports(t *testing.T) {
 	have := exports(t, filepath.Join(dist(t), "libkudzu.so"))
-	if len(have) != 1 || have["kz_attach"] != "" {
-		t.Errorf("libkudzu.so exports %v", have)
+	for _, name := range []string{"kz_attach", "__jit_debug_descriptor", "__jit_debug_register_code"} {
+		if _, ok := have[name]; !ok {
+			t.Errorf("libkudzu.so does not export %s", name)
+		}
+		delete(have, name)
+	}
+	if len(have) != 0 {
+		t.Errorf("libkudzu.so exports %v as well", have)
 	}
 }
 

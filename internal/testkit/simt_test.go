@@ -49,6 +49,7 @@ func TestSIMT(t *testing.T) {
 var simtMissing = map[string]string{
 	"sync/named_barriers": "a barrier for some of a block's threads",
 	"sync/grid_barrier":   "special register envreg",
+	"sync/cluster":        "barrier.cluster.arrive in a kernel with clusters",
 }
 
 func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target string) {
