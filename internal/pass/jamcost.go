@@ -68,7 +68,7 @@ func (j *jammer) ownWork(l *ir.Loop) int {
 			}
 			n++
 			if in.Op == ir.Atomic || in.Op == ir.AtomicCAS { // lane by lane
-				n += 24
+				n += 64
 			}
 		}
 	}
