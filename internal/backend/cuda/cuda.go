@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dl"
@@ -136,6 +137,7 @@ type device struct {
 	ctx     uintptr
 	info    backend.Info
 	through func(text, target string) (string, error)
+	starts  sync.Map // where an allocation begins that was moved up for its alignment: uintptr by address
 }
 
 // Attribute numbers of CUdevice_attribute that Info is filled from.
@@ -237,26 +239,39 @@ func (d *device) do(fn func() error) error {
 
 type memory device
 
-// Alloc is cuMemAlloc, whose alignment of 512 serves all that the contract asks.
+// Alloc is cuMemAlloc, which aligns by 512; for more, enough is asked to move the beginning.
 func (m *memory) Alloc(n, align uint64) (backend.Addr, error) {
-	if align > 512 {
-		return 0, fmt.Errorf("alignment %d: %w", align, backend.ErrNoMemory)
+	const natural = 512
+	more := max(align, natural) - natural
+	if n+more < n {
+		return 0, backend.ErrNoMemory
 	}
 	var p uintptr
 	err := (*device)(m).do(func() (err error) {
-		p, err = m.api.getPtr("cuMemAlloc_v2", uintptr(n))
+		p, err = m.api.getPtr("cuMemAlloc_v2", uintptr(n+more))
 		return err
 	})
 	var r Result
 	if errors.As(err, &r) && r == resultNoMemory {
 		err = backend.ErrNoMemory
 	}
-	return backend.Addr(p), err
+	if err != nil || more == 0 {
+		return backend.Addr(p), err
+	}
+	at := (p + uintptr(align) - 1) &^ (uintptr(align) - 1)
+	if at != p {
+		m.starts.Store(at, p)
+	}
+	return backend.Addr(at), nil
 }
 
-// Free is cuMemFree.
+// Free gives an allocation back.
 func (m *memory) Free(a backend.Addr) error {
-	return (*device)(m).do(func() error { return m.api.call("cuMemFree_v2", uintptr(a)) })
+	p := uintptr(a)
+	if start, ok := m.starts.LoadAndDelete(p); ok {
+		p = start.(uintptr)
+	}
+	return (*device)(m).do(func() error { return m.api.call("cuMemFree_v2", p) })
 }
 
 // Usage is cuMemGetInfo.
