@@ -25,18 +25,36 @@ func TestProducts(t *testing.T) {
 				if e.scalar == F16 || e.sum == S32 && i%3 == 0 {
 					continue
 				}
-				r.gemm(e, i)
+				m, n, k := r.pick(1, 5, 0, 33, 70, 2, 64), r.pick(1, 3, 13, 0, 40, 25), r.pick(1, 7, 0, 65, 33, 128)
+				if i == 0 {
+					m, n, k = 33, 13, 40 // one that fills and overhangs every tile
+				}
+				r.gemm(e, m, n, k)
 			}
 		}
 	})
 }
 
-// gemm is one random product.
-func (r *rig) gemm(e kinds, round int) {
-	m, n, k := r.pick(1, 5, 0, 33, 70, 2, 64), r.pick(1, 3, 13, 0, 40, 25), r.pick(1, 7, 0, 65, 33, 128)
-	if round == 0 {
-		m, n, k = 33, 13, 40 // one that fills and overhangs every tile
-	}
+// TestLongSums multiplies what is added up in C piece by piece.
+func TestLongSums(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		rounds := 12
+		if r.tiny {
+			rounds = 1
+		}
+		for e := range combinations {
+			if e.c != e.sum || e.scalar == F16 {
+				continue
+			}
+			for range rounds {
+				r.gemm(e, r.pick(3, 34), 13, deepest+r.pick(1, deepest-1, deepest+9))
+			}
+		}
+	})
+}
+
+// gemm is one random product of a shape.
+func (r *rig) gemm(e kinds, m, n, k int64) {
 	ta, tb := ops[r.rng.IntN(3)], ops[r.rng.IntN(3)]
 	rows := func(op Op, plain, turned int64) int64 {
 		if op == blas.CUBLAS_OP_N {

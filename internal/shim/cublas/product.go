@@ -59,6 +59,7 @@ const (
 	fewDots  = 4    // columns up to which rows are multiplied with columns directly
 	packStep = 4096 // elements of a panel that one block packs, about
 
+	deepest    = 1024      // elements of a sum that are multiplied before it is written to C
 	groupBytes = 512 << 10 // panels of A that are used with all of B before the next: half of a core's second cache
 )
 
@@ -97,8 +98,39 @@ func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 		return p.scale(d, stream)
 	case p.dotsFit():
 		return p.dots(d, stream)
+	case p.K > deepest && p.TC == p.Sum && plain(p.A.Op) && plain(p.B.Op):
+		return p.bySums(d, stream, space)
 	}
 	return p.tiles(d, stream, space)
+}
+
+// plain reports an operation of cuBLAS's own: where a later part of its sums begins is a matter of one offset.
+func plain(op blas.CublasOperation_t) bool { return validOp(op) }
+
+// bySums adds long sums up in C piece by piece, so that the panels of a piece stay in the caches: each piece is added to what the
+// pieces before left there.
+func (p *Product) bySums(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
+	pieces := (p.K + deepest - 1) / deepest
+	step := (p.K + pieces - 1) / pieces
+	for from := int64(0); from < p.K; from += step {
+		part := *p
+		part.K = min(step, p.K-from)
+		a, b := from, from
+		if p.A.Op == blas.CUBLAS_OP_N {
+			a *= p.A.LD
+		}
+		if p.B.Op != blas.CUBLAS_OP_N {
+			b *= p.B.LD
+		}
+		part.A, part.B = p.A.later(a, p.TA), p.B.later(b, p.TA)
+		if from > 0 {
+			part.Beta = Scalar{Re: 1}
+		}
+		if err := part.tiles(d, stream, space); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scale is C = beta C: nothing of A and B is read.
