@@ -1,13 +1,14 @@
 #!/bin/sh
 # Gates beyond the tests: formatting, vet, and that every generated file is what its generator writes today. Generated files
-# are deleted first, so that a file nobody generates any more is noticed too.
+# are deleted first, so that a file nobody generates any more is noticed too. Pages below docs/apps come from applications
+# (scripts/apps) and stay.
 set -eu
 cd "$(dirname "$0")/.."
 bad=$(gofmt -l cmd internal examples ./*.go)
 if [ -n "$bad" ]; then echo "gofmt would change:"; echo "$bad"; exit 1; fi
 before=$(git status --porcelain)
 if [ -n "$before" ]; then echo "the tree is not clean:"; echo "$before"; exit 1; fi
-git ls-files | grep -E '(^|/)z[^/]*$|^include/' | xargs rm -f
+git ls-files | grep -E '(^|/)z[^/]*$|^include/' | grep -v '^docs/apps/' | xargs rm -f
 go run ./cmd/gen
 go test ./internal/testkit/pages -update
 after=$(git status --porcelain)
