@@ -49,8 +49,8 @@ func TestCasesDouble(t *testing.T) {
 				runner.Reset()
 				out, err := one.Execute(devs[0], caseModule(name))
 				var u *backend.Unsupported
-				if errors.As(err, &u) {
-					t.Skip(err)
+				if errors.As(err, &u) && r.Cluster != [3]uint32{} {
+					return // AMD's GPUs have no clusters
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -98,14 +98,11 @@ func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 		return p.scale(d, stream)
 	case p.dotsFit():
 		return p.dots(d, stream)
-	case p.K > deepest && p.TC == p.Sum && plain(p.A.Op) && plain(p.B.Op):
+	case p.K > deepest && p.TC == p.Sum && validOp(p.A.Op) && validOp(p.B.Op): // of cuBLAS's own, a later part of the sums is one offset away
 		return p.bySums(d, stream, space)
 	}
 	return p.tiles(d, stream, space)
 }
-
-// plain reports an operation of cuBLAS's own: where a later part of its sums begins is a matter of one offset.
-func plain(op blas.CublasOperation_t) bool { return validOp(op) }
 
 // bySums adds long sums up in C piece by piece, so that the panels of a piece stay in the caches: each piece is added to what the
 // pieces before left there.
