@@ -106,21 +106,13 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	if b.debug == nil {
 		b.debug = newDebug(b.cfg.Env)
 	}
-	n, err := b.devices()
-	if err != nil {
-		return nil, err
-	}
-	bytes, err := b.memory(n)
-	if err != nil {
-		return nil, err
-	}
-	major, minor, err := capability(b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"))
+	infos, err := b.infos(e.Threads())
 	if err != nil {
 		return nil, err
 	}
 	var all []backend.Device
-	for i := range n {
-		m, err := engine.NewMemory(bytes)
+	for i, info := range infos {
+		m, err := engine.NewMemory(info.Memory)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +120,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &Device{b: b, e: e, mem: m, heap: heap, info: describe(i, bytes, major, minor, e.Threads()), index: i, domains: map[uint64]*domain{}})
+		all = append(all, &Device{b: b, e: e, mem: m, heap: heap, info: info, index: i, domains: map[uint64]*domain{}})
 	}
 	return all, nil
 }
@@ -139,6 +131,11 @@ func (b *Backend) Infos() ([]backend.Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.infos(threads)
+}
+
+// infos describes the devices that the environment asks for.
+func (b *Backend) infos(threads int) ([]backend.Info, error) {
 	n, err := b.devices()
 	if err != nil {
 		return nil, err

@@ -1,9 +1,7 @@
 package cpu
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"sync"
 
 	"kudzu/internal/backend"
@@ -108,33 +106,19 @@ func (p *Program) initialise(b []byte) error {
 		if v.Extern {
 			continue
 		}
-		at := b[p.vars[v.Name].addr-p.block:][:v.Size]
-		copy(at, v.Init)
-		for _, r := range v.Relocs {
-			if r.Size < 1 || r.Size > 8 || r.Offset > v.Size || v.Size-r.Offset < uint64(r.Size) {
-				return fmt.Errorf("variable %s: address of %d bytes at offset %d of %d", v.Name, r.Size, r.Offset, v.Size)
-			}
-			var word [8]byte
-			binary.LittleEndian.PutUint64(word[:], p.address(r))
-			copy(at[r.Offset:], word[:r.Size])
+		if err := v.Initialise(b[p.vars[v.Name].addr-p.block:][:v.Size], p.where); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// address is what a relocation stands for. PTX ISA, "Initializers": a mask picks bits of the address, moved to the right.
-func (p *Program) address(r backend.VarReloc) uint64 {
-	var x uint64
-	if v, ok := p.vars[r.Symbol]; ok {
-		x = uint64(v.addr)
-	} else {
-		x = image.FuncID(r.Symbol)
+// where is the address of a variable, or the id of a function.
+func (p *Program) where(symbol string) uint64 {
+	if v, ok := p.vars[symbol]; ok {
+		return uint64(v.addr)
 	}
-	x += uint64(r.Addend)
-	if r.Mask != 0 {
-		x = x & r.Mask >> bits.TrailingZeros64(r.Mask)
-	}
-	return x
+	return image.FuncID(symbol)
 }
 
 // Kernel finds a kernel by name.

@@ -2,7 +2,6 @@ package interp
 
 import (
 	"fmt"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -76,33 +75,17 @@ func (p *program) index() {
 
 // initialise writes a variable's bytes and the addresses in them.
 func (p *program) initialise(v *backend.VarDecl) error {
-	at := p.vars[v.Name].addr
-	m := hostBytes(uint64(at), max(v.Size, 1))
+	m := hostBytes(uint64(p.vars[v.Name].addr), max(v.Size, 1))
 	clear(m)
-	copy(m, v.Init)
-	for _, r := range v.Relocs {
-		value, err := p.symbol(r.Symbol)
-		if err != nil {
-			return fmt.Errorf("initialiser of %s: %w", v.Name, err)
-		}
-		value += uint64(r.Addend)
-		if r.Mask != 0 {
-			value = value & r.Mask >> bits.TrailingZeros64(r.Mask)
-		}
-		if r.Size < 1 || r.Size > 8 || r.Offset > uint64(len(m)) || uint64(r.Size) > uint64(len(m))-r.Offset {
-			return fmt.Errorf("initialiser of %s: address outside the variable", v.Name)
-		}
-		storeBytes(m[r.Offset:][:r.Size], value)
-	}
-	return nil
+	return v.Initialise(m, p.where)
 }
 
-// symbol is the address of a variable, or the id of a function.
-func (p *program) symbol(name string) (uint64, error) {
-	if v, ok := p.vars[name]; ok {
-		return uint64(v.addr), nil
+// where is the address of a variable, or the id of a function.
+func (p *program) where(symbol string) uint64 {
+	if v, ok := p.vars[symbol]; ok {
+		return uint64(v.addr)
 	}
-	return image.FuncID(name), nil
+	return image.FuncID(symbol)
 }
 
 func (p *program) Kernel(name string) (backend.Kernel, error) {
