@@ -296,10 +296,11 @@ func (x *bench) round(i int) {
 		}
 		if act != 0 && !byRow && coin() {
 			bits = act == 1
-			aux = x.numbers(ty[2], auxLD*n)
+			aux = x.numbers(ty[2], auxLD*n*batch)
 			epilogue |= 128
 			set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, word(uint64(aux.p)), 8)
 			set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, word(int64(auxLD)), 8)
+			set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, word(int64(auxLD*n)), 8) // blocks of a batch run in any order
 		}
 		if epilogue == 0 {
 			epilogue = int32(lt.CUBLASLT_EPILOGUE_DEFAULT)
@@ -335,17 +336,17 @@ func (x *bench) round(i int) {
 				if !(math.Abs(g-w) <= limit) {
 					x.t.Fatalf("%s: D[%d][%d,%d] is %v, want %v", what, q, r, j, g, w)
 				}
-				if aux.n == 0 || q != batch-1 {
+				if aux.n == 0 {
 					continue
 				}
 				p := pre[(q*n+j)*m+r]
 				if bits {
-					at := j*auxLD + r
+					at := (q*n+j)*auxLD + r
 					on := hostmem.Load[uint8](aux.p.Add(uint64(at/8)))>>(at%8)&1 == 1
 					if on != (p > 0) && math.Abs(p) > limit {
 						x.t.Fatalf("%s: bit of %v is %v", what, p, on)
 					}
-				} else if g := aux.get(j*auxLD + r); !(math.Abs(g-p) <= limit) {
+				} else if g := aux.get((q*n+j)*auxLD + r); !(math.Abs(g-p) <= limit) {
 					x.t.Fatalf("%s: aux is %v, want %v", what, g, p)
 				}
 			}
