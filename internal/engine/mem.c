@@ -515,18 +515,15 @@ void kz_mem_trim(struct kz_mem *m) {
 int kz_mem_close(struct kz_mem *m) {
 	kz_acquire(&A.lock);
 	while (m->ncache) cache_evict(m);
-	for (uint32_t i = 1; i < A.nslabs && (m->used || m->empty); i++) {
+	for (uint32_t i = 1, next; i < A.nslabs && (m->used || m->empty); i = next) {
 		struct kz_slab *s = &A.v.slabs[i];
-		if (s->kind == KZ_SLAB_FREE) {
-			i += s->span - 1;
-			continue;
-		}
+		next = i + (s->kind == KZ_SLAB_FREE || s->kind == KZ_SLAB_LARGE ? s->span : 1);
+		// What is given up below is joined with a free span that follows, and the joined span's ends are written over its
+		// own: the step over it is taken now.
+		if (next < A.nslabs && A.v.slabs[next].kind == KZ_SLAB_FREE) next += A.v.slabs[next].span;
 		if (s->owner != m->owner) continue;
-		if (s->kind == KZ_SLAB_LARGE) {
-			uint32_t span = s->span;
-			large_free(m, i);
-			i += span - 1;
-		} else if (s->kind == KZ_SLAB_SMALL) {
+		if (s->kind == KZ_SLAB_LARGE) large_free(m, i);
+		else if (s->kind == KZ_SLAB_SMALL) {
 			for (uint32_t k = 0; k < s->slots; k++)
 				__atomic_store_n(&A.v.sizes[(slab_addr(i) - A.v.base + (uint64_t)k * s->slot) / UNIT], 0, __ATOMIC_RELEASE);
 			if (s->used) {

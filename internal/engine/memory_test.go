@@ -195,6 +195,38 @@ func TestMemoryConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
+// Closing finds every slab, also behind a gap of one slab that a slab before it is joined with.
+func TestMemoryCloseGaps(t *testing.T) {
+	var m [3]*Memory
+	for i := range m {
+		var err error
+		if m[i], err = NewMemory(1 << 30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer m[2].Close()
+	var all [2][]uint64
+	for i := range 200 {
+		for k := range 2 {
+			for range 2 { // two slots of 1 MiB are a slab
+				a, err := m[k].Alloc(1<<20-uint64(i), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all[k] = append(all[k], a)
+			}
+		}
+	}
+	for k := range 2 {
+		m[k].Close()
+		for i, a := range all[k] {
+			if _, _, ok := m[2].Lookup(a); ok {
+				t.Fatalf("allocation %d of memory %d outlived it", i, k)
+			}
+		}
+	}
+}
+
 func rss(t *testing.T) int {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
