@@ -363,11 +363,11 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, stack uint32, line func
 	}
 	var addrs []uint64
 	for _, name := range meta.Vars {
-		p, ok := k.p.vars[name]
-		if !ok {
-			return nil, fmt.Errorf("kernel %s: variable %s: %w", k.decl.Name, name, backend.ErrNotFound)
+		a, _, err := k.p.Var(name)
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 		}
-		addrs = append(addrs, uint64(p.addr))
+		addrs = append(addrs, uint64(a))
 	}
 	m, err := im.Map()
 	if err != nil {
@@ -486,8 +486,8 @@ func (k *Kernel) info(f *compile.Facts) *backend.KernelInfo {
 		info.MaxThreads = min(info.MaxThreads, b[0]*max(b[1], 1)*max(b[2], 1))
 	}
 	for _, name := range f.Vars {
-		if p := k.p.vars[name]; p.konst {
-			info.Const += int(p.size)
+		if p, _ := k.p.vars.Find(name); p.Const {
+			info.Const += int(p.Size)
 		}
 	}
 	return info

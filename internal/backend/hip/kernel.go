@@ -61,22 +61,13 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 		if f, err := k.p.dev.b.cfg.Compiler.Facts(&compile.Request{PTX: text, Kernel: k.decl.Name}); err == nil {
 			in.PTXVersion = int(f.PTXVersion)
 			for _, v := range f.Vars {
-				if p, ok := k.p.vars[v]; ok && k.p.constant(v) {
-					in.Const += int(p.size)
+				if p, _ := k.p.vars.Find(v); p.Const {
+					in.Const += int(p.Size)
 				}
 			}
 		}
 	}
 	return in, nil
-}
-
-func (p *program) constant(name string) bool {
-	for i := range p.m.Vars {
-		if p.m.Vars[i].Name == name {
-			return p.m.Vars[i].Const
-		}
-	}
-	return false
 }
 
 // Prepare compiles. One variant serves every block shape.
@@ -145,8 +136,8 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 
 // resolve gives the address of what a kernel names.
 func (k *kernel) resolve(name string) (uint64, bool) {
-	v, ok := k.p.vars[name]
-	return uint64(v.addr), ok
+	v, ok := k.p.vars.Find(name)
+	return uint64(v.Addr), ok
 }
 
 // failed says in the driver's terms why a kernel could not be compiled.
