@@ -167,7 +167,8 @@ struct kz_job {
 	_Atomic uint64_t next; // first block nobody has taken
 	_Atomic uint32_t failed;
 	_Atomic uint32_t active; // threads inside; changed under e->lock
-	bool listed;             // guarded by e->lock, as the links
+	uint32_t want;           // threads that it is worth, set before it is listed
+	bool listed, open;       // guarded by e->lock, as the links; open: threads may join
 	bool spins; // a block may wait for another: one block a chunk, as many threads as blocks
 	struct kz_op *prev, *next_job;
 };
@@ -226,8 +227,9 @@ struct kz_queue {
 	_Alignas(KZ_CACHELINE) _Atomic uint64_t completed;
 	_Atomic uint32_t waiters;
 	_Atomic uint32_t wake; // futex
+	_Atomic uint64_t wake_at; // the least that a waiter waits for
 	_Atomic uint32_t refs;
-	_Atomic(struct kz_op *) running_job; // written under e->lock: the listed job, for helpers
+	_Atomic(struct kz_op *) running_job; // written under e->lock: the open job, for helpers
 
 	_Alignas(KZ_CACHELINE) struct kz_queue *prev, *next; // ready list, guarded by e->lock
 	_Atomic bool in_ready;                               // written under e->lock
@@ -273,7 +275,8 @@ struct kz_engine {
 	int64_t extra_at;                     // guarded by lock
 
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t nready;
-	_Atomic uint32_t njobs;
+	_Atomic uint32_t njobs;   // that are open
+	_Atomic uint32_t running; // jobs that are not over; written under lock
 	_Atomic uint32_t top; // 1 + highest priority that is ready, 0: none
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t event; // futex of sleeping workers
 	_Atomic uint32_t sleeping; // workers in a long sleep
@@ -286,6 +289,7 @@ struct kz_engine {
 	kz_lock task_lock;
 	struct kz_op *task_head, *task_tail; // linked by job.next_job
 	_Atomic uint32_t task_event;
+	_Alignas(KZ_CACHELINE) _Atomic uint32_t busy; // threads that work, those that help included
 	_Atomic uint64_t s_kernels, s_chunks, s_helped, s_wakes, s_extra, s_yields, s_parked;
 };
 

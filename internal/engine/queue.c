@@ -15,6 +15,7 @@ struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
 	if (!q) return NULL;
 	memset(q, 0, sizeof *q);
 	q->refs = 1;
+	q->wake_at = UINT64_MAX;
 	q->d = d;
 	q->e = d->e;
 	q->priority = priority < 0 ? 0 : priority >= KZ_PRIORITIES ? KZ_PRIORITIES - 1 : priority;
@@ -41,7 +42,9 @@ void kz_queue_unref(struct kz_queue *q) {
 
 static void wait_on(struct kz_queue *q, uint64_t target) {
 	atomic_fetch_add(&q->waiters, 1);
-	uint32_t w = atomic_load(&q->wake);
+	uint32_t w = atomic_load(&q->wake); // before wake_at: who takes our target out of there counts wake up afterwards
+	uint64_t first = atomic_load(&q->wake_at);
+	while (target < first && !atomic_compare_exchange_weak(&q->wake_at, &first, target)) {}
 	if (atomic_load(&q->completed) < target) kz_futex_wait(&q->wake, w, -1);
 	atomic_fetch_sub(&q->waiters, 1);
 }
@@ -79,7 +82,7 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.failed, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.active, 0, memory_order_relaxed);
-	op->job.listed = op->job.spins = false;
+	op->job.listed = op->job.open = op->job.spins = false;
 	op->job.total = 0;
 	return op;
 }
@@ -281,14 +284,15 @@ int64_t kz_fence_nanos(struct kz_fence *f) {
 void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
 	struct kz_fence *f = op->kind == KZ_OP_MARK ? op->u.fence.f : NULL;
 	struct kz_queue *woken = NULL;
+	uint64_t done = op->seq;
 	q->run = op->next;
 	if (f) { // under the lock, so that no one sees a fence reached and its queue not, or the other way round
 		kz_acquire(&q->lock);
 		woken = fence_reach(f);
-		atomic_store(&q->completed, op->seq);
+		atomic_store(&q->completed, done);
 		kz_release(&q->lock);
 	} else {
-		atomic_store(&q->completed, op->seq);
+		atomic_store(&q->completed, done);
 	}
 	if (op->cap == OP_BYTES && q->nused < SPARE_MAX) {
 		op->next = q->used;
@@ -298,7 +302,8 @@ void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
 	} else {
 		free(op);
 	}
-	if (atomic_load(&q->waiters)) {
+	if (atomic_load(&q->waiters) && done >= atomic_load(&q->wake_at)) { // not for every operation on the way to what they wait for
+		atomic_store(&q->wake_at, UINT64_MAX);
 		atomic_fetch_add(&q->wake, 1);
 		kz_futex_wake(&q->wake, INT32_MAX);
 	}
@@ -434,6 +439,19 @@ static struct kz_fence *blocked_by(struct kz_queue *q, struct kz_op **task) {
 	return f;
 }
 
+// Drives q, or works on its job, as far as target. Preconditions: as kz_drive's, or those of kz_job_work.
+static int lend(struct kz_ctx *c, struct kz_queue *q, struct kz_op *job, uint64_t target, uint64_t *task_id, void **task) {
+	struct kz_engine *e = c->e;
+	atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->busy, 1, memory_order_relaxed);
+	struct kz_op *op = NULL;
+	bool mine = !job || kz_job_work(c, job);
+	if (mine && job) kz_op_finish(q, job);
+	if (mine) op = kz_drive(c, q, target, true);
+	atomic_fetch_sub_explicit(&e->busy, 1, memory_order_relaxed);
+	return handed(op, task_id, task);
+}
+
 // Does something that brings q nearer to target, if there is anything to do for a thread that is no worker.
 static int help(struct kz_ctx **c, struct kz_queue *q, uint64_t target, int depth, uint64_t *task_id, void **task) {
 	struct kz_engine *e = q->e;
@@ -441,15 +459,9 @@ static int help(struct kz_ctx **c, struct kz_queue *q, uint64_t target, int dept
 	bool ready = atomic_load_explicit(&q->in_ready, memory_order_relaxed);
 	if (ready || atomic_load_explicit(&q->running_job, memory_order_relaxed)) {
 		if (!*c && !(*c = kz_ctx_take(e))) return HELP_NONE;
-		if (ready && kz_ready_take(q)) {
-			atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
-			return handed(kz_drive(*c, q, target, true), task_id, task);
-		}
+		if (ready && kz_ready_take(q)) return lend(*c, q, NULL, target, task_id, task);
 		if (!kz_job_attach(q, &op)) return HELP_NONE;
-		atomic_fetch_add_explicit(&e->s_helped, 1, memory_order_relaxed);
-		if (!kz_job_work(*c, op)) return HELP_SOME;
-		kz_op_finish(q, op);
-		return handed(kz_drive(*c, q, target, true), task_id, task);
+		return lend(*c, q, op, target, task_id, task);
 	}
 	struct kz_fence *f = blocked_by(q, &op);
 	if (op) return handed(op, task_id, task);

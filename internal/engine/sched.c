@@ -4,6 +4,11 @@
 // of silence all sleep. So a launch costs no system call while the engine is in use, work that nobody waits for is
 // picked up within the watcher's period, and an idle process uses no time. Short work is left for a moment to the thread
 // that launched it: it usually synchronizes next and then runs it itself.
+//
+// A job has at most as many threads as there are workers, those that synchronize included: one more than there are
+// processors, and the job ends when a thread that was pushed aside comes back for its chunk. Blocks that wait for each
+// other are another matter: they get all the threads there are.
+#include "chunk.h"
 #include "internal.h"
 #include <errno.h>
 #include <sched.h>
@@ -18,8 +23,10 @@ enum {
 	SPIN_NS = 20000,      // a worker polls this long before it sleeps
 	WATCH_NS = 50000,     // the watcher's period
 	QUIET_NS = 3000000,   // silence after which the watcher sleeps for good
-	CHUNK_NS = 100000,    // the time a chunk of blocks should take
+	SPIN_JOB_NS = 200000, // or this long while a job is not over: its queue's next one may follow
 	WAKE_NS = 5000,       // a job shorter than this is not worth waking anyone
+	SHARE_NS = 10000,     // the share of a job that is worth waking a thread for
+	FAN = 4,              // threads that one thread wakes: each costs it microseconds, and wakes others in turn
 	EXTRA_MAX = 4096,     // threads that stand in for yielding ones: 32 blocks on each of 128 multiprocessors
 	EXTRA_GAP_NS = 20000, // between two that yields ask for
 	EXTRA_IDLE_NS = 2000000000,
@@ -136,6 +143,17 @@ bool kz_ready_take(struct kz_queue *q) {
 
 // --- jobs ---
 
+// Says whether threads may join. Preconditions: e->lock is held.
+static void tally(struct kz_engine *e, struct kz_op *op) {
+	struct kz_job *j = &op->job;
+	bool open = j->listed && (j->spins || atomic_load_explicit(&j->active, memory_order_relaxed) < (uint32_t)e->n);
+	if (open == j->open) return;
+	j->open = open;
+	atomic_store_explicit(&op->q->running_job, open ? op : NULL, memory_order_relaxed);
+	if (open) atomic_fetch_add(&e->njobs, 1);
+	else atomic_fetch_sub(&e->njobs, 1);
+}
+
 static void unlist(struct kz_engine *e, struct kz_op *op) { // Preconditions: e->lock is held.
 	if (!op->job.listed) return;
 	op->job.listed = false;
@@ -143,8 +161,7 @@ static void unlist(struct kz_engine *e, struct kz_op *op) { // Preconditions: e-
 	else e->jobs_head = op->job.next_job;
 	if (op->job.next_job) op->job.next_job->job.prev = op->job.prev;
 	else e->jobs_tail = op->job.prev;
-	atomic_store_explicit(&op->q->running_job, NULL, memory_order_relaxed);
-	atomic_fetch_sub(&e->njobs, 1);
+	tally(e, op);
 }
 
 static void list(struct kz_engine *e, struct kz_op *op) { // Preconditions: e->lock is held.
@@ -154,8 +171,12 @@ static void list(struct kz_engine *e, struct kz_op *op) { // Preconditions: e->l
 	if (op->job.prev) op->job.prev->job.next_job = op;
 	else e->jobs_head = op;
 	e->jobs_tail = op;
-	atomic_store_explicit(&op->q->running_job, op, memory_order_relaxed);
-	atomic_fetch_add(&e->njobs, 1);
+	tally(e, op);
+}
+
+static void join(struct kz_engine *e, struct kz_op *op) { // Preconditions: e->lock is held and op is open.
+	atomic_fetch_add(&op->job.active, 1);
+	tally(e, op);
 }
 
 static void fail(struct kz_op *op, const struct kz_fault *f) {
@@ -192,6 +213,8 @@ static bool job_leave(struct kz_engine *e, struct kz_op *op) {
 	bool over = atomic_load(&j->next) >= j->total;
 	if (over) unlist(e, op);
 	bool last = atomic_fetch_sub(&j->active, 1) == 1;
+	tally(e, op);
+	if (over && last) atomic_fetch_sub_explicit(&e->running, 1, memory_order_relaxed);
 	kz_release(&e->lock);
 	return over && last;
 }
@@ -199,10 +222,8 @@ static bool job_leave(struct kz_engine *e, struct kz_op *op) {
 bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 	struct kz_engine *e = c->e;
 	struct kz_job *j = &op->job;
-	uint64_t total = j->total, spread = 2 * (uint64_t)e->n, chunk = total / (16 * (uint64_t)e->n), chunks = 0;
-	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
-	if (est) chunk = (uint64_t)CHUNK_NS * 16 / est;
-	else if (chunk > 64) chunk = 64;
+	_Atomic uint64_t *known = op->kind == KZ_OP_KERNEL ? &op->u.kernel.k->block_ns : NULL;
+	uint64_t total = j->total, own = 0, chunks = 0; // own: of a block of this thread's last chunk, in 1/16 ns
 	if (op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0) {
 		struct kz_fault f;
 		if (kz_cluster_blocks(c, op, &f) != KZ_FAULT_NONE) fail(op, &f);
@@ -216,8 +237,8 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 	for (;;) {
 		uint64_t at = atomic_load_explicit(&j->next, memory_order_relaxed);
 		if (at >= total) break;
-		uint64_t cap = (total - at) / spread, n = chunk < cap ? chunk : cap;
-		if (n == 0 || j->spins) n = 1;
+		uint64_t avg = known ? atomic_load_explicit(known, memory_order_relaxed) : 0;
+		uint64_t n = j->spins ? 1 : kz_chunk(total, total - at, (uint64_t)e->n, own > avg ? own : avg);
 		at = atomic_fetch_add(&j->next, n);
 		if (at >= total) break;
 		if (at + n >= total) { // nothing is left for others to find
@@ -231,8 +252,7 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 		if (!run_blocks(c, op, at, n)) break;
 		int64_t dt = kz_nanos() - t0;
 		learn(op, dt, n);
-		uint64_t want = (uint64_t)CHUNK_NS * n / (uint64_t)(dt > 0 ? dt : 1);
-		chunk = want > 4 * n ? 4 * n : want ? want : 1;
+		own = (uint64_t)(dt > 0 ? dt : 0) * 16 / n + 1;
 		if (should_leave(e, op)) break;
 	}
 	atomic_fetch_add_explicit(&e->s_chunks, chunks, memory_order_relaxed);
@@ -258,7 +278,7 @@ bool kz_job_attach(struct kz_queue *q, struct kz_op **out) {
 	struct kz_engine *e = q->e;
 	kz_acquire(&e->lock);
 	struct kz_op *op = atomic_load_explicit(&q->running_job, memory_order_relaxed);
-	if (op) atomic_fetch_add(&op->job.active, 1);
+	if (op) join(e, op);
 	kz_release(&e->lock);
 	*out = op;
 	return op != NULL;
@@ -288,14 +308,17 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 		}
 		atomic_store(&j->next, n);
 	}
+	uint64_t want = j->total < (uint64_t)e->n ? j->total : (uint64_t)e->n;
+	double shares = (double)est / 16 * (double)j->total / SHARE_NS;
+	if (est && !j->spins && !together && shares < (double)want) want = want < 2 + (uint64_t)shares ? want : 2 + (uint64_t)shares;
+	j->want = (uint32_t)want;
 	atomic_store(&j->active, 1);
 	kz_acquire(&e->lock);
+	atomic_fetch_add_explicit(&e->running, 1, memory_order_relaxed);
 	list(e, op);
 	kz_release(&e->lock);
-	uint64_t want = j->total - 1;
-	if (want > (uint64_t)e->n - 1) want = (uint64_t)e->n - 1;
-	uint32_t polling = atomic_load(&e->spinning);
-	if (want > polling) kz_wake(e, want - polling < 2 ? 1 : 2); // who wakes, wakes two more: a wake-up takes the waker microseconds
+	uint32_t have = 1 + atomic_load(&e->spinning);
+	if (want > have) kz_wake(e, want - have < FAN ? (int)(want - have) : FAN);
 	// Blocks that wait for each other need a thread each, unless they can be left and taken up again.
 	if (j->spins && !(op->kind == KZ_OP_KERNEL && op->u.kernel.k->i.resumable) && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
 	return kz_job_work(c, op);
@@ -321,10 +344,10 @@ static bool find_work(struct kz_engine *e, struct work *w) {
 			break;
 		}
 		for (struct kz_op *op = e->jobs_head; op && !w->q && !w->op; op = op->job.next_job) {
-			if (op->q->priority != p || atomic_load_explicit(&op->job.next, memory_order_relaxed) >= op->job.total) continue;
-			atomic_fetch_add(&op->job.active, 1);
+			if (op->q->priority != p || !op->job.open || atomic_load_explicit(&op->job.next, memory_order_relaxed) >= op->job.total) continue;
 			unlist(e, op); // to the end: jobs share the threads that come
 			list(e, op);
+			join(e, op);
 			w->op = op;
 		}
 	}
@@ -334,9 +357,17 @@ static bool find_work(struct kz_engine *e, struct work *w) {
 
 static bool pending(struct kz_engine *e) { return atomic_load(&e->nready) || atomic_load(&e->njobs); }
 
-static void do_work(struct kz_ctx *c, struct work *w) {
-	kz_fault_reassert(kz_nanos());
-	if (pending(c->e) && !atomic_load(&c->e->spinning)) kz_wake(c->e, 2); // there is more than one thread can do
+// Wakes others if there is more than this thread can do; op is the job that it has joined, or NULL.
+static void rouse(struct kz_engine *e, struct kz_op *op) {
+	if (!pending(e) || atomic_load(&e->spinning)) return;
+	int n = atomic_load(&e->nready) > 0;
+	uint32_t active = op ? atomic_load_explicit(&op->job.active, memory_order_relaxed) : 0;
+	if (!op || atomic_load_explicit(&e->running, memory_order_relaxed) > 1) n += 2; // for the jobs of others
+	else if (op->job.want > active) n += op->job.want - active < FAN ? (int)(op->job.want - active) : FAN;
+	if (n) kz_wake(e, n);
+}
+
+static void work_on(struct kz_ctx *c, struct work *w) {
 	if (w->op) {
 		struct kz_queue *q = w->op->q;
 		if (!kz_job_work(c, w->op)) return;
@@ -347,18 +378,30 @@ static void do_work(struct kz_ctx *c, struct work *w) {
 	}
 }
 
+static void do_work(struct kz_ctx *c, struct work *w) {
+	kz_fault_reassert(kz_nanos());
+	rouse(c->e, w->op);
+	atomic_fetch_add_explicit(&c->e->busy, 1, memory_order_relaxed);
+	work_on(c, w);
+	atomic_fetch_sub_explicit(&c->e->busy, 1, memory_order_relaxed);
+}
+
 // Waits until there may be work: polls, keeps watch, sleeps. True if w holds some.
 static bool await_work(struct kz_engine *e, struct work *w) {
 	bool got = false;
-	int64_t end = kz_nanos() + SPIN_NS;
-	atomic_fetch_add(&e->spinning, 1);
-	do {
+	int64_t now = kz_nanos(), end = now + SPIN_NS, last = now + SPIN_JOB_NS;
+	// Polling is for idle processors: where every one has a thread that works, it would push that aside.
+	bool room = atomic_load_explicit(&e->busy, memory_order_relaxed) + atomic_load(&e->spinning) < (uint32_t)e->n;
+	if (room) atomic_fetch_add(&e->spinning, 1);
+	while (room && !got && now < end && !atomic_load_explicit(&e->stopping, memory_order_relaxed)) {
 		for (int i = 0; i < 16 && !pending(e); i++) kz_relax();
 		got = pending(e) && find_work(e, w);
 		if (!got && pending(e)) // too young for us: keep off the lock that its launcher needs
 			for (int i = 0; i < 32; i++) kz_relax();
-	} while (!got && kz_nanos() < end && !atomic_load_explicit(&e->stopping, memory_order_relaxed));
-	atomic_fetch_sub(&e->spinning, 1);
+		now = kz_nanos();
+		if (atomic_load_explicit(&e->running, memory_order_relaxed)) end = now + SPIN_NS < last ? now + SPIN_NS : last;
+	}
+	if (room) atomic_fetch_sub(&e->spinning, 1);
 	uint32_t none = 0;
 	if (!got && atomic_compare_exchange_strong(&e->watching, &none, 1)) {
 		end = kz_nanos() + QUIET_NS;
