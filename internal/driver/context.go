@@ -27,9 +27,10 @@ type Context struct {
 	domain  atomic.Uint64 // of faults: new at each waking, so that a fault does not outlive a reset
 	fault   atomic.Int32  // sticky Result of a kernel fault, 0 if none
 
-	order     sync.RWMutex // see Stream.begin
-	legacySeq uint64       // guarded by order: pieces of work put into the legacy stream
+	order     orderLock // see Stream.begin
+	legacySeq uint64    // guarded by order: pieces of work put into the legacy stream
 	legacy    atomic.Pointer[Stream]
+	blocking  atomic.Pointer[[]*Stream] // those that the legacy stream waits for; written under mu, replaced, never changed in place
 
 	tailMu sync.Mutex    // held under order, for legacyTail only
 	tail   backend.Fence // guarded by tailMu: end of the legacy stream at tailAt
@@ -41,7 +42,6 @@ type Context struct {
 	limits    [numLimits]uint64     //
 	cache     cu.CUfunc_cache       //
 	streams   map[*Stream]struct{}  // created ones
-	blocking  []*Stream             // those that the legacy stream waits for; replaced, never changed in place
 	perThread map[uint64]*Stream    // by Thread.ID
 	events    map[*Event]struct{}   //
 	modules   map[*Module]struct{}  //
@@ -106,7 +106,8 @@ func (c *Context) wake(flags uint32) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flags, c.refs, c.limits, c.cache = flags, 1, defaultLimits, 0
-	c.streams, c.blocking, c.perThread = map[*Stream]struct{}{}, nil, map[uint64]*Stream{}
+	c.streams, c.perThread = map[*Stream]struct{}{}, map[uint64]*Stream{}
+	c.blocking.Store(nil)
 	c.events, c.modules, c.loaded = map[*Event]struct{}{}, map[*Module]struct{}{}, map[*Library]*Module{}
 	c.peers = nil
 	c.legacy.Store(&Stream{ctx: c, q: q, kind: legacyStream, id: c.state.streamN.Add(1)})
@@ -134,7 +135,7 @@ func (c *Context) put() {
 	streams, events, modules, lanes := c.streams, c.events, c.modules, c.laneQueues
 	c.lanes, c.laneQueues = nil, nil
 	c.streams, c.events, c.modules, c.perThread, c.zombies, c.loaded = nil, nil, nil, nil, nil, nil
-	c.blocking = nil
+	c.blocking.Store(nil)
 	c.mu.Unlock()
 
 	c.state.dropCaptures(func(st *Stream) bool { return st.ctx == c })

@@ -92,7 +92,7 @@ func (c *Context) threadStream(id uint64) (*Stream, error) {
 		return nil, errDestroyed
 	}
 	c.perThread[id] = st
-	c.blocking = append(slices.Clone(c.blocking), st)
+	c.remember(st)
 	return st, nil
 }
 
@@ -186,11 +186,7 @@ func (s *Stream) afterLegacy(seq uint64) error {
 //
 // Preconditions: order is held for writing.
 func (s *Stream) afterBlocking() (waits bool, err error) {
-	c := s.ctx
-	c.mu.Lock()
-	list := c.blocking
-	c.mu.Unlock()
-	for _, b := range list {
+	for _, b := range s.ctx.blockers() {
 		if !b.dirty.Swap(false) {
 			continue
 		}
@@ -251,10 +247,7 @@ func (s *Stream) idle() (bool, error) {
 	if s.kind != legacyStream {
 		return true, nil
 	}
-	s.ctx.mu.Lock()
-	list := s.ctx.blocking
-	s.ctx.mu.Unlock()
-	for _, b := range list {
+	for _, b := range s.ctx.blockers() {
 		if done, err := b.q.Done(); err != nil && !errors.Is(err, backend.ErrClosed) || err == nil && !done {
 			return false, s.ctx.fail(err)
 		}
@@ -314,7 +307,7 @@ func (c *Context) openStream(flags uint32, priority int32) (cu.CUstream, error) 
 	}
 	c.streams[st] = struct{}{}
 	if kind == blockingStream {
-		c.blocking = append(slices.Clone(c.blocking), st)
+		c.remember(st)
 	}
 	return st.handle, nil
 }
@@ -347,12 +340,29 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 	return nil
 }
 
-// forget takes a stream out of the legacy stream's list.
+// blockers are the streams that the legacy stream waits for: read at each of its launches, so without a lock.
+func (c *Context) blockers() []*Stream {
+	if list := c.blocking.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// remember puts a stream on the legacy stream's list.
+//
+// Preconditions: c.mu is held.
+func (c *Context) remember(st *Stream) {
+	list := append(slices.Clone(c.blockers()), st)
+	c.blocking.Store(&list)
+}
+
+// forget takes it off.
 //
 // Preconditions: c.mu is held.
 func (c *Context) forget(st *Stream) {
-	if i := slices.Index(c.blocking, st); i >= 0 {
-		c.blocking = slices.Delete(slices.Clone(c.blocking), i, i+1)
+	if i := slices.Index(c.blockers(), st); i >= 0 {
+		list := slices.Delete(slices.Clone(c.blockers()), i, i+1)
+		c.blocking.Store(&list)
 	}
 }
 

@@ -102,7 +102,7 @@ static void end(struct kz_queue *q, struct kz_op *op, bool small) {
 	if (idle) kz_ready_push(q, small);
 }
 
-int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const void *params) {
+int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
 	if (kz_domain_bad(q->d)) return KZ_POISONED;
 	uint32_t threads = a->block[0] * a->block[1] * a->block[2], warps = (threads + 31) / 32;
 	uint64_t frame = (uint64_t)k->i.frame_warp * warps + k->i.frame_block, local = (uint64_t)k->i.local_thread * threads;

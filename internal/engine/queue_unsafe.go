@@ -159,7 +159,8 @@ func (q *Queue) Launch(k *Kernel, l *Launch) error {
 	if l.Vars != nil {
 		a.vars = C.uint64_t(l.Vars.addr())
 	}
-	return q.result(C.kz_queue_launch(q.c, k.c, &a, unsafe.Pointer(unsafe.SliceData(l.Params))))
+	// Typed, because what an unsafe.Pointer points to is looked at before every call.
+	return q.result(C.kz_queue_launch(q.c, k.c, &a, (*C.uint8_t)(unsafe.SliceData(l.Params))))
 }
 
 // Copy moves n bytes. An address may be any of this process; one that is not mapped is a fault of the domain.

@@ -76,7 +76,7 @@ static struct kz_kernel *kernel(kz_entry fn) {
 static int launch(struct kz_queue *q, struct kz_kernel *k, uint32_t blocks, void *counter, uint64_t n) {
 	struct kz_launch_args a = {.grid = {blocks, 1, 1}, .block = {32, 1, 1}, .params_bytes = sizeof(struct params)};
 	struct params p = {counter, n};
-	return kz_queue_launch(q, k, &a, &p);
+	return kz_queue_launch(q, k, &a, (const uint8_t *)&p);
 }
 
 static int sync_queue(struct kz_queue *q) {

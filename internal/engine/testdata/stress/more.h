@@ -41,7 +41,7 @@ static void *waiters(void *arg) {
 		_Atomic uint64_t arrived[PHASES] = {0};
 		struct meeting m = {arrived, 3 + g * 40 + (uint64_t)i};
 		struct kz_launch_args a = {.grid = {(uint32_t)m.blocks, 1, 1}, .block = {32, 1, 1}, .params_bytes = sizeof m, .cooperative = 1};
-		CHECK(kz_queue_launch(q, meet, &a, &m) == KZ_OK);
+		CHECK(kz_queue_launch(q, meet, &a, (const uint8_t *)&m) == KZ_OK);
 		CHECK(sync_queue(q) == KZ_OK);
 		for (int k = 0; k < PHASES; k++) CHECK(arrived[k] == m.blocks);
 	}
@@ -157,7 +157,7 @@ static void *painters(void *arg) {
 		for (int k = 0; k < SIDE * SIDE; k++) ((float *)a)[k] = (float)(k + (int)(g * i));
 		struct pictures p = {show(&t, slot, i + 1), show(&s, slot + 1, i + 1)};
 		struct kz_launch_args args = {.grid = {SIDE, 1, 1}, .block = {32, 1, 1}, .params_bytes = sizeof p};
-		CHECK(kz_queue_launch(q, copy, &args, &p) == KZ_OK);
+		CHECK(kz_queue_launch(q, copy, &args, (const uint8_t *)&p) == KZ_OK);
 		CHECK(sync_queue(q) == KZ_OK);
 		CHECK(memcmp((void *)a, (void *)b, SIDE * SIDE * 4) == 0);
 		hide(slot), hide(slot + 1);
