@@ -7,11 +7,12 @@ import (
 	"kudzu/internal/spec"
 )
 
-const hipAPI = "internal/spec/hip.api"
-
-// writeAMD writes what backend/hip knows of HIP, and the pages that say what of CUDA corresponds to what of HIP.
+// writeAMD writes what we know of AMD's libraries, and the pages that say what of CUDA corresponds to what of them.
 func writeAMD(w *world) error {
-	if err := w.writeHIP(); err != nil {
+	if err := writeCalled(w); err != nil {
+		return err
+	}
+	if err := w.writeProviderPage(); err != nil {
 		return err
 	}
 	if err := w.writeFunctionPage(); err != nil {
@@ -19,47 +20,6 @@ func writeAMD(w *world) error {
 	}
 	w.writeEnumPage()
 	return nil
-}
-
-// writeHIP writes the constants and the functions we call, with the number of their parameters: calls are checked by it.
-func (w *world) writeHIP() error {
-	api := w.apis["hip"]
-	var o out
-	o.header("//", hipAPI)
-	o.f("// Package hip holds the numbers of HIP's interface and the functions of it that we call, under the names the vendor gives\n// them, first letter raised.\npackage hip\n\n")
-	o.f("// Func is a function of HIP.\ntype Func uint8\n\n// The functions we call.\nconst (\n")
-	first := true
-	for _, f := range api.Funcs {
-		if f.Opaque {
-			continue
-		}
-		if o.f("\t%s", goName(f.Name)); first {
-			o.f(" Func = iota")
-			first = false
-		}
-		o.f("\n")
-	}
-	o.f("\t// NumFuncs is how many there are.\n\tNumFuncs\n)\n\n")
-	o.f("// Row is what a call must know of a function.\ntype Row struct {\n\tName string\n\tParams int\n}\n\n// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
-	for _, f := range api.Funcs {
-		if !f.Opaque {
-			o.f("\t%s: {%q, %d},\n", goName(f.Name), f.Name, len(f.Params))
-		}
-	}
-	o.f("}\n\n")
-	for _, e := range api.Enums {
-		o.f("// The values of %s.\nconst (\n", e.Name)
-		for _, v := range e.Values {
-			o.f("\t%s = %d\n", goName(v.Name), v.Value)
-		}
-		o.f(")\n\n")
-	}
-	o.f("// Flags, and where things lie.\nconst (\n")
-	for _, c := range api.Consts {
-		o.f("\t%s = %s\n", strings.ReplaceAll(goName(c.Name), "_", ""), c.Value)
-	}
-	o.f(")\n")
-	return w.goFile("internal/spec/hip/zhip.go", &o)
 }
 
 // partner finds HIP's function for one of CUDA's: the row that names it, else the one whose name differs in the prefix only.

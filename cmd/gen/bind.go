@@ -101,6 +101,15 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	var body out
 	for _, b := range list {
 		imports[b.recv] = true
+		if api == "cublas" {
+			name, ok, err := w.partnerOf(b.fn)
+			if err != nil {
+				return err
+			}
+			if ok {
+				b.abroad = name
+			}
+		}
 		b.write(&body, qualify, imports)
 	}
 	var o out
@@ -131,6 +140,9 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 	o.f("func bind_%s(thread, args unsafe.Pointer) int32 {\n", rowName(b.fn))
 	if len(b.fn.Params) > 0 {
 		o.f("a := (*abi.%s)(args)\n", argsName(b))
+	}
+	if b.abroad != "" {
+		b.forward(o, b.abroad)
 	}
 	var results, call, stores out
 	var any []string

@@ -18,6 +18,7 @@ type binding struct {
 	scope  *spec.Scope
 	house  house
 	args   []argument
+	abroad string // the name a provider knows the call by, "" where only we do it
 }
 
 // pass is the way one parameter takes.

@@ -10,6 +10,7 @@ var (
 	ErrNoMemory = errors.New("out of memory")
 	ErrNotFound = errors.New("not found")
 	ErrClosed   = errors.New("closed")
+	ErrNoSensor = errors.New("the device does not tell")
 )
 
 // Unsupported is a valid program that this backend cannot run (yet): the kernel's launch fails, nothing else does.

@@ -352,6 +352,14 @@ func bind_cublasGetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasNrm2Ex)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Nrm2Ex(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -361,6 +369,14 @@ func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasNrm2Ex_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Nrm2Ex(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -370,6 +386,14 @@ func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSnrm2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -379,6 +403,14 @@ func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSnrm2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -388,6 +420,14 @@ func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDnrm2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -397,6 +437,14 @@ func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDnrm2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -406,6 +454,14 @@ func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScnrm2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -415,6 +471,14 @@ func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScnrm2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -424,6 +488,14 @@ func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDznrm2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -433,6 +505,14 @@ func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDznrm2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -442,6 +522,14 @@ func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DotEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -451,6 +539,14 @@ func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DotEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -460,6 +556,14 @@ func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotcEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DotcEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -469,6 +573,14 @@ func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotcEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DotcEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -478,6 +590,14 @@ func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -487,6 +607,14 @@ func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -496,6 +624,14 @@ func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -505,6 +641,14 @@ func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -514,6 +658,14 @@ func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotu_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -523,6 +675,14 @@ func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotu_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -532,6 +692,14 @@ func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotc_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -541,6 +709,14 @@ func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotc_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -550,6 +726,14 @@ func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotu_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -559,6 +743,14 @@ func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotu_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -568,6 +760,14 @@ func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotc_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -577,6 +777,14 @@ func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotc_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -586,6 +794,14 @@ func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScalEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ScalEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -595,6 +811,14 @@ func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScalEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.ExecutionType)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ScalEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
 		return blasCode(err)
@@ -604,6 +828,14 @@ func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSscal_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -613,6 +845,14 @@ func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSscal_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -622,6 +862,14 @@ func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDscal_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -631,6 +879,14 @@ func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDscal_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -640,6 +896,14 @@ func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCscal_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -649,6 +913,14 @@ func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCscal_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -658,6 +930,14 @@ func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsscal_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -667,6 +947,14 @@ func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsscal_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -676,6 +964,14 @@ func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZscal_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -685,6 +981,14 @@ func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZscal_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -694,6 +998,14 @@ func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdscal_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -703,6 +1015,14 @@ func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdscal_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -712,6 +1032,14 @@ func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasAxpyEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Executiontype)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).AxpyEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -721,6 +1049,14 @@ func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasAxpyEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Executiontype)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).AxpyEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -730,6 +1066,14 @@ func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSaxpy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -739,6 +1083,14 @@ func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSaxpy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -748,6 +1100,14 @@ func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDaxpy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -757,6 +1117,14 @@ func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDaxpy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -766,6 +1134,14 @@ func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCaxpy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -775,6 +1151,14 @@ func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCaxpy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -784,6 +1168,14 @@ func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZaxpy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -793,6 +1185,14 @@ func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZaxpy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -802,6 +1202,14 @@ func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScopy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -811,6 +1219,14 @@ func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScopy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -820,6 +1236,14 @@ func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDcopy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -829,6 +1253,14 @@ func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDcopy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -838,6 +1270,14 @@ func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCcopy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -847,6 +1287,14 @@ func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCcopy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -856,6 +1304,14 @@ func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZcopy_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -865,6 +1321,14 @@ func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZcopy_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -874,6 +1338,14 @@ func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSswap_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -883,6 +1355,14 @@ func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSswap_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -892,6 +1372,14 @@ func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDswap_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -901,6 +1389,14 @@ func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDswap_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -910,6 +1406,14 @@ func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCswap_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -919,6 +1423,14 @@ func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCswap_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -928,6 +1440,14 @@ func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZswap_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -937,6 +1457,14 @@ func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZswap_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -946,6 +1474,14 @@ func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIsamax_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Isamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -964,6 +1500,14 @@ func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIdamax_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Idamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -982,6 +1526,14 @@ func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIcamax_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Icamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1000,6 +1552,14 @@ func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIzamax_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Izamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1018,6 +1578,14 @@ func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIsamin_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Isamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1036,6 +1604,14 @@ func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIdamin_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Idamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1054,6 +1630,14 @@ func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIcamin_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Icamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1072,6 +1656,14 @@ func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIzamin_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Izamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1090,6 +1682,14 @@ func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSasum_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1099,6 +1699,14 @@ func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSasum_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1108,6 +1716,14 @@ func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDasum_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1117,6 +1733,14 @@ func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDasum_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1126,6 +1750,14 @@ func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScasum_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1135,6 +1767,14 @@ func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScasum_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1144,6 +1784,14 @@ func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDzasum_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1153,6 +1801,14 @@ func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDzasum_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1162,6 +1818,14 @@ func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSrot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1171,6 +1835,14 @@ func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSrot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1180,6 +1852,14 @@ func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDrot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1189,6 +1869,14 @@ func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDrot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1198,6 +1886,14 @@ func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCrot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1207,6 +1903,14 @@ func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCrot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1216,6 +1920,14 @@ func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsrot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1225,6 +1937,14 @@ func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsrot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1234,6 +1954,14 @@ func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZrot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1243,6 +1971,14 @@ func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZrot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1252,6 +1988,14 @@ func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdrot_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1261,6 +2005,14 @@ func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdrot_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
 		return blasCode(err)
@@ -1270,6 +2022,14 @@ func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1279,6 +2039,14 @@ func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1288,6 +2056,14 @@ func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1297,6 +2073,14 @@ func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1306,6 +2090,14 @@ func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1315,6 +2107,14 @@ func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1324,6 +2124,14 @@ func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1333,6 +2141,14 @@ func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1342,6 +2158,14 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1351,6 +2175,14 @@ func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1360,6 +2192,14 @@ func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1369,6 +2209,14 @@ func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1378,6 +2226,14 @@ func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1387,6 +2243,14 @@ func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1396,6 +2260,14 @@ func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1405,6 +2277,14 @@ func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1414,6 +2294,14 @@ func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1423,6 +2311,14 @@ func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1432,6 +2328,14 @@ func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1441,6 +2345,14 @@ func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1450,6 +2362,14 @@ func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1459,6 +2379,14 @@ func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1468,6 +2396,14 @@ func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
 		return blasCode(err)
@@ -1477,6 +2413,14 @@ func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
@@ -1486,6 +2430,14 @@ func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1495,6 +2447,14 @@ func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1504,6 +2464,14 @@ func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1513,6 +2481,14 @@ func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1522,6 +2498,14 @@ func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1531,6 +2515,14 @@ func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1540,6 +2532,14 @@ func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1549,6 +2549,14 @@ func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1558,6 +2566,14 @@ func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1567,6 +2583,14 @@ func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1576,6 +2600,14 @@ func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemv_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1585,6 +2617,14 @@ func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemv_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1594,6 +2634,14 @@ func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSger_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1603,6 +2651,14 @@ func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSger_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1612,6 +2668,14 @@ func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDger_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1621,6 +2685,14 @@ func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDger_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1630,6 +2702,14 @@ func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeru_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1639,6 +2719,14 @@ func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeru_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1648,6 +2736,14 @@ func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgerc_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1657,6 +2753,14 @@ func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgerc_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1666,6 +2770,14 @@ func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeru_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1675,6 +2787,14 @@ func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeru_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1684,6 +2804,14 @@ func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgerc_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1693,6 +2821,14 @@ func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgerc_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1702,6 +2838,14 @@ func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1711,6 +2855,14 @@ func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1720,6 +2872,14 @@ func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1729,6 +2889,14 @@ func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1738,6 +2906,14 @@ func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1747,6 +2923,14 @@ func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1756,6 +2940,14 @@ func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1765,6 +2957,14 @@ func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1774,6 +2974,14 @@ func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1783,6 +2991,14 @@ func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1792,6 +3008,14 @@ func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1801,6 +3025,14 @@ func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1810,6 +3042,14 @@ func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1819,6 +3059,14 @@ func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1828,6 +3076,14 @@ func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1837,6 +3093,14 @@ func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1846,6 +3110,14 @@ func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1855,6 +3127,14 @@ func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1864,6 +3144,14 @@ func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1873,6 +3161,14 @@ func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1882,6 +3178,14 @@ func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1891,6 +3195,14 @@ func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1900,6 +3212,14 @@ func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -1909,6 +3229,14 @@ func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
 		return blasCode(err)
@@ -1918,6 +3246,14 @@ func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -1927,6 +3263,14 @@ func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -1936,6 +3280,14 @@ func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -1945,6 +3297,14 @@ func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -1954,6 +3314,14 @@ func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -1963,6 +3331,14 @@ func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -1972,6 +3348,14 @@ func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -1981,6 +3365,14 @@ func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -1990,6 +3382,14 @@ func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -1999,6 +3399,14 @@ func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2008,6 +3416,14 @@ func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2017,6 +3433,14 @@ func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2026,6 +3450,14 @@ func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2035,6 +3467,14 @@ func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2044,6 +3484,14 @@ func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2053,6 +3501,14 @@ func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2062,6 +3518,14 @@ func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2071,6 +3535,14 @@ func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2080,6 +3552,14 @@ func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2089,6 +3569,14 @@ func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2098,6 +3586,14 @@ func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2107,6 +3603,14 @@ func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2116,6 +3620,14 @@ func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2125,6 +3637,14 @@ func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2152,6 +3672,14 @@ func bind_cublasSgemmEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.ComputeType), uint64(a.Algo)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).GemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -2161,6 +3689,14 @@ func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.ComputeType), uint64(a.Algo)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).GemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -2170,6 +3706,14 @@ func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2179,6 +3723,14 @@ func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2188,6 +3740,14 @@ func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2197,6 +3757,14 @@ func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2206,6 +3774,14 @@ func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2215,6 +3791,14 @@ func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2224,6 +3808,14 @@ func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2233,6 +3825,14 @@ func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2242,6 +3842,14 @@ func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2251,6 +3859,14 @@ func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).SgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2260,6 +3876,14 @@ func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2269,6 +3893,14 @@ func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2278,6 +3910,14 @@ func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2287,6 +3927,14 @@ func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2296,6 +3944,14 @@ func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2305,6 +3961,14 @@ func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2314,6 +3978,14 @@ func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmBatchedEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.Barray), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).GemmBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -2323,6 +3995,14 @@ func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmBatchedEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(a.Lda), uint64(a.Barray), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(a.Ldc), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).GemmBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), int64(a.Ldc), int64(a.BatchCount), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -2332,6 +4012,14 @@ func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmStridedBatchedEx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).GemmStridedBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -2341,6 +4029,14 @@ func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmStridedBatchedEx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).GemmStridedBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -2350,6 +4046,14 @@ func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemm)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2359,6 +4063,14 @@ func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).HgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2368,6 +4080,14 @@ func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).HgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2377,6 +4097,14 @@ func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmStridedBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).HgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2386,6 +4114,14 @@ func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmStridedBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).HgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2395,6 +4131,14 @@ func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemm_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2404,6 +4148,14 @@ func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrk_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2413,6 +4165,14 @@ func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrk_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2422,6 +4182,14 @@ func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrk_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2431,6 +4199,14 @@ func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrk_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2440,6 +4216,14 @@ func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrk_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2449,6 +4233,14 @@ func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrk_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2458,6 +4250,14 @@ func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrk_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2467,6 +4267,14 @@ func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrk_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2476,6 +4284,14 @@ func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherk_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2485,6 +4301,14 @@ func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherk_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2494,6 +4318,14 @@ func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherk_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2503,6 +4335,14 @@ func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherk_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2512,6 +4352,14 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2k_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2521,6 +4369,14 @@ func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2k_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2530,6 +4386,14 @@ func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2k_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2539,6 +4403,14 @@ func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2k_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2548,6 +4420,14 @@ func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2k_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2557,6 +4437,14 @@ func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2k_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2566,6 +4454,14 @@ func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2k_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2575,6 +4471,14 @@ func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2k_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2584,6 +4488,14 @@ func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2k_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2593,6 +4505,14 @@ func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2k_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2602,6 +4522,14 @@ func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2k_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2611,6 +4539,14 @@ func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2k_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2620,6 +4556,14 @@ func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrkx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2629,6 +4573,14 @@ func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrkx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2638,6 +4590,14 @@ func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrkx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2647,6 +4607,14 @@ func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrkx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2656,6 +4624,14 @@ func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrkx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2665,6 +4641,14 @@ func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrkx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2674,6 +4658,14 @@ func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrkx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2683,6 +4675,14 @@ func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrkx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2692,6 +4692,14 @@ func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherkx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2701,6 +4709,14 @@ func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherkx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2710,6 +4726,14 @@ func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherkx)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2719,6 +4743,14 @@ func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherkx_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2728,6 +4760,14 @@ func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2737,6 +4777,14 @@ func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2746,6 +4794,14 @@ func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2755,6 +4811,14 @@ func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2764,6 +4828,14 @@ func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2773,6 +4845,14 @@ func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2782,6 +4862,14 @@ func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2791,6 +4879,14 @@ func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2800,6 +4896,14 @@ func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2809,6 +4913,14 @@ func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2818,6 +4930,14 @@ func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2827,6 +4947,14 @@ func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2836,6 +4964,14 @@ func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
 		return blasCode(err)
@@ -2845,6 +4981,14 @@ func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
 		return blasCode(err)
@@ -2854,6 +4998,14 @@ func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
 		return blasCode(err)
@@ -2863,6 +5015,14 @@ func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
 		return blasCode(err)
@@ -2872,6 +5032,14 @@ func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
 		return blasCode(err)
@@ -2881,6 +5049,14 @@ func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
 		return blasCode(err)
@@ -2890,6 +5066,14 @@ func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
 		return blasCode(err)
@@ -2899,6 +5083,14 @@ func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
 		return blasCode(err)
@@ -2908,6 +5100,14 @@ func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2917,6 +5117,14 @@ func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2926,6 +5134,14 @@ func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2935,6 +5151,14 @@ func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2944,6 +5168,14 @@ func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2953,6 +5185,14 @@ func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2962,6 +5202,14 @@ func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmm_v2)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -2971,6 +5219,14 @@ func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmm_v2_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -2980,6 +5236,14 @@ func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -2989,6 +5253,14 @@ func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -2998,6 +5270,14 @@ func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -3007,6 +5287,14 @@ func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -3016,6 +5304,14 @@ func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -3025,6 +5321,14 @@ func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -3034,6 +5338,14 @@ func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsmBatched)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -3043,6 +5355,14 @@ func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsmBatched_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -3052,6 +5372,14 @@ func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgeam)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3061,6 +5389,14 @@ func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgeam_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3070,6 +5406,14 @@ func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgeam)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3079,6 +5423,14 @@ func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgeam_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3088,6 +5440,14 @@ func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeam)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3097,6 +5457,14 @@ func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeam_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3106,6 +5474,14 @@ func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeam)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3115,6 +5491,14 @@ func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeam_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3124,6 +5508,14 @@ func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdgmm)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3133,6 +5525,14 @@ func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdgmm_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3142,6 +5542,14 @@ func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdgmm)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3151,6 +5559,14 @@ func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdgmm_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3160,6 +5576,14 @@ func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdgmm)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3169,6 +5593,14 @@ func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdgmm_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -3178,6 +5610,14 @@ func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdgmm)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -3187,6 +5627,14 @@ func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdgmm_64)(args)
+	if cublas.Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
 	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)

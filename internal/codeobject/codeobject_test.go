@@ -382,10 +382,20 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if o, err := Read(b); err == nil {
+		o, err := Read(b)
+		if err == nil {
 			_, _ = o.Bind(func(string) (uint64, bool) { return 1, true })
 		}
-		_, _ = Link(b)
+		out, e := Link(b)
+		if e != nil || err != nil {
+			return
+		}
+		if len(out) > 4*len(b)+1<<20 {
+			t.Fatalf("%d bytes became %d", len(b), len(out))
+		}
+		if _, err := Read(out); err != nil {
+			t.Fatalf("what was linked: %v", err)
+		}
 	})
 }
 

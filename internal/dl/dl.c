@@ -21,12 +21,22 @@ const char *kz_dl_file(void *addr) {
 }
 
 /* Passing more integer arguments than the callee takes is harmless in the System V and AAPCS64 conventions: the
-   caller owns the argument area. So one shape serves every function. */
+   caller owns the argument area. So one shape serves every function, and a longer one the few that take more. */
 uint64_t kz_dl_call(void *fn, const uint64_t *a) {
     typedef uint64_t (*call16)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                                uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
     return ((call16)fn)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14],
                         a[15]);
+}
+
+uint64_t kz_dl_call32(void *fn, const uint64_t *a) {
+    typedef uint64_t (*call32)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+    return ((call32)fn)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14],
+                        a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
+                        a[28], a[29], a[30], a[31]);
 }
 
 /* A library's stream came to a meeting: tell Go, and keep the stream until Go is done. The record and its second

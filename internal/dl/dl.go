@@ -9,6 +9,7 @@ package dl
 #include <stdlib.h>
 #include "dl.h"
 #cgo noescape kz_dl_call
+#cgo noescape kz_dl_call32
 */
 import "C"
 
@@ -34,8 +35,11 @@ type Func struct {
 	addr unsafe.Pointer
 }
 
-// MaxArgs is how many arguments a call may have.
-const MaxArgs = 16
+// MaxArgs is how many arguments a call may have; most have fewer than fewArgs, and a cheaper way.
+const (
+	MaxArgs = 32
+	fewArgs = 16
+)
 
 // ErrMissing reports a name that a library does not have.
 var ErrMissing = errors.New("symbol missing")
@@ -94,6 +98,9 @@ func (f *Func) Call(args ...uintptr) uintptr {
 	var a [MaxArgs]C.uint64_t
 	for i, v := range args {
 		a[i] = C.uint64_t(v)
+	}
+	if len(args) > fewArgs {
+		return uintptr(C.kz_dl_call32(f.addr, &a[0]))
 	}
 	return uintptr(C.kz_dl_call(f.addr, &a[0]))
 }

@@ -7,6 +7,7 @@ const char *kz_dl_error(void);
 void *kz_dl_sym(void *handle, const char *name);
 const char *kz_dl_file(void *addr);
 uint64_t kz_dl_call(void *fn, const uint64_t *a);
+uint64_t kz_dl_call32(void *fn, const uint64_t *a);
 struct kz_meeting {
     int ready, done; /* eventfds */
 };

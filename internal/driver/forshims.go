@@ -51,3 +51,27 @@ func (t *Thread) DeviceUsage(dev cu.CUdevice) (free, total uint64, err error) {
 
 // GiveMemory frees what TakeMemory gave, once the work of its context is done.
 func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }
+
+// Abroad lets a library of the device's vendor put work into a stream. Not done: the device has no such libraries, or the stream
+// is being captured, where only work of ours can be recorded.
+func (t *Thread) Abroad(stream cu.CUstream, what string, work func(backend.Where) error) (done bool, err error) {
+	st, err := t.stream(stream)
+	if err != nil {
+		return false, err
+	}
+	q, ok := st.q.(backend.Abroad)
+	if !ok || st.capture.Load() != nil {
+		return false, nil
+	}
+	return true, st.ctx.fail(st.enqueue(func(backend.Queue) error { return q.Abroad(what, work) }))
+}
+
+// Monitor is what a device can tell of itself beside what its backend needs, nil where it cannot.
+func (t *Thread) Monitor(dev cu.CUdevice) (backend.Monitor, error) {
+	d, err := t.device(dev)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := d.dev.(backend.Monitor)
+	return m, nil
+}

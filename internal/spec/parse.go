@@ -167,7 +167,7 @@ func (p *parser) enumeration(rest string) error {
 	if err != nil || len(head) != 1 {
 		return errors.Join(err, fmt.Errorf("enum row %q", rest))
 	}
-	p.enum = &Enum{Name: head[0], Tag: x["tag"], Span: span}
+	p.enum = &Enum{Name: head[0], Tag: x["tag"], For: x["for"], Span: span}
 	p.api.Enums = append(p.api.Enums, p.enum)
 	return nil
 }
@@ -188,11 +188,11 @@ func (p *parser) enumerator(row string) error {
 		}
 		right = right[:i] + right[i+len(quoted):]
 	}
-	head, span, _, err := marks(strings.Fields(right))
+	head, span, x, err := marks(strings.Fields(right))
 	if err != nil || len(head) != 1 {
 		return errors.Join(err, fmt.Errorf("value of %s", name))
 	}
-	v.Span = span
+	v.Span, v.For = span, x["for"]
 	if v.Value, err = strconv.ParseInt(head[0], 0, 64); err != nil {
 		return fmt.Errorf("value of %s: %w", name, err)
 	}

@@ -63,6 +63,7 @@ type Rename struct {
 // Enum is a C enumeration.
 type Enum struct {
 	Name, Tag string
+	For       string // of a library that we call: the enumeration of CUDA that it stands in for
 	Values    []EnumValue
 	Span
 }
@@ -72,6 +73,7 @@ type EnumValue struct {
 	Name  string
 	Value int64
 	Text  string
+	For   string // of a library that we call: the enumerator of CUDA that it stands in for
 	Span
 }
 

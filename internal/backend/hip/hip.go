@@ -60,7 +60,7 @@ func (b *Backend) Name() string { return "hip" }
 // sonames of the library, newest first, and the folders beside the loader's own that ROCm lies in.
 var (
 	sonames = []string{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}
-	folders = []string{"", "/opt/rocm/lib/", "/opt/rocm/lib64/"}
+	folders = []string{"/opt/rocm/lib/", "/opt/rocm/lib64/"}
 )
 
 // Open loads the library and lists its devices. The first answer stays: a library that found no device will not find one.
@@ -140,39 +140,9 @@ func hint(err error) string {
 
 // library opens libamdhip64. KUDZU_HIP_LIBRARY names it outright.
 func (b *Backend) library() (*dl.Library, error) {
-	path := b.cfg.Library
-	if path == "" {
-		path = b.cfg.Env("KUDZU_HIP_LIBRARY")
+	look := dl.Look{What: "ROCm", Path: b.cfg.Library, Names: sonames, Folders: folders, Symbol: hip.Rows[hip.HipInit].Name}
+	if look.Path == "" {
+		look.Path = b.cfg.Env("KUDZU_HIP_LIBRARY")
 	}
-	var list []string
-	if path != "" {
-		list = []string{path}
-	} else {
-		for _, dir := range folders {
-			for _, s := range sonames {
-				list = append(list, dir+s)
-			}
-		}
-	}
-	err := errors.New("no libamdhip64.so.7, .6 or .5 found")
-	for _, p := range list {
-		if strings.HasPrefix(p, "/") {
-			if _, e := os.Stat(p); e != nil {
-				if path != "" {
-					err = e
-				}
-				continue
-			}
-		}
-		lib, e := dl.Open(p)
-		if e == nil {
-			if _, e = lib.Find(hip.Rows[hip.HipInit].Name); e == nil {
-				return lib, nil
-			}
-		}
-		if path != "" || !strings.Contains(e.Error(), "No such file") {
-			err = e
-		}
-	}
-	return nil, fmt.Errorf("ROCm: %w", err)
+	return look.Open()
 }

@@ -18,7 +18,10 @@ type queue struct {
 	closed atomic.Bool
 }
 
-var _ backend.Callbacks = (*queue)(nil)
+var (
+	_ backend.Callbacks = (*queue)(nil)
+	_ backend.Abroad    = (*queue)(nil)
+)
 
 // NewQueue makes a stream that does not wait for the legacy one: which streams wait for which is the driver's affair.
 func (d *device) NewQueue(priority int) (backend.Queue, error) {
@@ -124,6 +127,17 @@ func (q *queue) launch(c *code, l *backend.Launch) error {
 	put(b, 32, hip.HIPLAUNCHPARAMEND)
 	put(b, extra, uint64(n))
 	return q.call(hip.HipModuleLaunchKernel, append(args, 0, uintptr(at))...)
+}
+
+// Abroad lets a library of ROCm's put work into the stream.
+func (q *queue) Abroad(what string, fn func(backend.Where) error) error {
+	if q.closed.Load() {
+		return backend.ErrClosed
+	}
+	q.last.Store(&what)
+	return q.fault(q.dev.do(func() error {
+		return fn(backend.Where{Runtime: q.dev.b.Name(), Version: q.dev.api.version, Device: q.dev.ordinal, Stream: q.stream})
+	}))
 }
 
 // Copy relies on unified addressing: the library knows host from device, and one device from another.

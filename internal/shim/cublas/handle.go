@@ -65,6 +65,7 @@ func Close(d *driver.Thread, h uint64) error {
 	if x == nil {
 		return notInitialized
 	}
+	x.drop()
 	x.space.Drop(d)
 	x.sums.Drop(d)
 	return nil

@@ -5,7 +5,7 @@
 package hip
 
 // Func is a function of HIP.
-type Func uint8
+type Func uint16
 
 // The functions we call.
 const (

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"kudzu/internal/spec"
+)
+
+// partnerOf finds the function of rocBLAS that a row of cuBLAS may be forwarded to, with the name the provider knows the call by.
+// A 64-bit row is forwarded as the plain one: the provider refuses numbers that do not fit.
+func (w *world) partnerOf(f *spec.Func) (name string, ok bool, err error) {
+	name = strings.TrimSuffix(f.Name, "_64")
+	var to *spec.Func
+	for _, g := range w.apis["rocblas"].Funcs {
+		if g.For == name && !g.Opaque && g.Group != "handles" {
+			to = g
+		}
+	}
+	if to == nil {
+		return "", false, nil
+	}
+	if to.Go == byHand {
+		return name, true, nil
+	}
+	if len(to.Params) != len(f.Params) {
+		return "", false, fmt.Errorf("rocblas.api: %s has %d parameters, %s has %d", to.Name, len(to.Params), f.Name, len(f.Params))
+	}
+	for i, p := range f.Params {
+		q := to.Params[i]
+		a, b := w.class("cublas", p.Type), w.class("rocblas", q.Type)
+		if strings.HasSuffix(f.Name, "_64") && b == "int" {
+			b = a // numbers that fit go over; a place for 64 bits is no place for 32
+			if p.Type.Ptr || a != "int64" {
+				return "", false, nil
+			}
+		}
+		if strings.HasSuffix(f.Name, "_64") && b == "pointer to int" {
+			return "", false, nil
+		}
+		if a != b {
+			return "", false, fmt.Errorf("rocblas.api: %s of %s is %s, %s of %s is %s", q.Name, to.Name, b, p.Name, f.Name, a)
+		}
+	}
+	return name, true, nil
+}
+
+// class is what a parameter is, in the same words for both interfaces. An enumeration is CUDA's.
+func (w *world) class(api string, t *spec.Type) string {
+	scope := w.apis[api].Scope(13)
+	if t.Ptr {
+		if e := scope.Underlying(t.Elem); !t.Elem.Ptr && e.Name == "int" {
+			return "pointer to int"
+		}
+		return "pointer"
+	}
+	if t.Name == "cublasHandle_t" || t.Name == "rocblas_handle" {
+		return "handle"
+	}
+	for _, from := range []string{"rocblas", "cublas", "cudart"} {
+		for _, e := range w.apis[from].Enums {
+			if e.Name == t.Name {
+				if e.For != "" {
+					return e.For
+				}
+				return e.Name
+			}
+		}
+	}
+	switch u := scope.Underlying(t).Name; u {
+	case "long long", "int64_t", "long long int":
+		return "int64"
+	default:
+		return u
+	}
+}
+
+// forward writes the question whether something other than our kernels does the call.
+func (b *binding) forward(o *out, name string) {
+	var args []string
+	for i, p := range b.fn.Params {
+		field := "a." + argField(i, p)
+		if u := b.scope.Underlying(p.Type); !p.Type.Ptr && u.Name == "int" {
+			field = "int32(" + field + ")"
+		}
+		args = append(args, "uint64("+field+")")
+	}
+	o.f("if cublas.Elsewhere() {\nif done, err := (*cublas.Thread)(thread).Forward(%q, %s); done {\nif err != nil {\nreturn %s\n}\nreturn 0\n}\n}\n", name, strings.Join(args, ", "), b.house.code)
+}

@@ -1,0 +1,70 @@
+package dl
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Look says how to find a library.
+type Look struct {
+	What    string   // what is missing when it is missing, for messages
+	Path    string   // the file outright; "" tries the names
+	Names   []string // sonames, the best first
+	Folders []string // where the vendor puts it, after the loader's own
+	Symbol  string   // a function that it must have: a file of that name may be something else
+}
+
+// Open loads the first library that answers. Files that are not there are passed over in silence; one that is there and does
+// not load is what the error tells of.
+func (l *Look) Open() (*Library, error) {
+	list := l.Names
+	for _, dir := range l.Folders {
+		for _, n := range l.Names {
+			list = append(list[:len(list):len(list)], dir+n)
+		}
+	}
+	if l.Path != "" {
+		list = []string{l.Path}
+	}
+	err := errors.New("no " + enumerate(l.Names) + " found")
+	for _, p := range list {
+		if strings.HasPrefix(p, "/") {
+			if _, e := os.Stat(p); e != nil {
+				if l.Path != "" {
+					err = e
+				}
+				continue
+			}
+		}
+		lib, e := Open(p)
+		if e == nil {
+			if _, e = lib.Find(l.Symbol); e == nil {
+				return lib, nil
+			}
+		}
+		if l.Path != "" || !strings.Contains(e.Error(), "No such file") {
+			err = e
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", l.What, err)
+}
+
+// enumerate writes libx.so.7, .6 or .5.
+func enumerate(names []string) string {
+	var s strings.Builder
+	for i, n := range names {
+		switch {
+		case i == 0:
+			s.WriteString(n)
+			continue
+		case i == len(names)-1:
+			s.WriteString(" or ")
+		default:
+			s.WriteString(", ")
+		}
+		s.WriteString(n[strings.LastIndexByte(n, '.'):])
+	}
+	return s.String()
+}

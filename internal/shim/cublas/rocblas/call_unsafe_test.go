@@ -1,0 +1,86 @@
+package rocblas_test
+
+import (
+	"encoding/binary"
+	"math"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"kudzu/internal/bind"
+	"kudzu/internal/driver"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec"
+)
+
+var table = sync.OnceValues(func() (*spec.API, error) { return spec.Load("cublas") })
+
+func find(name string) int {
+	for i := range bind.Handlers {
+		if bind.Handlers[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func bound(name string) bool { return find(name) >= 0 }
+
+// call makes a call as a stub does: arguments packed as C lays out a structure of them.
+func (r *rig) call(name string, args []uint64) int32 {
+	r.t.Helper()
+	api, err := table()
+	r.ok(err)
+	at := find(name)
+	if at < 0 {
+		r.t.Fatalf("%s is not bound", name)
+	}
+	var block []byte
+	for _, f := range api.Funcs {
+		if f.Name != name {
+			continue
+		}
+		if len(f.Params) != len(args) {
+			r.t.Fatalf("%s takes %d arguments, not %d", name, len(f.Params), len(args))
+		}
+		for i, p := range f.Params {
+			size, align, err := api.Scope(13).Size(p.Type)
+			r.ok(err)
+			for len(block)%align != 0 {
+				block = append(block, 0)
+			}
+			block = append(block, binary.LittleEndian.AppendUint64(nil, args[i])[:size]...)
+		}
+	}
+	words := make([]uint64, len(block)/8+1)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words)), block)
+	return bind.Handlers[at].Call(unsafe.Pointer(r.th), unsafe.Pointer(&words[0]))
+}
+
+// host is two floats in memory of the program.
+func (r *rig) host(a, b float32) uint64 {
+	p := &[2]float32{a, b}
+	var pin runtime.Pinner
+	pin.Pin(p)
+	r.t.Cleanup(pin.Unpin)
+	return uint64(hostmem.Of(&p[0]))
+}
+
+func (r *rig) upload(v []float32) driver.DevPtr {
+	r.t.Helper()
+	p, err := r.th.MemAlloc(uint64(4 * len(v)))
+	r.ok(err)
+	r.ok(r.th.MemcpyHtoD(p, hostmem.Of(&v[0]), uint64(4*len(v))))
+	return p
+}
+
+func (r *rig) download(p driver.DevPtr, n int) []float32 {
+	r.t.Helper()
+	b := make([]byte, 4*n)
+	r.ok(r.th.MemcpyDtoH(hostmem.Of(&b[0]), p, uint64(len(b))))
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}
