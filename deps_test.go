@@ -49,7 +49,7 @@ var rules = []rule{
 	{room: "shim/cublas", may: "shim driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},
 	{room: "shim/cublaslt", may: "driver shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
-	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/lt spec/hipblaslt spec/rt logx"},
+	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
 	{room: "shim/nvml", may: "backend driver hostmem roster spec/cu spec/nv logx"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
 	// border

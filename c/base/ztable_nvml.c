@@ -43,7 +43,7 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_lazy_nvml, // 33 nvmlDeviceGetName
 	kz_lazy_nvml, // 34 nvmlDeviceGetBrand
 	kz_lazy_nvml, // 35 nvmlDeviceGetIndex
-	kz_none_nvml, // 36 nvmlDeviceGetSerial
+	kz_lazy_nvml, // 36 nvmlDeviceGetSerial
 	kz_none_nvml, // 37 nvmlDeviceGetModuleId
 	kz_none_nvml, // 38 nvmlDeviceGetC2cModeInfoV
 	kz_none_nvml, // 39 nvmlDeviceGetMemoryAffinity
@@ -74,7 +74,7 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 64 nvmlDeviceGetCurrPcieLinkGeneration
 	kz_none_nvml, // 65 nvmlDeviceGetCurrPcieLinkWidth
 	kz_none_nvml, // 66 nvmlDeviceGetPcieThroughput
-	kz_none_nvml, // 67 nvmlDeviceGetPcieReplayCounter
+	kz_lazy_nvml, // 67 nvmlDeviceGetPcieReplayCounter
 	kz_lazy_nvml, // 68 nvmlDeviceGetClockInfo
 	kz_lazy_nvml, // 69 nvmlDeviceGetMaxClockInfo
 	kz_none_nvml, // 70 nvmlDeviceGetGpcClkVfOffset
@@ -85,8 +85,8 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 75 nvmlDeviceGetSupportedMemoryClocks
 	kz_none_nvml, // 76 nvmlDeviceGetSupportedGraphicsClocks
 	kz_none_nvml, // 77 nvmlDeviceGetAutoBoostedClocksEnabled
-	kz_none_nvml, // 78 nvmlDeviceGetFanSpeed
-	kz_none_nvml, // 79 nvmlDeviceGetFanSpeed_v2
+	kz_lazy_nvml, // 78 nvmlDeviceGetFanSpeed
+	kz_lazy_nvml, // 79 nvmlDeviceGetFanSpeed_v2
 	kz_none_nvml, // 80 nvmlDeviceGetFanSpeedRPM
 	kz_none_nvml, // 81 nvmlDeviceGetTargetFanSpeed
 	kz_none_nvml, // 82 nvmlDeviceGetMinMaxFanSpeed
@@ -95,7 +95,7 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_lazy_nvml, // 85 nvmlDeviceGetTemperature
 	kz_none_nvml, // 86 nvmlDeviceGetCoolerInfo
 	kz_lazy_nvml, // 87 nvmlDeviceGetTemperatureV
-	kz_none_nvml, // 88 nvmlDeviceGetTemperatureThreshold
+	kz_lazy_nvml, // 88 nvmlDeviceGetTemperatureThreshold
 	kz_none_nvml, // 89 nvmlDeviceGetMarginTemperature
 	kz_none_nvml, // 90 nvmlDeviceGetThermalSettings
 	kz_none_nvml, // 91 nvmlDeviceGetPerformanceState
@@ -115,12 +115,12 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 105 nvmlDeviceGetPerformanceModes
 	kz_none_nvml, // 106 nvmlDeviceGetCurrentClockFreqs
 	kz_none_nvml, // 107 nvmlDeviceGetPowerManagementMode
-	kz_none_nvml, // 108 nvmlDeviceGetPowerManagementLimit
-	kz_none_nvml, // 109 nvmlDeviceGetPowerManagementLimitConstraints
-	kz_none_nvml, // 110 nvmlDeviceGetPowerManagementDefaultLimit
-	kz_none_nvml, // 111 nvmlDeviceGetPowerUsage
+	kz_lazy_nvml, // 108 nvmlDeviceGetPowerManagementLimit
+	kz_lazy_nvml, // 109 nvmlDeviceGetPowerManagementLimitConstraints
+	kz_lazy_nvml, // 110 nvmlDeviceGetPowerManagementDefaultLimit
+	kz_lazy_nvml, // 111 nvmlDeviceGetPowerUsage
 	kz_none_nvml, // 112 nvmlDeviceGetTotalEnergyConsumption
-	kz_none_nvml, // 113 nvmlDeviceGetEnforcedPowerLimit
+	kz_lazy_nvml, // 113 nvmlDeviceGetEnforcedPowerLimit
 	kz_none_nvml, // 114 nvmlDeviceGetGpuOperationMode
 	kz_lazy_nvml, // 115 nvmlDeviceGetMemoryInfo
 	kz_lazy_nvml, // 116 nvmlDeviceGetMemoryInfo_v2
@@ -146,7 +146,7 @@ KZ_EXPORT void *kz_table_nvml[] = {
 	kz_none_nvml, // 136 nvmlDeviceGetFBCStats
 	kz_none_nvml, // 137 nvmlDeviceGetFBCSessions
 	kz_none_nvml, // 138 nvmlDeviceGetDriverModel_v2
-	kz_none_nvml, // 139 nvmlDeviceGetVbiosVersion
+	kz_lazy_nvml, // 139 nvmlDeviceGetVbiosVersion
 	kz_none_nvml, // 140 nvmlDeviceGetBridgeChipInfo
 	kz_lazy_nvml, // 141 nvmlDeviceGetComputeRunningProcesses_v3
 	kz_lazy_nvml, // 142 nvmlDeviceGetGraphicsRunningProcesses_v3
@@ -415,11 +415,11 @@ KZ_EXPORT void *kz_table_nvml[] = {
 
 const uint8_t kz_kind_nvml[] = {
 	2,2,2,1,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,2,2,0,2,0,2,0,2,2,2,2,0,0,0,0,0,0,0,0,0,2,0,2,
-	2,2,0,0,0,0,0,0,2,2,2,0,2,0,0,0,0,0,0,0,2,2,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,2,0,2,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,
-	0,0,0,2,2,0,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,
+	0,2,2,0,2,0,2,0,2,2,2,2,2,0,0,0,0,0,0,0,0,2,0,2,
+	2,2,0,0,0,0,0,0,2,2,2,0,2,0,0,0,0,0,0,2,2,2,0,0,
+	0,0,0,0,0,0,2,2,0,0,0,0,0,2,0,2,2,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,0,2,0,2,2,2,2,0,
+	0,0,0,2,2,0,0,0,2,0,0,0,0,0,0,0,0,0,0,2,0,2,2,2,
 	0,2,0,0,0,0,0,2,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

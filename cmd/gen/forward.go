@@ -85,5 +85,5 @@ func (b *binding) forward(o *out, name string) {
 		}
 		args = append(args, "uint64("+field+")")
 	}
-	o.f("if cublas.Elsewhere() {\nif done, err := (*cublas.Thread)(thread).Forward(%q, %s); done {\nif err != nil {\nreturn %s\n}\nreturn 0\n}\n}\n", name, strings.Join(args, ", "), b.house.code)
+	o.f("if (*cublas.Thread)(thread).Elsewhere() {\nif done, err := (*cublas.Thread)(thread).Forward(%q, %s); done {\nif err != nil {\nreturn %s\n}\nreturn 0\n}\n}\n", name, strings.Join(args, ", "), b.house.code)
 }

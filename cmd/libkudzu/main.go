@@ -13,6 +13,10 @@ import (
 	"kudzu/internal/cudart"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/shim/cublas"
+	"kudzu/internal/shim/cublas/rocblas"
+	"kudzu/internal/shim/cublaslt"
+	"kudzu/internal/shim/cublaslt/hipblaslt"
 )
 
 // A c-shared library has no main, so this is the only place that can hand the door its handlers.
@@ -30,6 +34,8 @@ func start() error {
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
 	driver.Start(devices.All(devices.Config{}), abi.CallOut, abi.CallBack, abi.CallQuiet)
+	cublas.Use(rocblas.New(rocblas.Config{}))
+	cublaslt.Use(hipblaslt.New(hipblaslt.Config{}))
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

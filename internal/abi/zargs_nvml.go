@@ -109,6 +109,14 @@ type NvmlDeviceGetIndex struct {
 	Index  uint64
 }
 
+type NvmlDeviceGetSerial struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Serial uint64
+	Length uint32
+}
+
 type NvmlDeviceGetTopologyCommonAncestor struct {
 	_ structs.HostLayout
 
@@ -169,6 +177,13 @@ type NvmlDeviceGetPciInfo_v3 struct {
 	Pci    uint64
 }
 
+type NvmlDeviceGetPcieReplayCounter struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Value  uint64
+}
+
 type NvmlDeviceGetClockInfo struct {
 	_ structs.HostLayout
 
@@ -185,6 +200,21 @@ type NvmlDeviceGetMaxClockInfo struct {
 	Clock  uint64
 }
 
+type NvmlDeviceGetFanSpeed struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Speed  uint64
+}
+
+type NvmlDeviceGetFanSpeed_v2 struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Fan    uint32
+	Speed  uint64
+}
+
 type NvmlDeviceGetTemperature struct {
 	_ structs.HostLayout
 
@@ -198,6 +228,50 @@ type NvmlDeviceGetTemperatureV struct {
 
 	Device      uint64
 	Temperature uint64
+}
+
+type NvmlDeviceGetTemperatureThreshold struct {
+	_ structs.HostLayout
+
+	Device        uint64
+	ThresholdType uint32
+	Temp          uint64
+}
+
+type NvmlDeviceGetPowerManagementLimit struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Limit  uint64
+}
+
+type NvmlDeviceGetPowerManagementLimitConstraints struct {
+	_ structs.HostLayout
+
+	Device   uint64
+	MinLimit uint64
+	MaxLimit uint64
+}
+
+type NvmlDeviceGetPowerManagementDefaultLimit struct {
+	_ structs.HostLayout
+
+	Device       uint64
+	DefaultLimit uint64
+}
+
+type NvmlDeviceGetPowerUsage struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Power  uint64
+}
+
+type NvmlDeviceGetEnforcedPowerLimit struct {
+	_ structs.HostLayout
+
+	Device uint64
+	Limit  uint64
 }
 
 type NvmlDeviceGetMemoryInfo struct {
@@ -248,6 +322,14 @@ type NvmlDeviceGetUtilizationRates struct {
 
 	Device      uint64
 	Utilization uint64
+}
+
+type NvmlDeviceGetVbiosVersion struct {
+	_ structs.HostLayout
+
+	Device  uint64
+	Version uint64
+	Length  uint32
 }
 
 type NvmlDeviceGetComputeRunningProcesses_v3 struct {

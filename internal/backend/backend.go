@@ -55,6 +55,7 @@ type Info struct {
 	Peers        bool // device code may touch memory of the backend's other devices
 	Cooperative  bool
 	Integrated   bool
+	Abroad       bool // its queues take work from libraries of its vendor: they are Abroad
 }
 
 // Memory is a device's memory. Copies and fills are queue work; this is allocation only.

@@ -352,7 +352,7 @@ func bind_cublasGetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasNrm2Ex)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -369,7 +369,7 @@ func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasNrm2Ex_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -386,7 +386,7 @@ func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSnrm2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -403,7 +403,7 @@ func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSnrm2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -420,7 +420,7 @@ func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDnrm2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -437,7 +437,7 @@ func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDnrm2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -454,7 +454,7 @@ func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScnrm2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -471,7 +471,7 @@ func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScnrm2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -488,7 +488,7 @@ func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDznrm2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -505,7 +505,7 @@ func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDznrm2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -522,7 +522,7 @@ func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -539,7 +539,7 @@ func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -556,7 +556,7 @@ func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotcEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -573,7 +573,7 @@ func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDotcEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -590,7 +590,7 @@ func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -607,7 +607,7 @@ func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -624,7 +624,7 @@ func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -641,7 +641,7 @@ func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -658,7 +658,7 @@ func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotu_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -675,7 +675,7 @@ func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotu_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -692,7 +692,7 @@ func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotc_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -709,7 +709,7 @@ func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdotc_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -726,7 +726,7 @@ func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotu_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -743,7 +743,7 @@ func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotu_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -760,7 +760,7 @@ func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotc_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -777,7 +777,7 @@ func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdotc_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -794,7 +794,7 @@ func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScalEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -811,7 +811,7 @@ func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScalEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.ExecutionType)); done {
 			if err != nil {
 				return blasCode(err)
@@ -828,7 +828,7 @@ func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSscal_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -845,7 +845,7 @@ func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSscal_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -862,7 +862,7 @@ func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDscal_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -879,7 +879,7 @@ func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDscal_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -896,7 +896,7 @@ func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCscal_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -913,7 +913,7 @@ func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCscal_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -930,7 +930,7 @@ func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsscal_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -947,7 +947,7 @@ func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsscal_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -964,7 +964,7 @@ func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZscal_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -981,7 +981,7 @@ func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZscal_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -998,7 +998,7 @@ func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdscal_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1015,7 +1015,7 @@ func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdscal_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1032,7 +1032,7 @@ func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasAxpyEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Executiontype)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1049,7 +1049,7 @@ func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasAxpyEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Executiontype)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1066,7 +1066,7 @@ func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSaxpy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1083,7 +1083,7 @@ func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSaxpy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1100,7 +1100,7 @@ func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDaxpy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1117,7 +1117,7 @@ func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDaxpy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1134,7 +1134,7 @@ func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCaxpy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1151,7 +1151,7 @@ func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCaxpy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1168,7 +1168,7 @@ func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZaxpy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1185,7 +1185,7 @@ func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZaxpy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1202,7 +1202,7 @@ func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScopy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1219,7 +1219,7 @@ func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScopy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1236,7 +1236,7 @@ func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDcopy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1253,7 +1253,7 @@ func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDcopy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1270,7 +1270,7 @@ func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCcopy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1287,7 +1287,7 @@ func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCcopy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1304,7 +1304,7 @@ func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZcopy_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1321,7 +1321,7 @@ func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZcopy_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1338,7 +1338,7 @@ func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSswap_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1355,7 +1355,7 @@ func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSswap_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1372,7 +1372,7 @@ func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDswap_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1389,7 +1389,7 @@ func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDswap_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1406,7 +1406,7 @@ func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCswap_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1423,7 +1423,7 @@ func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCswap_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1440,7 +1440,7 @@ func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZswap_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -1457,7 +1457,7 @@ func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZswap_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1474,7 +1474,7 @@ func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIsamax_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1500,7 +1500,7 @@ func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIdamax_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1526,7 +1526,7 @@ func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIcamax_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1552,7 +1552,7 @@ func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIzamax_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1578,7 +1578,7 @@ func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIsamin_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1604,7 +1604,7 @@ func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIdamin_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1630,7 +1630,7 @@ func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIcamin_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1656,7 +1656,7 @@ func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIzamin_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1682,7 +1682,7 @@ func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSasum_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1699,7 +1699,7 @@ func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSasum_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1716,7 +1716,7 @@ func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDasum_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1733,7 +1733,7 @@ func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDasum_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1750,7 +1750,7 @@ func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScasum_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1767,7 +1767,7 @@ func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScasum_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1784,7 +1784,7 @@ func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDzasum_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1801,7 +1801,7 @@ func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDzasum_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1818,7 +1818,7 @@ func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSrot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1835,7 +1835,7 @@ func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSrot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1852,7 +1852,7 @@ func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDrot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1869,7 +1869,7 @@ func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDrot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1886,7 +1886,7 @@ func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCrot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1903,7 +1903,7 @@ func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCrot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1920,7 +1920,7 @@ func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsrot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1937,7 +1937,7 @@ func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsrot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1954,7 +1954,7 @@ func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZrot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1971,7 +1971,7 @@ func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZrot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -1988,7 +1988,7 @@ func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdrot_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2005,7 +2005,7 @@ func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdrot_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2022,7 +2022,7 @@ func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2039,7 +2039,7 @@ func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2056,7 +2056,7 @@ func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2073,7 +2073,7 @@ func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2090,7 +2090,7 @@ func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2107,7 +2107,7 @@ func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2124,7 +2124,7 @@ func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2141,7 +2141,7 @@ func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2158,7 +2158,7 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2175,7 +2175,7 @@ func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2192,7 +2192,7 @@ func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2209,7 +2209,7 @@ func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2226,7 +2226,7 @@ func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2243,7 +2243,7 @@ func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2260,7 +2260,7 @@ func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2277,7 +2277,7 @@ func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2294,7 +2294,7 @@ func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2311,7 +2311,7 @@ func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2328,7 +2328,7 @@ func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2345,7 +2345,7 @@ func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2362,7 +2362,7 @@ func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2379,7 +2379,7 @@ func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2396,7 +2396,7 @@ func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2413,7 +2413,7 @@ func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2430,7 +2430,7 @@ func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2447,7 +2447,7 @@ func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2464,7 +2464,7 @@ func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2481,7 +2481,7 @@ func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2498,7 +2498,7 @@ func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2515,7 +2515,7 @@ func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2532,7 +2532,7 @@ func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2549,7 +2549,7 @@ func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2566,7 +2566,7 @@ func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2583,7 +2583,7 @@ func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2600,7 +2600,7 @@ func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemv_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2617,7 +2617,7 @@ func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemv_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2634,7 +2634,7 @@ func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSger_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2651,7 +2651,7 @@ func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSger_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2668,7 +2668,7 @@ func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDger_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2685,7 +2685,7 @@ func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDger_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2702,7 +2702,7 @@ func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeru_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2719,7 +2719,7 @@ func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeru_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2736,7 +2736,7 @@ func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgerc_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2753,7 +2753,7 @@ func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgerc_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2770,7 +2770,7 @@ func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeru_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2787,7 +2787,7 @@ func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeru_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2804,7 +2804,7 @@ func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgerc_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2821,7 +2821,7 @@ func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgerc_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2838,7 +2838,7 @@ func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2855,7 +2855,7 @@ func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2872,7 +2872,7 @@ func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2889,7 +2889,7 @@ func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2906,7 +2906,7 @@ func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2923,7 +2923,7 @@ func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2940,7 +2940,7 @@ func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2957,7 +2957,7 @@ func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -2974,7 +2974,7 @@ func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -2991,7 +2991,7 @@ func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3008,7 +3008,7 @@ func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3025,7 +3025,7 @@ func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3042,7 +3042,7 @@ func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3059,7 +3059,7 @@ func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3076,7 +3076,7 @@ func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3093,7 +3093,7 @@ func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3110,7 +3110,7 @@ func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3127,7 +3127,7 @@ func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3144,7 +3144,7 @@ func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3161,7 +3161,7 @@ func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3178,7 +3178,7 @@ func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3195,7 +3195,7 @@ func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3212,7 +3212,7 @@ func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3229,7 +3229,7 @@ func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3246,7 +3246,7 @@ func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3263,7 +3263,7 @@ func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3280,7 +3280,7 @@ func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3297,7 +3297,7 @@ func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3314,7 +3314,7 @@ func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3331,7 +3331,7 @@ func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3348,7 +3348,7 @@ func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3365,7 +3365,7 @@ func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3382,7 +3382,7 @@ func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3399,7 +3399,7 @@ func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemvStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3416,7 +3416,7 @@ func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3433,7 +3433,7 @@ func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemvStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3450,7 +3450,7 @@ func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3467,7 +3467,7 @@ func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemvStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3484,7 +3484,7 @@ func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3501,7 +3501,7 @@ func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemvStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3518,7 +3518,7 @@ func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3535,7 +3535,7 @@ func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3552,7 +3552,7 @@ func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3569,7 +3569,7 @@ func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3586,7 +3586,7 @@ func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3603,7 +3603,7 @@ func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3620,7 +3620,7 @@ func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3637,7 +3637,7 @@ func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3672,7 +3672,7 @@ func bind_cublasSgemmEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3689,7 +3689,7 @@ func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3706,7 +3706,7 @@ func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3723,7 +3723,7 @@ func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3740,7 +3740,7 @@ func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3757,7 +3757,7 @@ func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3774,7 +3774,7 @@ func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3791,7 +3791,7 @@ func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3808,7 +3808,7 @@ func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3825,7 +3825,7 @@ func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3842,7 +3842,7 @@ func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3859,7 +3859,7 @@ func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemmStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3876,7 +3876,7 @@ func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3893,7 +3893,7 @@ func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgemmStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3910,7 +3910,7 @@ func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3927,7 +3927,7 @@ func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgemmStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3944,7 +3944,7 @@ func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -3961,7 +3961,7 @@ func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3978,7 +3978,7 @@ func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmBatchedEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.Barray), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
 				return blasCode(err)
@@ -3995,7 +3995,7 @@ func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmBatchedEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(a.Lda), uint64(a.Barray), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(a.Ldc), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4012,7 +4012,7 @@ func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmStridedBatchedEx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4029,7 +4029,7 @@ func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasGemmStridedBatchedEx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4046,7 +4046,7 @@ func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemm)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4063,7 +4063,7 @@ func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4080,7 +4080,7 @@ func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4097,7 +4097,7 @@ func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmStridedBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4114,7 +4114,7 @@ func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemmStridedBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4131,7 +4131,7 @@ func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasHgemm_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4148,7 +4148,7 @@ func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrk_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4165,7 +4165,7 @@ func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrk_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4182,7 +4182,7 @@ func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrk_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4199,7 +4199,7 @@ func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrk_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4216,7 +4216,7 @@ func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrk_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4233,7 +4233,7 @@ func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrk_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4250,7 +4250,7 @@ func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrk_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4267,7 +4267,7 @@ func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrk_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4284,7 +4284,7 @@ func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherk_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4301,7 +4301,7 @@ func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherk_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4318,7 +4318,7 @@ func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherk_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4335,7 +4335,7 @@ func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherk_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4352,7 +4352,7 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2k_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4369,7 +4369,7 @@ func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2k_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4386,7 +4386,7 @@ func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2k_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4403,7 +4403,7 @@ func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyr2k_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4420,7 +4420,7 @@ func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2k_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4437,7 +4437,7 @@ func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyr2k_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4454,7 +4454,7 @@ func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2k_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4471,7 +4471,7 @@ func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyr2k_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4488,7 +4488,7 @@ func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2k_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4505,7 +4505,7 @@ func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCher2k_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4522,7 +4522,7 @@ func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2k_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4539,7 +4539,7 @@ func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZher2k_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4556,7 +4556,7 @@ func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrkx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4573,7 +4573,7 @@ func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyrkx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4590,7 +4590,7 @@ func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrkx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4607,7 +4607,7 @@ func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsyrkx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4624,7 +4624,7 @@ func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrkx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4641,7 +4641,7 @@ func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsyrkx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4658,7 +4658,7 @@ func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrkx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4675,7 +4675,7 @@ func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsyrkx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4692,7 +4692,7 @@ func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherkx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4709,7 +4709,7 @@ func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherkx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4726,7 +4726,7 @@ func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherkx)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4743,7 +4743,7 @@ func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZherkx_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4760,7 +4760,7 @@ func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4777,7 +4777,7 @@ func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsymm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4794,7 +4794,7 @@ func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4811,7 +4811,7 @@ func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDsymm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4828,7 +4828,7 @@ func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4845,7 +4845,7 @@ func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCsymm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4862,7 +4862,7 @@ func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4879,7 +4879,7 @@ func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZsymm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4896,7 +4896,7 @@ func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4913,7 +4913,7 @@ func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasChemm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4930,7 +4930,7 @@ func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4947,7 +4947,7 @@ func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZhemm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4964,7 +4964,7 @@ func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
 				return blasCode(err)
@@ -4981,7 +4981,7 @@ func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
 				return blasCode(err)
@@ -4998,7 +4998,7 @@ func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5015,7 +5015,7 @@ func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5032,7 +5032,7 @@ func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5049,7 +5049,7 @@ func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5066,7 +5066,7 @@ func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5083,7 +5083,7 @@ func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5100,7 +5100,7 @@ func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5117,7 +5117,7 @@ func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrmm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5134,7 +5134,7 @@ func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5151,7 +5151,7 @@ func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrmm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5168,7 +5168,7 @@ func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5185,7 +5185,7 @@ func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrmm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5202,7 +5202,7 @@ func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmm_v2)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5219,7 +5219,7 @@ func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrmm_v2_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5236,7 +5236,7 @@ func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5253,7 +5253,7 @@ func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5270,7 +5270,7 @@ func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5287,7 +5287,7 @@ func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDtrsmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5304,7 +5304,7 @@ func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5321,7 +5321,7 @@ func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCtrsmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5338,7 +5338,7 @@ func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsmBatched)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5355,7 +5355,7 @@ func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZtrsmBatched_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5372,7 +5372,7 @@ func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgeam)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5389,7 +5389,7 @@ func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgeam_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5406,7 +5406,7 @@ func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgeam)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5423,7 +5423,7 @@ func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDgeam_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5440,7 +5440,7 @@ func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeam)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5457,7 +5457,7 @@ func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCgeam_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5474,7 +5474,7 @@ func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeam)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5491,7 +5491,7 @@ func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgeam_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5508,7 +5508,7 @@ func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdgmm)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5525,7 +5525,7 @@ func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSdgmm_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5542,7 +5542,7 @@ func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdgmm)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5559,7 +5559,7 @@ func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasDdgmm_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5576,7 +5576,7 @@ func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdgmm)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5593,7 +5593,7 @@ func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCdgmm_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)
@@ -5610,7 +5610,7 @@ func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdgmm)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
 				return blasCode(err)
@@ -5627,7 +5627,7 @@ func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZdgmm_64)(args)
-	if cublas.Elsewhere() {
+	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
 				return blasCode(err)

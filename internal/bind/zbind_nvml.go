@@ -190,6 +190,15 @@ func bind_nvmlDeviceGetIndex(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetSerial(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetSerial)(args)
+	err := (*nvml.Thread)(thread).DeviceGetSerial(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Serial), uint32(a.Length))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetTopologyCommonAncestor(thread, args unsafe.Pointer) int32 {
 	a := (*abi.NvmlDeviceGetTopologyCommonAncestor)(args)
 	if a.PathInfo == 0 {
@@ -286,6 +295,19 @@ func bind_nvmlDeviceGetPciInfo_v3(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetPcieReplayCounter(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetPcieReplayCounter)(args)
+	if a.Value == 0 {
+		return refuseNvml()
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPcieReplayCounter(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Value), uint32(r1))
+	return 0
+}
+
 func bind_nvmlDeviceGetClockInfo(thread, args unsafe.Pointer) int32 {
 	a := (*abi.NvmlDeviceGetClockInfo)(args)
 	if a.Clock == 0 {
@@ -312,6 +334,32 @@ func bind_nvmlDeviceGetMaxClockInfo(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetFanSpeed(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetFanSpeed)(args)
+	if a.Speed == 0 {
+		return refuseNvml()
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetFanSpeed(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Speed), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetFanSpeed_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetFanSpeed_v2)(args)
+	if a.Speed == 0 {
+		return refuseNvml()
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetFanSpeedV2(nv.NvmlDevice_t(a.Device), uint32(a.Fan))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Speed), uint32(r2))
+	return 0
+}
+
 func bind_nvmlDeviceGetTemperature(thread, args unsafe.Pointer) int32 {
 	a := (*abi.NvmlDeviceGetTemperature)(args)
 	if a.Temp == 0 {
@@ -331,6 +379,88 @@ func bind_nvmlDeviceGetTemperatureV(thread, args unsafe.Pointer) int32 {
 	if err != nil {
 		return nvmlCode(err)
 	}
+	return 0
+}
+
+func bind_nvmlDeviceGetTemperatureThreshold(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetTemperatureThreshold)(args)
+	if a.Temp == 0 {
+		return refuseNvml()
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetTemperatureThreshold(nv.NvmlDevice_t(a.Device), nv.NvmlTemperatureThresholds_t(a.ThresholdType))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Temp), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetPowerManagementLimit(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetPowerManagementLimit)(args)
+	if a.Limit == 0 {
+		return refuseNvml()
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPowerManagementLimit(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Limit), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetPowerManagementLimitConstraints(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetPowerManagementLimitConstraints)(args)
+	if a.MinLimit == 0 {
+		return refuseNvml()
+	}
+	if a.MaxLimit == 0 {
+		return refuseNvml()
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetPowerManagementLimitConstraints(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MinLimit), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.MaxLimit), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetPowerManagementDefaultLimit(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetPowerManagementDefaultLimit)(args)
+	if a.DefaultLimit == 0 {
+		return refuseNvml()
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPowerManagementDefaultLimit(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.DefaultLimit), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetPowerUsage(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetPowerUsage)(args)
+	if a.Power == 0 {
+		return refuseNvml()
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPowerUsage(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Power), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetEnforcedPowerLimit(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetEnforcedPowerLimit)(args)
+	if a.Limit == 0 {
+		return refuseNvml()
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetEnforcedPowerLimit(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Limit), uint32(r1))
 	return 0
 }
 
@@ -411,6 +541,15 @@ func bind_nvmlDeviceGetMultiGpuBoard(thread, args unsafe.Pointer) int32 {
 func bind_nvmlDeviceGetUtilizationRates(thread, args unsafe.Pointer) int32 {
 	a := (*abi.NvmlDeviceGetUtilizationRates)(args)
 	err := (*nvml.Thread)(thread).DeviceGetUtilizationRates(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Utilization))
+	if err != nil {
+		return nvmlCode(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetVbiosVersion(thread, args unsafe.Pointer) int32 {
+	a := (*abi.NvmlDeviceGetVbiosVersion)(args)
+	err := (*nvml.Thread)(thread).DeviceGetVbiosVersion(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
 	}

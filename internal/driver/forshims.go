@@ -52,6 +52,12 @@ func (t *Thread) DeviceUsage(dev cu.CUdevice) (free, total uint64, err error) {
 // GiveMemory frees what TakeMemory gave, once the work of its context is done.
 func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }
 
+// AnyAbroad reports whether any device takes work from libraries of its vendor.
+func (t *Thread) AnyAbroad() bool {
+	s, err := t.enter()
+	return err == nil && s.abroad
+}
+
 // Abroad lets a library of the device's vendor put work into a stream. Not done: the device has no such libraries, or the stream
 // is being captured, where only work of ours can be recorded.
 func (t *Thread) Abroad(stream cu.CUstream, what string, work func(backend.Where) error) (done bool, err error) {

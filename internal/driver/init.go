@@ -59,6 +59,7 @@ type state struct {
 	mu    sync.Mutex
 	// guarded by mu until ready, then constant
 	devices []*Device
+	abroad  bool  // some device's vendor has libraries of its own
 	initErr error // what the first cuInit answered, if it failed
 
 	contexts  *handle.Table[Context]
@@ -181,6 +182,7 @@ func (t *Thread) Init(flags uint32) error {
 	}
 	for i, d := range devs {
 		s.devices = append(s.devices, newDevice(i, d))
+		s.abroad = s.abroad || d.Info().Abroad
 	}
 	s.ready.Store(true)
 	return nil

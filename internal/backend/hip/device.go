@@ -150,6 +150,7 @@ func (d *device) readAttributes() error {
 	in.HostPointers = page != 0
 	in.Cooperative = coop != 0 && d.api.has(hip.HipModuleLaunchCooperativeKernel)
 	in.Integrated = integ != 0
+	in.Abroad = true
 	return nil
 }
 

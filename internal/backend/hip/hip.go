@@ -43,6 +43,8 @@ type Backend struct {
 	devices []backend.Device // guarded by mu
 	err     error            // guarded by mu: what the first Open found
 
+	smi smi
+
 	found string // one line about the library, once it is open; guarded by mu
 }
 

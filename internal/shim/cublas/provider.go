@@ -38,8 +38,8 @@ func Use(p Provider) {
 	providers.Store(&list)
 }
 
-// Elsewhere reports whether there is any provider: what a call costs without one is this question.
-func Elsewhere() bool { return providers.Load() != nil }
+// Elsewhere reports whether a provider may do a call: what a call costs where none can is this question.
+func (t *Thread) Elsewhere() bool { return providers.Load() != nil && t.driver().AnyAbroad() }
 
 // Forward offers a call to the providers. A handle that is none is left to the function itself, which has the right answer.
 func (t *Thread) Forward(name string, args ...uint64) (done bool, err error) {

@@ -264,11 +264,18 @@ func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, 
 		return notInitialized
 	}
 	p, err := planOf(desc, adesc, bdesc, cdesc, ddesc)
-	if err != nil {
+	if err != nil && err != error(notSupported) {
 		return err
 	}
-	if p.m == 0 || p.n == 0 || p.batch == 0 {
+	if err == nil && (p.m == 0 || p.n == 0 || p.batch == 0) {
 		return nil
+	}
+	done, e := t.elsewhere(x, cu.CUstream(stream), desc, [4]hostmem.Ptr{adesc, bdesc, cdesc, ddesc}, [4]hostmem.Ptr{a, b, c, d}, alpha, beta)
+	if done || e != nil {
+		return e
+	}
+	if err != nil {
+		return err
 	}
 	p.a.Base, p.b.Base = uint64(a), uint64(b)
 	if p.turned {

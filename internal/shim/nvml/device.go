@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/roster"
 	"kudzu/internal/spec/cu"
@@ -96,6 +97,16 @@ func (t *Thread) memory(h nv.NvmlDevice_t) (total, used uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	m, err := t.driver().Monitor(cu.CUdevice(dev))
+	if err != nil {
+		return 0, 0, err
+	}
+	if m != nil { // the device is shared with everybody: its own account is the right one
+		if used, err := m.Sense(backend.SensorMemoryUsed); err == nil {
+			return total, min(used, total), nil
+		}
+		return total, total - free, nil
+	}
 	all, err := t.processes(dev)
 	if err != nil {
 		return 0, 0, err
@@ -142,26 +153,43 @@ func (t *Thread) DeviceGetMemoryInfoV2(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 	return nil
 }
 
-// DeviceGetUtilizationRates is the share of the time that threads spent in kernels, of all processes of the user. How busy
-// memory is cannot be told apart from that.
+// DeviceGetUtilizationRates is the share of the time that kernels ran; on a processor that threads spent in kernels, of all
+// processes of the user, where how busy memory is cannot be told apart from that.
 func (t *Thread) DeviceGetUtilizationRates(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	if _, err := t.device(h); err != nil {
+	m, err := t.monitor(h)
+	if err != nil {
 		return err
 	}
 	if p == hostmem.Nil {
 		return invalidArgument
 	}
-	hostmem.Store(p, nv.NvmlUtilization_t{Gpu: uint32(sampler.Percent())})
+	if m == nil {
+		hostmem.Store(p, nv.NvmlUtilization_t{Gpu: uint32(sampler.Percent())})
+		return nil
+	}
+	busy, err := m.Sense(backend.SensorBusy)
+	if err != nil {
+		return told(err)
+	}
+	memory, err := m.Sense(backend.SensorMemoryBusy)
+	if err != nil {
+		memory = 0 // not every GPU tells
+	}
+	hostmem.Store(p, nv.NvmlUtilization_t{Gpu: uint32(busy), Memory: uint32(memory)})
 	return nil
 }
 
-// DeviceGetTemperature is the processor's, where the system tells.
+// DeviceGetTemperature is the device's, or the processor's where the system tells.
 func (t *Thread) DeviceGetTemperature(h nv.NvmlDevice_t, sensor nv.NvmlTemperatureSensors_t) (uint32, error) {
-	if _, err := t.device(h); err != nil {
+	m, err := t.monitor(h)
+	if err != nil {
 		return 0, err
 	}
 	if sensor != nv.NVML_TEMPERATURE_GPU {
 		return 0, invalidArgument
+	}
+	if m != nil {
+		return t.sense(h, backend.SensorTemperature)
 	}
 	degrees, ok := roster.Temperature()
 	if !ok {
@@ -285,16 +313,24 @@ func (t *Thread) DeviceGetMaxClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_
 	case nv.NVML_CLOCK_GRAPHICS, nv.NVML_CLOCK_SM:
 		n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_CLOCK_RATE)
 		return uint32(n / 1000), err
-	case nv.NVML_CLOCK_MEM, nv.NVML_CLOCK_VIDEO:
+	case nv.NVML_CLOCK_MEM:
+		return t.sense(h, backend.SensorMemoryClockMax)
+	case nv.NVML_CLOCK_VIDEO:
 		return 0, notSupported
 	}
 	return 0, invalidArgument
 }
 
-// DeviceGetClockInfo is the processor's clock now, where the system tells.
+// DeviceGetClockInfo is the clock now: the device's, or the processor's where the system tells.
 func (t *Thread) DeviceGetClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
 	if _, err := t.DeviceGetMaxClockInfo(h, kind); err != nil {
 		return 0, err
+	}
+	if m, err := t.monitor(h); err != nil || m != nil {
+		if kind == nv.NVML_CLOCK_MEM {
+			return t.sense(h, backend.SensorMemoryClock)
+		}
+		return t.sense(h, backend.SensorClock)
 	}
 	mhz, ok := roster.ClockMHz()
 	if !ok {
@@ -303,16 +339,21 @@ func (t *Thread) DeviceGetClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) 
 	return uint32(mhz), nil
 }
 
-// DeviceGetP2PStatus: devices share one memory, so they reach each other's; there is no link between them.
+// DeviceGetP2PStatus is what the driver says of the two; there is no link of the vendor's between them.
 func (t *Thread) DeviceGetP2PStatus(a, b nv.NvmlDevice_t, what nv.NvmlGpuP2PCapsIndex_t) (nv.NvmlGpuP2PStatus_t, error) {
-	if _, err := t.device(a); err != nil {
+	from, err := t.device(a)
+	if err != nil {
 		return 0, err
 	}
-	if _, err := t.device(b); err != nil {
+	to, err := t.device(b)
+	if err != nil {
 		return 0, err
 	}
 	switch what {
 	case nv.NVML_P2P_CAPS_INDEX_READ, nv.NVML_P2P_CAPS_INDEX_WRITE, nv.NVML_P2P_CAPS_INDEX_ATOMICS:
+		if can, err := t.driver().DeviceCanAccessPeer(cu.CUdevice(from), cu.CUdevice(to)); err != nil || can == 0 && from != to {
+			return nv.NVML_P2P_STATUS_NOT_SUPPORTED, err
+		}
 		return nv.NVML_P2P_STATUS_OK, nil
 	case nv.NVML_P2P_CAPS_INDEX_NVLINK, nv.NVML_P2P_CAPS_INDEX_PROP:
 		return nv.NVML_P2P_STATUS_NOT_SUPPORTED, nil

@@ -1,5 +1,6 @@
 // Package nvml answers NVML: what devices there are, their memory, how busy they are, and who uses them. What other
-// processes do comes from the roster. What a processor cannot tell (power, fans, links) is NOT_SUPPORTED, never made up.
+// processes do comes from the roster. What AMD GPUs tell comes from ROCm SMI, through their backend; what a device cannot tell
+// (a processor: power, fans, links) is NOT_SUPPORTED, never made up.
 package nvml
 
 import (

@@ -187,8 +187,9 @@ int hipDeviceTotalMem(size_t *n, int d) { return bad_device(d) ? fail(INVALID_DE
 
 int hipDeviceGetAttribute(int *v, int a, int d) {
     static const struct { int attr, value; } known[] = {{56, 1024}, {26, 1024}, {27, 1024}, {28, 1024}, {29, 2147483647}, {30, 65536}, {31, 65536}, {74, 65536},
-        {10002, 65536}, {63, 48}, {5, 2300000}, {60, 1250000}, {59, 384}, {19, 6291456}, {57, 2048}, {71, 65536}, {67, 3}, {68, 0}, {69, 0}, {65, 0}, {10, 1}, {16, 0}, {87, 32}};
+        {10002, 65536}, {63, 48}, {5, 2300000}, {60, 1250000}, {59, 384}, {19, 6291456}, {57, 2048}, {71, 65536}, {68, 0}, {69, 0}, {65, 0}, {10, 1}, {16, 0}, {87, 32}};
     if (bad_device(d) || !v) return fail(INVALID_DEVICE);
+    if (a == 67) return *v = 3 + d, OK; /* the bus: a slot each */
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].attr == a) return *v = known[i].value, OK;
     return fail(INVALID_VALUE);

@@ -1,0 +1,135 @@
+package nvml
+
+import (
+	"errors"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/nv"
+)
+
+// What a device tells of itself through a library of its vendor: ROCm SMI on AMD GPUs. A processor has none of it.
+
+// monitor is a device's, nil where it has none.
+func (t *Thread) monitor(h nv.NvmlDevice_t) (backend.Monitor, error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return nil, err
+	}
+	return t.driver().Monitor(cu.CUdevice(dev))
+}
+
+// sense asks a device's monitor; NOT_SUPPORTED where it has none, or that sensor is missing.
+func (t *Thread) sense(h nv.NvmlDevice_t, s backend.Sensor) (uint32, error) {
+	m, err := t.monitor(h)
+	if err != nil {
+		return 0, err
+	}
+	if m == nil {
+		return 0, notSupported
+	}
+	v, err := m.Sense(s)
+	return uint32(v), told(err)
+}
+
+// told is NVML's answer for what a monitor said.
+func told(err error) error {
+	if errors.Is(err, backend.ErrNoSensor) {
+		return notSupported
+	}
+	return err
+}
+
+// DeviceGetPowerUsage is in milliwatts.
+func (t *Thread) DeviceGetPowerUsage(h nv.NvmlDevice_t) (uint32, error) {
+	return t.sense(h, backend.SensorPower)
+}
+
+// DeviceGetPowerManagementLimit is what the device may use, in milliwatts.
+func (t *Thread) DeviceGetPowerManagementLimit(h nv.NvmlDevice_t) (uint32, error) {
+	return t.sense(h, backend.SensorPowerLimit)
+}
+
+// DeviceGetEnforcedPowerLimit is the same: one limit is all there is.
+func (t *Thread) DeviceGetEnforcedPowerLimit(h nv.NvmlDevice_t) (uint32, error) {
+	return t.sense(h, backend.SensorPowerLimit)
+}
+
+// DeviceGetPowerManagementDefaultLimit is the limit that the device began with.
+func (t *Thread) DeviceGetPowerManagementDefaultLimit(h nv.NvmlDevice_t) (uint32, error) {
+	return t.sense(h, backend.SensorPowerDefault)
+}
+
+// DeviceGetPowerManagementLimitConstraints is what the limit may be set to.
+func (t *Thread) DeviceGetPowerManagementLimitConstraints(h nv.NvmlDevice_t) (least, most uint32, err error) {
+	if least, err = t.sense(h, backend.SensorPowerMin); err != nil {
+		return 0, 0, err
+	}
+	most, err = t.sense(h, backend.SensorPowerMax)
+	return least, most, err
+}
+
+// DeviceGetFanSpeed is in percent of the highest.
+func (t *Thread) DeviceGetFanSpeed(h nv.NvmlDevice_t) (uint32, error) {
+	return t.sense(h, backend.SensorFan)
+}
+
+// DeviceGetTemperatureThreshold is where the clock falls, or the device stops.
+func (t *Thread) DeviceGetTemperatureThreshold(h nv.NvmlDevice_t, which nv.NvmlTemperatureThresholds_t) (uint32, error) {
+	switch which {
+	case nv.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
+		return t.sense(h, backend.SensorSlowdown)
+	case nv.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN:
+		return t.sense(h, backend.SensorShutdown)
+	}
+	if _, err := t.device(h); err != nil {
+		return 0, err
+	}
+	if which < 0 || which >= nv.NVML_TEMPERATURE_THRESHOLD_COUNT {
+		return 0, invalidArgument
+	}
+	return 0, notSupported
+}
+
+// DeviceGetPcieReplayCounter counts packets that were sent again.
+func (t *Thread) DeviceGetPcieReplayCounter(h nv.NvmlDevice_t) (uint32, error) {
+	return t.sense(h, backend.SensorReplays)
+}
+
+// written is a text that the device has on it.
+func (t *Thread) written(h nv.NvmlDevice_t, what string, p hostmem.Ptr, n uint32) error {
+	m, err := t.monitor(h)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return notSupported
+	}
+	text, err := m.Text(what)
+	if err != nil {
+		return told(err)
+	}
+	return answer(p, n, text)
+}
+
+// DeviceGetSerial is the serial number.
+func (t *Thread) DeviceGetSerial(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
+	return t.written(h, "serial", p, n)
+}
+
+// DeviceGetVbiosVersion is the version of the firmware.
+func (t *Thread) DeviceGetVbiosVersion(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
+	return t.written(h, "vbios", p, n)
+}
+
+// DeviceGetFanSpeedV2 is the same of one fan; one is all that is told apart.
+func (t *Thread) DeviceGetFanSpeedV2(h nv.NvmlDevice_t, fan uint32) (uint32, error) {
+	if _, err := t.device(h); err != nil {
+		return 0, err
+	}
+	if fan != 0 {
+		return 0, invalidArgument
+	}
+	return t.DeviceGetFanSpeed(h)
+}

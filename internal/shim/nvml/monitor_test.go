@@ -1,0 +1,136 @@
+package nvml
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/backend/hip"
+	"kudzu/internal/driver"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/nv"
+	"kudzu/internal/testkit/hipdouble"
+	"kudzu/internal/testkit/libdouble"
+)
+
+// smiBodies are a machine with a device that HIP does not show, and the two it shows in the other order: what tells them apart is
+// the bus. Every number has the device's in it.
+func smiBodies(r6 bool) map[string]string {
+	b := map[string]string{
+		"rsmi_num_monitor_devices":         "*(uint32_t *)p_num_devices = 3;",
+		"rsmi_dev_pci_id_get":              "*(uint64_t *)p_bdfid = (uint64_t)(p_dv_ind == 0 ? 9 : p_dv_ind == 1 ? 4 : 3) << 8;",
+		"rsmi_dev_busy_percent_get":        "*(uint32_t *)p_busy_percent = 40 + p_dv_ind;",
+		"rsmi_dev_memory_busy_percent_get": "*(uint32_t *)p_busy_percent = 20 + p_dv_ind;",
+		"rsmi_dev_memory_usage_get":        "*(uint64_t *)p_used = p_mem_type ? 0 : 1000000 + p_dv_ind;",
+		"rsmi_dev_temp_metric_get":         "if (p_sensor_type == 0) return 2;\n    *(int64_t *)p_temperature = 60999 + 1000 * p_dv_ind + 10000 * p_metric;",
+		"rsmi_dev_power_ave_get":           "*(uint64_t *)p_power = 150000000 + 1000 * p_dv_ind;",
+		"rsmi_dev_power_cap_get":           "*(uint64_t *)p_cap = 300000000;",
+		"rsmi_dev_power_cap_default_get":   "*(uint64_t *)p_default_cap = 310000000;",
+		"rsmi_dev_power_cap_range_get":     "*(uint64_t *)p_max = 400000000; *(uint64_t *)p_min = 100000000;",
+		"rsmi_dev_fan_speed_get":           "*(int64_t *)p_speed = 51;",
+		"rsmi_dev_fan_speed_max_get":       "*(uint64_t *)p_max_speed = 255;",
+		"rsmi_dev_vbios_version_get":       `snprintf(p_vbios, p_len, "113-%d", p_dv_ind);`,
+		"rsmi_dev_pci_replay_counter_get":  "*(uint64_t *)p_counter = 5;",
+		"rsmi_dev_gpu_clk_freq_get": `struct { uint32_t n, now; uint64_t hz[32]; } *f = p_f; memset(f, 0, sizeof *f);
+    f->n = 3; f->now = 1; f->hz[0] = 500000000; f->hz[1] = p_clk_type == 4 ? 900000000 : 1700000000; f->hz[2] = p_clk_type == 4 ? 1250000000 : 2300000000;`,
+	}
+	if r6 {
+		b["rsmi_dev_power_get"] = "*(uint64_t *)p_power = 160000000 + 1000 * p_dv_ind; *(uint32_t *)p_type = 1;"
+		b["rsmi_dev_gpu_clk_freq_get"] = strings.Replace(b["rsmi_dev_gpu_clk_freq_get"], "struct { uint32_t n,", "struct { _Bool deep; uint32_t n,", 1)
+	}
+	return b
+}
+
+// TestMonitor asks two AMD GPUs what ROCm SMI tells of them, as of ROCm 6 and of ROCm 5.
+func TestMonitor(t *testing.T) {
+	for _, v := range []struct {
+		name    string
+		power   uint32
+		without []string
+	}{{"rocm 6", 160002, nil}, {"rocm 5", 150002, []string{"rsmi_dev_power_get"}}} {
+		t.Run(v.name, func(t *testing.T) {
+			smi := libdouble.Build(t, "rsmi", "librocm_smi64.so.7", smiBodies(v.without == nil), v.without...)
+			t.Setenv("KUDZU_ROCM_SMI_LIBRARY", smi.Path)
+			th, h := onDouble(t)
+			u := hostmem.Of(&page[0])
+			if err := th.DeviceGetUtilizationRates(h, u); err != nil || hostmem.Load[nv.NvmlUtilization_t](u) != (nv.NvmlUtilization_t{Gpu: 42, Memory: 22}) {
+				t.Errorf("utilization %+v, %v", hostmem.Load[nv.NvmlUtilization_t](u), err)
+			}
+			if err := th.DeviceGetMemoryInfo(h, u); err != nil || hostmem.Load[nv.NvmlMemory_t](u).Used != 1000002 {
+				t.Errorf("memory %+v, %v", hostmem.Load[nv.NvmlMemory_t](u), err)
+			}
+			if s := text(t, func(p hostmem.Ptr, n uint32) error { return th.DeviceGetVbiosVersion(h, p, n) }); s != "113-2" {
+				t.Errorf("vbios %q", s)
+			}
+			if err := th.DeviceGetSerial(h, u, 96); ReturnOf(err) != notSupported { // the double writes nothing
+				t.Errorf("serial: %v", err)
+			}
+			threshold := func(w nv.NvmlTemperatureThresholds_t) func() (uint32, error) {
+				return func() (uint32, error) { return th.DeviceGetTemperatureThreshold(h, w) }
+			}
+			clock := func(f func(nv.NvmlDevice_t, nv.NvmlClockType_t) (uint32, error), k nv.NvmlClockType_t) func() (uint32, error) {
+				return func() (uint32, error) { return f(h, k) }
+			}
+			for _, q := range []struct {
+				name string
+				ask  func() (uint32, error)
+				want uint32
+			}{
+				{"temperature", func() (uint32, error) { return th.DeviceGetTemperature(h, nv.NVML_TEMPERATURE_GPU) }, 62},
+				{"slowdown", threshold(nv.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN), 112}, {"shutdown", threshold(nv.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN), 132},
+				{"power", func() (uint32, error) { return th.DeviceGetPowerUsage(h) }, v.power},
+				{"limit", func() (uint32, error) { return th.DeviceGetPowerManagementLimit(h) }, 300000},
+				{"default limit", func() (uint32, error) { return th.DeviceGetPowerManagementDefaultLimit(h) }, 310000},
+				{"fan", func() (uint32, error) { return th.DeviceGetFanSpeedV2(h, 0) }, 20},
+				{"clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_SM), 1700}, {"memory clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_MEM), 900},
+				{"highest memory clock", clock(th.DeviceGetMaxClockInfo, nv.NVML_CLOCK_MEM), 1250}, {"replays", func() (uint32, error) { return th.DeviceGetPcieReplayCounter(h) }, 5},
+			} {
+				if got, err := q.ask(); err != nil || got != q.want {
+					t.Errorf("%s: %d, %v, want %d", q.name, got, err, q.want)
+				}
+			}
+			least, most, err := th.DeviceGetPowerManagementLimitConstraints(h)
+			if err != nil || least != 100000 || most != 400000 {
+				t.Errorf("limits %d to %d, %v", least, most, err)
+			}
+			if got := smi.Calls(t); !slices.Contains(got, "rsmi_init 0") || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "rsmi_dev_power_get 0") }) {
+				t.Errorf("calls %q", got)
+			}
+		})
+	}
+}
+
+// TestNoMonitor: without the library nothing is made up, least of all from the processor's sensors.
+func TestNoMonitor(t *testing.T) {
+	t.Setenv("KUDZU_ROCM_SMI_LIBRARY", "/nonexistent/librocm_smi64.so.7")
+	th, h := onDouble(t)
+	if _, err := th.DeviceGetTemperature(h, nv.NVML_TEMPERATURE_GPU); ReturnOf(err) != notSupported {
+		t.Errorf("temperature: %v", err)
+	}
+	if err := th.DeviceGetUtilizationRates(h, hostmem.Of(&page[0])); ReturnOf(err) != notSupported {
+		t.Errorf("utilization: %v", err)
+	}
+	if err := th.DeviceGetMemoryInfo(h, hostmem.Of(&page[0])); err != nil {
+		t.Errorf("memory: %v", err)
+	}
+}
+
+// onDouble is the first of two devices of the double of HIP.
+func onDouble(t *testing.T) (*Thread, nv.NvmlDevice_t) {
+	t.Helper()
+	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1100,gfx1201")
+	t.Setenv("KUDZU_BACKEND", "hip")
+	lib := hipdouble.Build(t)
+	driver.Start([]backend.Backend{hip.New(hip.Config{Compiler: hipdouble.NewInterpreted(t, lib), Library: lib})})
+	th := new(Thread)
+	if err := th.Init(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = th.Shutdown() }) // every test has its own
+	h, err := th.DeviceGetHandleByIndex(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th, h
+}
