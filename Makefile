@@ -20,9 +20,9 @@ bench: dist
 bench-bundle: dist
 	@scripts/bench.sh -bundle
 
-# Opt-in: third-party programs, fetched into .build/apps, nothing of them committed.
+# Opt-in: third-party programs, fetched into a folder outside (KUDZU_APPS); KUDZU_LLAMA=1 runs llama.cpp too, PART="…" only some parts.
 apps: dist
-	@scripts/apps.sh
+	@scripts/apps.sh $(PART)
 
 # Writes every generated file (z*, include/).
 gen:

@@ -1,41 +1,58 @@
 #!/bin/sh
-# Opt-in: PTX of real programs. Fetches llama.cpp's CUDA builds by their npm names into .build/apps, takes every PTX module out
-# of their fat binaries, and indexes, parses, checks and lowers all of it. Nothing of them is committed.
+# Opt-in: programs of others on Kudzu, in parts. Each part can be run alone and again: what it fetched and made is kept outside the
+# repository, in $KUDZU_APPS (~/.cache/kudzu-apps) and $KUDZU_TOOLS (compilers, Python), and nothing of it is committed. A part
+# that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
+#   scripts/apps.sh [PART...]        default: ptx programs runtime11 python, and with KUDZU_LLAMA=1 also llama-text llama-check
 set -eu
 cd "$(dirname "$0")/.."
-apps=$PWD/.build/apps
-mkdir -p "$apps"
-command -v npm >/dev/null 2>&1 || { echo "kudzu: npm is missing: it fetches the programs" >&2; exit 1; }
-for name in linux-x64-cuda linux-x64-cuda-ext; do
-    dir=$apps/$name
-    [ -d "$dir" ] && continue
-    echo "fetching @node-llama-cpp/$name"
-    (cd "$apps" && npm pack --silent "@node-llama-cpp/$name" >/dev/null)
-    file=$(ls "$apps"/node-llama-cpp-"$name"-[0-9]*.tgz | tail -1)
-    mkdir -p "$dir.part"
-    tar -xzf "$file" -C "$dir.part"
-    mv "$dir.part" "$dir"
-    rm -f "$file"
-done
-go build -o "$apps/kudzu" ./cmd/kudzu
-find "$apps" -name '*cuda*.so' -size +1M | sort | while read -r lib; do
-    if "$apps/kudzu" check --quiet --fast "$lib"; then :; else
-        status=$?
-        [ "$status" = 3 ] && continue # no device code in it
-        exit "$status"
-    fi
-done
-# One library as far as LLVM's text: the modules a device of compute capability 9.0 gets.
-"$apps/kudzu" check --quiet --sm=90 "$(find "$apps/linux-x64-cuda" -name 'libggml-cuda.so')"
-# Thirty CUDA programs of our own, built by the vendor's compilers 12 and 13, against what a real GPU printed.
+export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
 programs=${TMPDIR:-/tmp}/kudzu-programs
-scripts/apps-cuda.sh build "$programs"
-scripts/apps-cuda.sh run "$programs"
-# The vendor's runtime 11.8 on our driver, and Python programs from the registries.
-scripts/apps-runtime11.sh "$programs"
-scripts/apps-python.sh
-# llama.cpp itself, on request: its kernels take minutes to compile the first time.
-if [ -n "${KUDZU_LLAMA:-}" ]; then
-    scripts/apps/llama.sh text
-    scripts/apps/llama.sh check F16 Q8_0
+if [ $# -eq 0 ]; then
+    set -- ptx programs runtime11 python
+    [ -z "${KUDZU_LLAMA:-}" ] || set -- "$@" llama-text llama-check
 fi
+
+# Every PTX module of both of llama.cpp's CUDA builds: indexed, parsed, checked and lowered; one library as far as LLVM's text, the
+# modules that a device of compute capability 9.0 gets.
+part_ptx() {
+    scripts/apps/llama.sh install || return 1
+    packages=$KUDZU_APPS/llama/app/node_modules/@node-llama-cpp
+    for name in linux-x64-cuda linux-x64-cuda-ext; do
+        lib=$(find "$packages/$name" -name libggml-cuda.so)
+        [ -n "$lib" ] || { echo "kudzu: $packages/$name has no libggml-cuda.so" >&2; return 1; }
+        dist/bin/kudzu check --quiet --fast "$lib" || return 1
+    done
+    dist/bin/kudzu check --quiet --sm=90 "$(find "$packages/linux-x64-cuda" -name libggml-cuda.so)"
+}
+
+# Thirty CUDA programs of our own, built by the vendor's compilers 12 and 13, against what a real GPU printed.
+part_programs() { scripts/apps-cuda.sh build "$programs" && scripts/apps-cuda.sh run "$programs"; }
+
+# The vendor's runtime 11.8 on our driver.
+part_runtime11() { scripts/apps-runtime11.sh "$programs"; }
+
+# Python programs from the registries.
+part_python() { scripts/apps-python.sh; }
+
+# llama.cpp itself, on request: its kernels take minutes to compile the first time. The rows that users meet most; all of them:
+# scripts/apps/llama.sh check.
+part_llama_text() { scripts/apps/llama.sh text; }
+part_llama_check() { scripts/apps/llama.sh check F16 Q8_0 Q4_K Q6_K; }
+
+results=$(mktemp)
+bad=0
+for part; do
+    begin=$(date +%s)
+    echo "== $part"
+    rc=0
+    case $part in
+    ptx | programs | runtime11 | python | llama-text | llama-check) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
+    *) echo "kudzu: there is no part $part" >&2; rc=2 ;;
+    esac
+    if [ $rc = 0 ]; then how=ok; else how="FAILED (exit $rc)" bad=1; fi
+    echo "$part: $how, $(($(date +%s) - begin)) s" >>"$results"
+done
+echo "== parts"
+cat "$results"
+rm -f "$results"
+exit $bad

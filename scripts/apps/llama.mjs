@@ -6,7 +6,7 @@
 //   node llama.mjs record REF OUT                 how far a GPU's OUT is from the CPU backend's REF: the lines of llama.h200.txt
 //   node llama.mjs page REF RECORD NAME=OUT...    the page of how far each OUT is from REF; exit 1 if beyond twice the record
 //
-// The script runs in a folder whose node_modules has node-llama-cpp. `scripts/apps.sh llama` does all of it.
+// The script runs in a folder whose node_modules has node-llama-cpp. scripts/apps/llama.sh does all of it.
 import fs from "node:fs";
 import path from "node:path";
 import {createRequire} from "node:module";
@@ -21,6 +21,9 @@ async function start(gpu) {
     const {getLlama, LlamaLogLevel} = await import(pathToFileURL(resolve("node-llama-cpp")));
     const llama = await getLlama({gpu: gpu === "cpu" ? false : "cuda", build: "never", skipDownload: true, logLevel: LlamaLogLevel.warn});
     if (gpu !== "cpu" && llama.gpu !== "cuda") throw new Error("the CUDA build did not load");
+    // LIBRARY is the package that must have been taken: it falls back on another without a word.
+    const want = process.env.LIBRARY, got = mapped("libggml-cuda");
+    if (gpu !== "cpu" && want && !got.includes(want)) throw new Error(`${got} was loaded, not the one of ${want}`);
     return llama;
 }
 
@@ -215,6 +218,7 @@ async function generate(gpu, file) {
         if (out.length === 16) break;
     }
     console.log(model.detokenize(out));
+    if (out.length !== 16) throw new Error(`${out.length} tokens, not 16`);
     process.exit(0);
 }
 

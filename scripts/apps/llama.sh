@@ -1,8 +1,10 @@
 #!/bin/sh
 # Opt-in: llama.cpp's CUDA builds, as npm has them, on Kudzu. Everything is fetched and made outside the repository, in
 # $KUDZU_APPS/llama (~/.cache/kudzu-apps/llama if not set).
+#   scripts/apps/llama.sh install          only fetches the package
 #   scripts/apps/llama.sh text             a few tokens with each build
-#   scripts/apps/llama.sh check [TYPE...]  logits against the package's CPU backend; all types if none is named
+#   scripts/apps/llama.sh check [TYPE...]  logits against the package's CPU backend; all types if none is named. Rows that this very
+#                                          Kudzu has computed are kept: after an interruption it goes on where it was
 #   scripts/apps/llama.sh page             writes docs/apps/zllama.md from what check left
 #   scripts/apps/llama.sh speed TYPE...    tokens a second, Kudzu beside the CPU backend     (SHAPE=1.1B for the large model)
 set -eu
@@ -17,13 +19,20 @@ what=${1:-text}
 for tool in node npm go; do
     command -v $tool >/dev/null 2>&1 || { echo "llama: $tool is missing" >&2; exit 1; }
 done
+node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || { echo "llama: node $(node --version) is too old: the package needs 20 or newer" >&2; exit 1; }
 [ -x "$dist/bin/kudzu" ] || { echo "llama: $dist/bin/kudzu is missing: run make dist, or name the folder in KUDZU_DIST" >&2; exit 1; }
 
-# The package.
+# The package, with its builds for CUDA 13 and 12 as optional dependencies, which npm leaves out without a word when it cannot
+# fetch them.
 package() {
     mkdir -p "$apps/app" "$apps/models" "$apps/out"
-    if [ ! -d "$apps/app/node_modules/node-llama-cpp" ]; then
-        (cd "$apps/app" && npm init -y >/dev/null && npm install --silent --ignore-scripts node-llama-cpp@3.22.1)
+    if [ ! -e "$apps/app/ready" ]; then
+        echo "fetching node-llama-cpp" >&2
+        (cd "$apps/app" && npm init -y >/dev/null && npm install --silent --ignore-scripts node-llama-cpp@3.22.1) || { echo "llama: npm install failed" >&2; exit 1; }
+        for build in cuda cuda-ext; do
+            [ -d "$apps/app/node_modules/@node-llama-cpp/linux-x64-$build" ] || { echo "llama: npm did not install @node-llama-cpp/linux-x64-$build" >&2; exit 1; }
+        done
+        touch "$apps/app/ready"
     fi
 }
 
@@ -42,21 +51,35 @@ kudzu() {
     if [ "$build" = 12 ]; then
         home=$apps/kudzu12
         rm -rf "$home"
-        mkdir -p "$home"
-        cp -a "$dist/bin" "$dist/lib" "$home/"
+        mkdir -p "$home" && cp -a "$dist/bin" "$dist/lib" "$home/" || return 1
         rm -f "$home"/lib/*.so.13 "$home/lib/libcudart.so"
     fi
-    (cd "$apps/app" && "$home/bin/kudzu" run -- node "$root/scripts/apps/llama.mjs" "$@")
+    library=linux-x64-cuda/
+    [ "$build" = 13 ] || library=linux-x64-cuda-ext/
+    (cd "$apps/app" && LIBRARY=$library "$home/bin/kudzu" run -- node "$root/scripts/apps/llama.mjs" "$@") ||
+        { echo "llama: the CUDA $build build failed: $*" >&2; return 1; }
+}
+
+# fresh: forgets the rows of a type that another Kudzu computed.
+fresh() {
+    now=$(cat "$dist/bin/kudzu" "$dist/lib/libkudzu.so" | sha256sum)
+    if [ "$now" != "$(cat "$apps/out/$shape-$1.kudzu" 2>/dev/null)" ]; then
+        rm -f "$apps/out/cuda13/$shape-$1-fa"* "$apps/out/cuda12/$shape-$1-fa"*
+        echo "$now" >"$apps/out/$shape-$1.kudzu"
+    fi
 }
 
 check() {
+    failed=
     for q; do
         f=$(model "$q")
-        (cd "$apps/app" && node "$root/scripts/apps/llama.mjs" logits cpu "$apps/out/cpu" "$f")
-        rm -f "$apps/out/cuda13/$shape-$q-fa"* "$apps/out/cuda12/$shape-$q-fa"* # what an older Kudzu computed
-        kudzu 13 logits cuda "$apps/out/cuda13" "$f"
-        kudzu 12 logits cuda "$apps/out/cuda12" "$f"
+        fresh "$q"
+        (cd "$apps/app" && node "$root/scripts/apps/llama.mjs" logits cpu "$apps/out/cpu" "$f") || { echo "llama: the CPU backend failed: $f" >&2; return 1; }
+        kudzu 13 logits cuda "$apps/out/cuda13" "$f" || failed="$failed $q"
+        kudzu 12 logits cuda "$apps/out/cuda12" "$f" || failed="$failed $q"
     done
+    table "$@" || { echo "llama: rows in bold are beyond their bound, or were not run" >&2; return 1; }
+    [ -z "$failed" ] || { echo "llama: these did not run:$failed" >&2; return 1; }
 }
 
 # The bound of a row is twice what an H200 was recorded to be off (llama.h200.txt says how).
@@ -64,16 +87,17 @@ table() { SHAPE=$shape ORDER="$types" ONLY="$*" node scripts/apps/llama.mjs page
 
 package
 case $what in
+install) ;;
 text)
     f=$(model Q4_0)
-    kudzu 13 text cuda "$f"
-    kudzu 12 text cuda "$f"
+    bad=0
+    for build in 13 12; do kudzu $build text cuda "$f" || bad=1; done
+    exit $bad
     ;;
 check)
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $types
     check "$@"
-    table "$@"
     ;;
 page)
     table >docs/apps/zllama.md || echo "llama: some rows are beyond their bound" >&2
@@ -85,5 +109,5 @@ speed)
         kudzu 13 speed cuda "$f"
     done
     ;;
-*) sed -n '2,8p' "$0" >&2; exit 2 ;;
+*) sed -n '2,11p' "$0" >&2; exit 2 ;;
 esac
