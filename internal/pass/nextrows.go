@@ -7,8 +7,9 @@ const (
 	rowLoads = 64  // loads of a kernel
 )
 
-// nextRows asks for what the next block will load. After it, a load in a loop whose place moves from block to block by a number
-// that only the launch knows, which is the row of a matrix a block, has a prefetch of the same place in the next block's row.
+// nextRows asks for what the next block will load. After it, a load whose place moves from block to block by a number that only the
+// launch knows, which is the row of a matrix a block, has a prefetch of the same place in the next block's row. The loop over a row
+// is often taken apart, the first round before it: loads anywhere count.
 //
 // A block reads its row in pieces, warp by warp, and a row is about a page: the processor's prefetching has hardly begun when the
 // row ends. The next block is the one that the same thread runs next.
@@ -20,9 +21,6 @@ func nextRows(st *state) error {
 	p := &nextBlock{f: st.f, a: analyse(st)}
 	done := 0
 	for _, b := range st.f.Blocks {
-		if p.a.li.Innermost(b) == nil {
-			continue
-		}
 		p.asked = map[*ir.Value][]span{}
 		for _, in := range append([]*ir.Inst(nil), b.Insts...) {
 			if done < rowLoads && in.Op == ir.Load && in.Mask == nil && in.Space == ir.Global && !in.Volatile && in.Order == ir.Weak && p.ask(in) {

@@ -356,6 +356,8 @@ func algebra(in *ir.Inst, t ir.Type) *ir.Value {
 		if d := a.Def; d != nil && d.Op == ir.Not {
 			return d.Args[0]
 		}
+	case ir.Prmt:
+		return foldPrmt(in, t)
 	case ir.Shl, ir.ShrU, ir.ShrS:
 		if isZero(b) {
 			return a

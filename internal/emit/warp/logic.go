@@ -161,8 +161,12 @@ func emitFsh(e *emitter, in *ir.Inst) {
 // emitPrmt picks four bytes of a pair by selectors; bit 3 of one copies the byte's sign instead. Modes are selectors
 // made from the low bits of the third operand.
 func emitPrmt(e *emitter, in *ir.Inst) {
+	sel := in.Args[2]
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x, y, s := a[0], a[1], a[2]
+		if n > 1 && sel.Const && in.Imm == prmtDefault {
+			return e.prmtBytes(x, y, sel.Bits)
+		}
 		wide := e.op2("or", e.conv("zext", x, "i64"), e.op2("shl", e.conv("zext", y, "i64"), k(e.conv("zext", y, "i64"), 32)))
 		var r ll.Val
 		for i := 0; i < 4; i++ {
@@ -185,6 +189,31 @@ func emitPrmt(e *emitter, in *ir.Inst) {
 		}
 		return r
 	})
+}
+
+// prmtBytes picks bytes by a known selector: a permutation of all lanes' bytes, and signs of some.
+func (e *emitter) prmtBytes(x, y ll.Val, sel uint64) ll.Val {
+	n, _ := split(x.T)
+	bytes := ll.Vec(4*n, "i8")
+	var pick []int
+	for i := range 4 * n {
+		s := int(sel >> (4 * (i & 3)) & 7)
+		pick = append(pick, i&^3+s&3+s>>2*4*n)
+	}
+	r := e.shuffle(e.o.Op(bytes, "bitcast %s to %s", x, bytes), e.o.Op(bytes, "bitcast %s to %s", y, bytes), pick)
+	if sel&0x8888 != 0 {
+		neg := e.op2("ashr", r, ll.Splat(4*n, ll.Int("i8", 7)))
+		if sel&0x8888 == 0x8888 {
+			r = neg
+		} else {
+			signs := make([]int64, 4*n)
+			for i := range signs {
+				signs[i] = int64(sel >> (4*(i&3) + 3) & 1)
+			}
+			r = e.sel(ll.ConstVec("i1", signs), neg, r)
+		}
+	}
+	return e.o.Op(x.T, "bitcast %s to %s", r, x.T)
 }
 
 // The modes of prmt, as lower numbers them.
