@@ -2,14 +2,15 @@
 # Opt-in: programs of others on Kudzu, in parts. Each part can be run alone and again: what it fetched and made is kept outside the
 # repository, in $KUDZU_APPS (~/.cache/kudzu-apps) and $KUDZU_TOOLS (compilers, Python), and nothing of it is committed. A part
 # that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
-#   scripts/apps.sh [PART...]        default: ptx programs runtime11 python, and with KUDZU_LLAMA=1 also llama-text llama-check
+#   scripts/apps.sh [PART...]        default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
 programs=${TMPDIR:-/tmp}/kudzu-programs
 if [ $# -eq 0 ]; then
-    set -- ptx programs runtime11 python
+    set -- programs runtime11 python
     [ -z "${KUDZU_LLAMA:-}" ] || set -- "$@" llama-text llama-check
+    set -- "$@" ptx
 fi
 
 # Every PTX module of both of llama.cpp's CUDA builds: indexed, parsed, checked and lowered; one library as far as LLVM's text, the
