@@ -37,7 +37,11 @@ func emitExtend(e *emitter, in *ir.Inst) {
 func emitBitcast(e *emitter, in *ir.Inst) {
 	to := typ(in.Results[0].Type)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		return e.conv("bitcast", e.cleaned(in.Args[0], a[0], n), to)
+		x := a[0]
+		if !e.asIs[in] {
+			x = e.cleaned(in.Args[0], x, n)
+		}
+		return e.conv("bitcast", x, to)
 	})
 }
 

@@ -47,19 +47,7 @@ func emitDp4a(e *emitter, in *ir.Inst) {
 // plainBytes reports four bytes none of which is negative: nibbles, ones.
 func plainBytes(v *ir.Value) bool {
 	const signs = 0x80808080
-	if v.Const {
-		return v.Bits&signs == 0
-	}
-	d := v.Def
-	if d == nil || d.Op != ir.And {
-		return false
-	}
-	for _, a := range d.Args {
-		if a.Const && a.Bits&signs == 0 {
-			return true
-		}
-	}
-	return false
+	return ir.Zeros(v)&signs == signs
 }
 
 // k2 is the zero of x's type.

@@ -68,6 +68,49 @@ func (e *emitter) nanSources(product bool) {
 			}
 		}
 	}
+	e.exchangedNaNs()
+}
+
+// exchangedNaNs leaves f32 numbers as they are that lanes only hand to each other as bits: sums over a warp are shuffles between
+// additions.
+func (e *emitter) exchangedNaNs() {
+	users := map[*ir.Value][]*ir.Inst{}
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			for _, a := range in.Args {
+				users[a] = append(users[a], in)
+			}
+		}
+	}
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op != ir.Bitcast || in.Args[0].Type != ir.F32 || !e.dirty[in.Args[0]] {
+				continue
+			}
+			if back, ok := exchanged(users, in.Results[0]); ok {
+				e.asIs[in] = true
+				for _, x := range back {
+					e.dirty[x.Results[0]] = true
+				}
+			}
+		}
+	}
+}
+
+// exchanged are the numbers that lanes get of bits that they give; false if the bits go elsewhere too.
+func exchanged(users map[*ir.Value][]*ir.Inst, bits *ir.Value) (back []*ir.Inst, ok bool) {
+	for _, x := range users[bits] {
+		if x.Op != ir.Shfl || x.Args[1] == bits || x.Args[2] == bits || x.Args[3] == bits {
+			return nil, false
+		}
+		for _, y := range users[x.Results[0]] {
+			if y.Op != ir.Bitcast || y.Results[0].Type != ir.F32 {
+				return nil, false
+			}
+			back = append(back, y)
+		}
+	}
+	return back, true
 }
 
 // tame reports a value that is no NaN, or one that may as well be canonical.

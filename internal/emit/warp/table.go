@@ -15,7 +15,7 @@ func init() {
 		ir.Phi: emitPhi, ir.Copy: emitCopy, ir.Undef: emitUndef, ir.Param: emitParam, ir.SReg: emitSReg, ir.VarAddr: emitVarAddr, ir.SharedAddr: emitSharedAddr,
 		ir.LocalAddr: emitLocalAddr, ir.ParamAddr: emitParamAddr, ir.FuncAddr: emitFuncAddr, ir.ToGeneric: emitToGeneric, ir.FromGeneric: emitFromGeneric, ir.IsSpace: emitIsSpace,
 
-		ir.Add: binary("add"), ir.Sub: binary("sub"), ir.Mul: binary("mul"), ir.MulHiS: emitMulHi, ir.MulHiU: emitMulHi, ir.DivS: emitDiv, ir.DivU: emitDiv, ir.RemS: emitDiv, ir.RemU: emitDiv,
+		ir.Add: binary("add"), ir.Sub: binary("sub"), ir.Mul: emitMul, ir.MulHiS: emitMulHi, ir.MulHiU: emitMulHi, ir.DivS: emitDiv, ir.DivU: emitDiv, ir.RemS: emitDiv, ir.RemU: emitDiv,
 		ir.Neg: emitNeg, ir.AbsS: emitAbsS, ir.MinS: intrinsic2("smin"), ir.MinU: intrinsic2("umin"), ir.MaxS: intrinsic2("smax"), ir.MaxU: intrinsic2("umax"),
 		ir.AddSatS: intrinsic2("sadd.sat"), ir.SubSatS: intrinsic2("ssub.sat"), ir.CarryAdd: emitCarry, ir.BorrowSub: emitBorrow,
 		ir.And: binary("and"), ir.Or: binary("or"), ir.Xor: binary("xor"), ir.Not: emitNot, ir.Shl: emitShift, ir.ShrU: emitShift, ir.ShrS: emitShift,

@@ -1,0 +1,80 @@
+package pass
+
+import "kudzu/internal/ir"
+
+// narrow keeps to 16 bits what was loaded so. After it, bits that are cut out of such numbers, put together, shifted down and chosen
+// are of that width, and extended where 32 bits are needed: half as many vectors, and fewer extensions.
+func narrow(st *state) error {
+	for _, b := range st.f.Blocks {
+		for i := 0; i < len(b.Insts); i++ {
+			in := b.Insts[i]
+			args := halves(in)
+			if args == nil {
+				continue
+			}
+			short := st.f.NewInst(in.Op, []ir.Type{ir.I16}, args...)
+			short.Attr, short.Line = in.Attr, in.Line
+			insertAt(b, i, short)
+			in.Op, in.Attr, in.Args = ir.ZExt, ir.Attr{}, []*ir.Value{short.Results[0]}
+			i++
+		}
+	}
+	return nil
+}
+
+// halves are the operands of 16 bits that give the same number; nil: none do.
+func halves(in *ir.Inst) []*ir.Value {
+	if len(in.Results) != 1 || in.Results[0].Type != ir.I32 {
+		return nil
+	}
+	first, last := 0, len(in.Args)
+	switch in.Op {
+	case ir.And, ir.Or, ir.Xor:
+	case ir.ShrU:
+		if n := in.Args[1]; !n.Const || n.Bits > 15 {
+			return nil
+		}
+		last = 1
+	case ir.Select:
+		first = 1
+	default:
+		return nil
+	}
+	args := append([]*ir.Value(nil), in.Args...)
+	found := false
+	for i := first; i < last; i++ {
+		a := args[i]
+		switch d := a.Def; {
+		case a.Const && (in.Op == ir.And || a.Bits < 1<<16):
+			args[i] = ir.ConstInt(ir.I16, a.Bits)
+		case d != nil && d.Op == ir.ZExt && d.Args[0].Type == ir.I16 && loaded(d.Args[0], 8):
+			args[i], found = d.Args[0], true
+		default:
+			return nil
+		}
+	}
+	if !found {
+		return nil
+	}
+	return args
+}
+
+// loaded reports a number that is made of what was loaded: indices of threads are better known as they are.
+func loaded(v *ir.Value, depth int) bool {
+	d := v.Def
+	if d == nil || depth == 0 {
+		return false
+	}
+	if d.Op == ir.Load {
+		return true
+	}
+	switch d.Op {
+	case ir.And, ir.Or, ir.Xor, ir.ShrU, ir.Select:
+		for _, a := range d.Args {
+			if loaded(a, depth-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
