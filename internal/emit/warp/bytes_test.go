@@ -16,6 +16,7 @@ func bytesKernel(lines []string) string {
 {
 	.reg .b32 %t, %a, %b, %d, %x, %y, %z;
 	.reg .b16 %h, %g;
+	.reg .f32 %f, %e;
 	.reg .b64 %pa, %pb, %pd, %o;
 	.reg .pred %p;
 	mov.u32 %t, %tid.x;
@@ -92,5 +93,82 @@ func TestPrmtKnown(t *testing.T) {
 			d |= x << (8 * i)
 		}
 		return d
+	})
+}
+
+// TestSmallProducts is products whose factors are known to have 16 bits or a little more.
+func TestSmallProducts(t *testing.T) {
+	s16 := func(x uint32) uint32 { return uint32(int32(int16(x))) }
+	dot := func(a, b uint32) (sum uint32) {
+		for i := range 4 {
+			sum += uint32(int32(int8(a>>(8*i))) * int32(int8(b>>(8*i))))
+		}
+		return sum
+	}
+	rows := []struct {
+		code string
+		want func(a, b uint32) uint32
+	}{
+		{"and.b32 %x, %a, 252645135; dp4a.s32.s32 %x, %x, %b, 0; and.b32 %y, %b, 63; mul.lo.s32 %d, %x, %y;",
+			func(a, b uint32) uint32 { return dot(a&0x0f0f0f0f, b) * (b & 63) }},
+		{"cvt.u16.u32 %h, %a; cvt.s32.s16 %x, %h; and.b32 %y, %b, 32767; mul.lo.s32 %d, %x, %y;", func(a, b uint32) uint32 { return s16(a) * (b & 32767) }},
+		{"cvt.u16.u32 %h, %a; cvt.s32.s16 %x, %h; cvt.u16.u32 %g, %b; cvt.s32.s16 %y, %g; mul.lo.s32 %d, %x, %y;", func(a, b uint32) uint32 { return s16(a) * s16(b) }},
+		{"and.b32 %x, %a, 65535; and.b32 %y, %b, 32767; mul.lo.s32 %d, %x, %y;", func(a, b uint32) uint32 { return (a & 65535) * (b & 32767) }},
+		{"dp4a.s32.s32 %x, %a, %b, 0; and.b32 %y, %b, 255; mul.lo.s32 %d, %x, %y;", func(a, b uint32) uint32 { return dot(a, b) * (b & 255) }},
+		{"and.b32 %x, %a, 32767; sub.s32 %x, %x, %b; and.b32 %y, %b, 255; mul.lo.s32 %d, %x, %y;", func(a, b uint32) uint32 { return (a&32767 - b) * (b & 255) }},
+		{"and.b32 %x, %a, 255; and.b32 %z, %b, 255; sub.s32 %x, %x, %z; and.b32 %y, %b, 255; mul.lo.s32 %d, %x, %y;",
+			func(a, b uint32) uint32 { return (a&255 - b&255) * (b & 255) }},
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, r.code)
+	}
+	runBytes(t, lines, func(l int, a, b uint32) uint32 { return rows[l].want(a, b) })
+}
+
+// TestHalfWords is what is done on numbers of 16 bits from memory.
+func TestHalfWords(t *testing.T) {
+	const load = "ld.global.u16 %h, [%pa]; cvt.u32.u16 %x, %h; ld.global.u16 %g, [%pb+2]; cvt.u32.u16 %y, %g; "
+	rows := []struct {
+		code string
+		want func(x, y uint32) uint32
+	}{
+		{"and.b32 %z, %x, 49344; shr.u32 %z, %z, 2; and.b32 %y, %y, 3855; or.b32 %d, %y, %z;", func(x, y uint32) uint32 { return x&49344>>2 | y&3855 }},
+		{"xor.b32 %d, %x, 305419896;", func(x, y uint32) uint32 { return x ^ 0x12345678 }},
+		{"and.b32 %d, %x, -256;", func(x, y uint32) uint32 { return x &^ 255 }},
+		{"shr.u32 %d, %x, 16;", func(x, y uint32) uint32 { return 0 }},
+		{"shr.s32 %d, %x, 3;", func(x, y uint32) uint32 { return x >> 3 }},
+		{"setp.gt.u32 %p, %a, %b; selp.b32 %z, %x, %y, %p; shr.u32 %z, %z, 4; xor.b32 %d, %z, %y;", nil}, // below, with all bits
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, load+r.code)
+	}
+	runBytes(t, lines, func(l int, a, b uint32) uint32 {
+		x, y := a&0xffff, b>>16
+		switch {
+		case rows[l].want != nil:
+			return rows[l].want(x, y)
+		case a > b:
+			return x>>4 ^ y
+		}
+		return y>>4 ^ y
+	})
+}
+
+// TestExchangedNaNs is numbers that lanes give each other as bits: canonical where they are seen, untouched where they come from memory.
+func TestExchangedNaNs(t *testing.T) {
+	const swap = "mov.b32 %x, %f; shfl.sync.bfly.b32 %x, %x, 1, 31, -1; "
+	lines := []string{
+		"or.b32 %x, %a, 2143289344; mov.b32 %f, %x; add.f32 %f, %f, %f; " + swap + "mov.b32 %f, %x; mov.b32 %d, %f;",                     // seen behind the exchange
+		"or.b32 %x, %a, 2143289344; mov.b32 %f, %x; add.f32 %f, %f, %f; " + swap + "mov.b32 %f, %x; add.f32 %f, %f, %f; mov.b32 %d, %f;", // and behind a sum
+		"or.b32 %x, %a, 2143289344; mov.b32 %f, %x; add.f32 %f, %f, %f; " + swap + "mov.b32 %d, %x;",                                     // bits
+		"or.b32 %x, %a, 2143289345; mov.b32 %f, %x; " + swap + "mov.b32 %f, %x; mov.b32 %x, %f; and.b32 %d, %x, 2143289345;",             // from memory
+	}
+	runBytes(t, lines, func(l int, a, b uint32) uint32 {
+		if l < 3 {
+			return 0x7fffffff
+		}
+		return 0x7fc00001
 	})
 }
