@@ -16,6 +16,8 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/shim/cublas/rocblas"
+	"kudzu/internal/shim/cublaslt/hipblaslt"
 )
 
 // runReport writes everything that someone who looks into a problem asks first: what is installed, what was found, and whether
@@ -37,13 +39,19 @@ func runReport(args []string, out io.Writer) error {
 	fmt.Fprintf(out, "    processors: %d\n", runtime.NumCPU())
 	reportKFD(out)
 	reportEnv(out)
+	all := devices.All(devices.Config{})
+	reportLibraries(out, all)
 	fmt.Fprintf(out, "\nself-test\n")
-	for _, b := range devices.All(devices.Config{}) {
+	for _, b := range all {
 		devs, err := b.Open()
 		if err != nil {
 			fmt.Fprintf(out, "    %-7s none: %v\n", b.Name(), err)
 		}
 		for i, d := range devs {
+			if x, ok := d.(interface{ Describe() string }); ok {
+				fmt.Fprintf(out, "    %-7s %d %s\n", b.Name(), i, x.Describe())
+			}
+			reportSensors(out, b.Name(), i, d)
 			for _, k := range selfTests {
 				start := time.Now()
 				verdict := "right"
@@ -55,6 +63,42 @@ func runReport(args []string, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// reportLibraries tells which libraries of AMD's stand in for those of CUDA's.
+func reportLibraries(out io.Writer, all []backend.Backend) {
+	fmt.Fprintf(out, "\nAMD's libraries\n")
+	line := func(name, found string, err error) {
+		if err != nil {
+			found = "none: " + err.Error()
+		}
+		fmt.Fprintf(out, "    %-10s %s\n", name, found)
+	}
+	found, err := rocblas.New(rocblas.Config{}).Library()
+	line("rocBLAS", found, err)
+	found, err = hipblaslt.New(hipblaslt.Config{}).Library()
+	line("hipBLASLt", found, err)
+	for _, b := range all {
+		if m, ok := b.(interface{ Monitor() (string, error) }); ok {
+			found, err = m.Monitor()
+			line("ROCm SMI", found, err)
+		}
+	}
+}
+
+// reportSensors shows that a device's monitor answers, where it has one.
+func reportSensors(out io.Writer, name string, i int, d backend.Device) {
+	m, ok := d.(backend.Monitor)
+	if !ok {
+		return
+	}
+	degrees, e1 := m.Sense(backend.SensorTemperature)
+	milliwatts, e2 := m.Sense(backend.SensorPower)
+	if err := errors.Join(e1, e2); err != nil {
+		fmt.Fprintf(out, "    %-7s %d sensors: %s\n", name, i, strings.ReplaceAll(err.Error(), "\n", "; "))
+		return
+	}
+	fmt.Fprintf(out, "    %-7s %d sensors: %d degrees, %d mW\n", name, i, degrees, milliwatts)
 }
 
 // homeless writes text with the user's home folder as ~. A write is a line or several: no name is torn.

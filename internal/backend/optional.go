@@ -8,6 +8,13 @@ type Domains interface {
 	NewQueueIn(domain uint64, priority int) (Queue, error)
 }
 
+// Peers is a Device that can reach the memory of some other devices of its backend, once it is told to.
+type Peers interface {
+	CanReach(peer Device) bool
+	// Reach lets kernels use the peer's memory, or no longer. What was let several times is taken back as often.
+	Reach(peer Device, on bool) error
+}
+
 // StackLimit is a Device that can give the threads of its kernels more stack.
 type StackLimit interface {
 	// SetStack asks for that many bytes a thread from the next launch on. It never takes back what another context asked for.

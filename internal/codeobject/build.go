@@ -110,6 +110,9 @@ func (b *builder) kernel(k *Kernel, code []byte) {
 	if k.Wave == 32 {
 		d.Properties |= PropWave32
 	}
+	if k.DynamicStack {
+		d.Properties |= PropDynamicStack
+	}
 	b.symbol(k.Name+".kd", stbGlobal, sttObject, stvProtected, secRodata, uint64(len(b.kds)), DescriptorBytes)
 	b.kds = append(b.kds, d.Encode()...)
 	b.metadataKernels = append(b.metadataKernels, k.metadata())

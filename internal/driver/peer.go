@@ -1,12 +1,25 @@
 package driver
 
 import (
+	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
 
-// reach reports whether a kernel on one device can use the memory of another: they share the process's addresses.
+// reach reports whether a kernel on one device can use the memory of another: they share the process's addresses, or their
+// backend can bring them together.
 func reach(a, b *Device) bool {
+	if p, ok := a.dev.(backend.Peers); ok && a != b {
+		return p.CanReach(b.dev)
+	}
 	return a != b && a.info.Peers && b.info.Peers
+}
+
+// bring lets kernels of one device use the memory of another, or no longer, where the backend wants to be told.
+func bring(a, b *Device, on bool) error {
+	if p, ok := a.dev.(backend.Peers); ok {
+		return plain(p.Reach(b.dev, on))
+	}
+	return nil
 }
 
 // DeviceCanAccessPeer: a device is no peer of itself.
@@ -44,8 +57,8 @@ func (t *Thread) DeviceGetP2PAttribute(attr cu.CUdevice_P2PAttribute, src, dst c
 	return 0, errInvalidValue
 }
 
-// CtxEnablePeerAccess lets kernels of the current context use memory of another device's context. They can anyway; the
-// books are kept because programs rely on the answers.
+// CtxEnablePeerAccess lets kernels of the current context use memory of another device's context. On one memory they can anyway;
+// the books are kept because programs rely on the answers.
 func (t *Thread) CtxEnablePeerAccess(peer cu.CUcontext, flags uint32) error {
 	c, err := t.context()
 	if err != nil {
@@ -64,6 +77,9 @@ func (t *Thread) CtxEnablePeerAccess(peer cu.CUcontext, flags uint32) error {
 	defer c.mu.Unlock()
 	if c.peers[p.handle] {
 		return Result(cu.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+	}
+	if err := bring(c.dev, p.dev, true); err != nil {
+		return err
 	}
 	if c.peers == nil {
 		c.peers = map[cu.CUcontext]bool{}
@@ -84,5 +100,8 @@ func (t *Thread) CtxDisablePeerAccess(peer cu.CUcontext) error {
 		return Result(cu.CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
 	}
 	delete(c.peers, peer)
+	if p, err := t.contextOf(peer); err == nil { // one that is gone took its memory with it
+		return bring(c.dev, p.dev, false)
+	}
 	return nil
 }

@@ -381,7 +381,16 @@ func (t *Thread) MemPoolSetAccess(pool cu.CUmemoryPool, list hostmem.Ptr, n uint
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range descs {
-		p.access[*descs[i].Location.Id()] = descs[i].Flags
+		id := *descs[i].Location.Id()
+		if d, err := t.device(id); err == nil && d != p.dev {
+			was, is := p.access[id] == cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, descs[i].Flags == cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+			if was != is {
+				if err := bring(d, p.dev, is); err != nil {
+					return err
+				}
+			}
+		}
+		p.access[id] = descs[i].Flags
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/codeobject"
@@ -24,7 +25,11 @@ type device struct {
 	target  codeobject.Target // of arch
 	plan    plan
 
+	peers peers
+	stack atomic.Uint64 // bytes a thread that a context asked for
+
 	mu     sync.Mutex
+	limit  uint64  // HIP's, of the stack; 0 before it was asked; guarded by mu
 	stream uintptr // for work of our own, made at first use; guarded by mu
 	clock  clock
 }
@@ -159,6 +164,11 @@ func (d *device) Info() *backend.Info { return &d.info }
 
 // Arch is the processor as HIP names it.
 func (d *device) Arch() string { return d.arch }
+
+// Describe is what one who looks into a problem asks of the device.
+func (d *device) Describe() string {
+	return fmt.Sprintf("%s at %04x:%02x:%02x, code for %s of version %d, HIP %d", d.arch, d.info.PCI[0], d.info.PCI[1], d.info.PCI[2], d.plan.target, d.plan.version, d.api.version)
+}
 
 // Memory is the device itself.
 func (d *device) Memory() backend.Memory { return (*memory)(d) }

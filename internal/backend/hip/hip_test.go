@@ -198,6 +198,24 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestGeneric: a processor that the compiler has no name for gets its family's code, of version 6, where the runtime takes that;
+// where it does not, the device is left out and said why.
+func TestGeneric(t *testing.T) {
+	c := &canned{err: errors.New("not now")}
+	d := open(t, c, hipdouble.Build(t), "gfx1153")[0]
+	k, err := load(t, d, add).Kernel("add")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Prepare([3]uint32{}); err == nil || c.last.Options.CodeObject != 6 || c.last.Target.CPU != "gfx11-generic" {
+		t.Errorf("%+v, %v", c.last, err)
+	}
+	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1153")
+	if _, err := hip.New(hip.Config{Library: hipdouble.Build(t, "-DROCM5")}).Open(); err == nil || !strings.Contains(err.Error(), "gfx1153") || !strings.Contains(err.Error(), "generic") {
+		t.Errorf("an old runtime: %v", err)
+	}
+}
+
 // TestRefusals: what must not reach the GPU does not.
 func TestRefusals(t *testing.T) {
 	lib := hipdouble.Build(t)

@@ -93,6 +93,11 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 		return fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", kn.decl.Name, len(l.Params), c.params)
 	}
 	q.last.Store(&kn.decl.Name)
+	if c.meta.DynamicStack {
+		if err := q.dev.do(q.dev.growStack); err != nil {
+			return fmt.Errorf("kernel %s: stack: %w", kn.decl.Name, err)
+		}
+	}
 	return q.launch(c, l)
 }
 

@@ -43,7 +43,7 @@ func (s *smi) load(path string) error {
 	}
 	lib, err := look.Open()
 	if err != nil {
-		return fmt.Errorf("%w: %w", backend.ErrNoSensor, err)
+		return fmt.Errorf("%w (%w)", err, backend.ErrNoSensor)
 	}
 	s.lib = lib
 	_, err = lib.Find(rsmi.Rows[rsmi.Rsmi_dev_power_get].Name)
@@ -73,10 +73,10 @@ func (s *smi) call(f rsmi.Func, args ...uintptr) error {
 	}
 	fn, err := s.lib.Find(row.Name)
 	if err != nil {
-		return fmt.Errorf("%w: %w", backend.ErrNoSensor, err)
+		return fmt.Errorf("%w (%w)", err, backend.ErrNoSensor)
 	}
 	if r := int32(fn.Call(args...)); r != rsmi.RSMI_STATUS_SUCCESS {
-		return fmt.Errorf("%w: %s: status %d", backend.ErrNoSensor, row.Name, r)
+		return fmt.Errorf("%s: status %d (%w)", row.Name, r, backend.ErrNoSensor)
 	}
 	return nil
 }
@@ -87,6 +87,14 @@ func (s *smi) get(f rsmi.Func, args ...uintptr) (uint64, error) {
 	defer out.Free()
 	err := s.call(f, append(args, out.Addr())...)
 	return word(out, 0), err
+}
+
+// Monitor says in one line which library tells of devices, or why there is none.
+func (b *Backend) Monitor() (string, error) {
+	if err := b.smi.open(b.cfg.Env); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s, %d devices", b.smi.lib.Path(), len(b.smi.at)), nil
 }
 
 // smiIndex is the device's number there.

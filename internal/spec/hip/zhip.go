@@ -19,6 +19,11 @@ const (
 	HipDeviceGetAttribute
 	HipGetDeviceProperties
 	HipGetDevicePropertiesR0600
+	HipDeviceCanAccessPeer
+	HipDeviceEnablePeerAccess
+	HipDeviceDisablePeerAccess
+	HipDeviceGetLimit
+	HipDeviceSetLimit
 	HipDeviceGetStreamPriorityRange
 	HipGetErrorName
 	HipGetLastError
@@ -76,6 +81,11 @@ var Rows = [NumFuncs]Row{
 	HipDeviceGetAttribute:            {"hipDeviceGetAttribute", 3},
 	HipGetDeviceProperties:           {"hipGetDeviceProperties", 2},
 	HipGetDevicePropertiesR0600:      {"hipGetDevicePropertiesR0600", 2},
+	HipDeviceCanAccessPeer:           {"hipDeviceCanAccessPeer", 3},
+	HipDeviceEnablePeerAccess:        {"hipDeviceEnablePeerAccess", 2},
+	HipDeviceDisablePeerAccess:       {"hipDeviceDisablePeerAccess", 1},
+	HipDeviceGetLimit:                {"hipDeviceGetLimit", 2},
+	HipDeviceSetLimit:                {"hipDeviceSetLimit", 2},
 	HipDeviceGetStreamPriorityRange:  {"hipDeviceGetStreamPriorityRange", 2},
 	HipGetErrorName:                  {"hipGetErrorName", 1},
 	HipGetLastError:                  {"hipGetLastError", 0},
@@ -312,6 +322,13 @@ const (
 	HipMemcpyDeviceToHost   = 2
 	HipMemcpyDeviceToDevice = 3
 	HipMemcpyDefault        = 4
+)
+
+// The values of hipLimit_t.
+const (
+	HipLimitStackSize      = 0
+	HipLimitPrintfFifoSize = 1
+	HipLimitMallocHeapSize = 2
 )
 
 // Flags, and where things lie.

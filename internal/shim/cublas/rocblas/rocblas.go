@@ -33,6 +33,7 @@ type Provider struct {
 
 	once sync.Once
 	lib  *dl.Library // nil: there is none
+	err  error       // why
 	old  bool        // of ROCm 5, whose trmm takes other parameters
 
 	mu    sync.Mutex
@@ -81,10 +82,12 @@ func (p *Provider) library() *dl.Library {
 			look.Path = p.cfg.Env(Variable)
 		}
 		if look.Path == "none" {
+			p.err = errors.New("rocBLAS: " + Variable + "=none")
 			return
 		}
 		lib, err := look.Open()
 		if err != nil {
+			p.err = err
 			logx.Infof("cuBLAS on this GPU: kernels of our own (%v)", err)
 			return
 		}
@@ -94,6 +97,14 @@ func (p *Provider) library() *dl.Library {
 		logx.Infof("cuBLAS on this GPU: rocBLAS %s (%s)", p.version(), lib.Path())
 	})
 	return p.lib
+}
+
+// Library says in one line which library there is.
+func (p *Provider) Library() (string, error) {
+	if p.library() == nil {
+		return "", p.err
+	}
+	return p.lib.Path() + ", " + p.version(), nil
 }
 
 // version is what the library says of itself.

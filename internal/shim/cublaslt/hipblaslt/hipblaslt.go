@@ -33,6 +33,7 @@ type Provider struct {
 
 	once sync.Once
 	lib  *dl.Library // nil: there is none
+	err  error       // why
 
 	mu      sync.Mutex
 	devices map[int]*device // guarded by mu
@@ -73,16 +74,26 @@ func (p *Provider) library() *dl.Library {
 			look.Path = p.cfg.Env(Variable)
 		}
 		if look.Path == "none" {
+			p.err = errors.New("hipBLASLt: " + Variable + "=none")
 			return
 		}
 		lib, err := look.Open()
 		if err != nil {
+			p.err = err
 			logx.Infof("cuBLASLt on this GPU: kernels of our own (%v)", err)
 			return
 		}
 		p.lib = lib
 	})
 	return p.lib
+}
+
+// Library says in one line which library there is. Its version it tells only with a GPU.
+func (p *Provider) Library() (string, error) {
+	if p.library() == nil {
+		return "", p.err
+	}
+	return p.lib.Path(), nil
 }
 
 // errRefused: nothing has happened, and our kernels may do it.

@@ -207,6 +207,47 @@ int hipGetDeviceProperties(char *p, int d) { return properties(p, d, 792, 396); 
 int hipGetDevicePropertiesR0600(char *p, int d) { return properties(p, d, 1472, 1160); }
 #endif
 
+/* -- peers and limits: devices of one generation reach each other -- */
+
+static int enabled[MAX_DEVICES][MAX_DEVICES];
+static size_t stack_limit[MAX_DEVICES];
+
+int hipDeviceCanAccessPeer(int *can, int d, int peer) {
+    if (!can || bad_device(d) || bad_device(peer)) return fail(INVALID_DEVICE);
+    *can = d != peer && !strncmp(devices[d].arch, devices[peer].arch, 5);
+    return OK;
+}
+int hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+    int can = 0;
+    if (flags || hipDeviceCanAccessPeer(&can, current, peer)) return fail(INVALID_VALUE);
+    if (!can) return fail(217);
+    if (enabled[current][peer]) return fail(704);
+    enabled[current][peer] = 1;
+    return OK;
+}
+int hipDeviceDisablePeerAccess(int peer) {
+    if (bad_device(peer)) return fail(INVALID_DEVICE);
+    if (!enabled[current][peer]) return fail(705);
+    enabled[current][peer] = 0;
+    return OK;
+}
+int kz_double_enabled(int d, int peer) { return enabled[d][peer]; }
+
+int hipDeviceGetLimit(size_t *v, int limit) {
+    if (!v || limit) return fail(215);
+    *v = stack_limit[current] ? stack_limit[current] : 1024;
+    return OK;
+}
+#ifndef ROCM5
+int hipDeviceSetLimit(int limit, size_t v) {
+    if (limit) return fail(215);
+    if (v > 131056) return fail(INVALID_VALUE);
+    stack_limit[current] = v;
+    return OK;
+}
+#endif
+size_t kz_double_stack(int d) { return stack_limit[d]; }
+
 int hipDeviceGetStreamPriorityRange(int *least, int *greatest) { return *least = 1, *greatest = -1, OK; }
 
 const char *hipGetErrorName(int r) {
