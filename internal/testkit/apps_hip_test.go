@@ -14,6 +14,7 @@ import (
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/driver"
 	"kudzu/internal/testkit/hipdouble"
+	"kudzu/internal/testkit/libdouble"
 )
 
 // Whole programs on backend/hip: nothing of ROCm, a real library without a device, and the double with kernels that the
@@ -84,6 +85,28 @@ func TestAppOnDouble(t *testing.T) {
 		set("KUDZU_DOUBLE_ARENA", arena).set("KUDZU_DOUBLE_DEVICES", "gfx1100,gfx1201")
 	const line = "0 wrong, host function called 1 times, time passed\n"
 	a.run().want(t, "init 0\n0: Double 0 (gfx1100), warps of 32, 49152 bytes\n1: Double 1 (gfx1201), warps of 32, 49152 bytes\n2: "+cpuDevice+line+line+line)
+}
+
+// TestAppLibraries: cuBLAS and NVML in a whole process, on a device of the double, done by doubles of rocBLAS and ROCm SMI. Nobody runs
+// kernels: what is right was not done by ours.
+func TestAppLibraries(t *testing.T) {
+	blas := libdouble.Build(t, "rocblas", "librocblas.so.4", map[string]string{
+		"rocblas_create_handle": "*(uintptr_t *)p_handle = 1;",
+		"rocblas_sgemm": `const float *A = p_A, *B = p_B;
+    for (int i = 0; i < p_m; i++)
+        for (int j = 0; j < p_n; j++) {
+            float s = 0;
+            for (int l = 0; l < p_k; l++) s += A[i + l * p_lda] * B[l + j * p_ldb];
+            ((float *)p_C)[i + j * p_ldc] = s;
+        }`,
+	})
+	smi := libdouble.Build(t, "rsmi", "librocm_smi64.so.7", map[string]string{
+		"rsmi_num_monitor_devices": "*(uint32_t *)p_num_devices = 1;", "rsmi_dev_pci_id_get": "*(uint64_t *)p_bdfid = 3 << 8;",
+		"rsmi_dev_temp_metric_get": "*(int64_t *)p_temperature = 55000;", "rsmi_dev_power_get": "*(uint64_t *)p_power = 120000000;",
+	})
+	newApp(t, "hip", appProgram(t, "app_libraries", "-lcuda", "-ldl")).set("KUDZU_HIP_LIBRARY", hipdouble.Build(t)).set("KUDZU_DOUBLE_DEVICES", "gfx1100").
+		set("KUDZU_ROCBLAS_LIBRARY", blas.Path).set("KUDZU_ROCM_SMI_LIBRARY", smi.Path).
+		run().want(t, "cublas 0: 30 36 42 30 36 42\ndestroy 0, nvml 0: 55 degrees, power 0: 120000 mW\n")
 }
 
 // hipRunner runs kernels for a double in another process, from the PTX they came from. TestMain calls it.

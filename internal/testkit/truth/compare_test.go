@@ -115,7 +115,9 @@ type verdict struct {
 	agree   int // rows
 }
 
-func (c comparison) run(t *testing.T) {
+// recorded are the lines of the record, and what each gave.
+func recorded(t *testing.T) ([]*Line, map[string][]byte) {
+	t.Helper()
 	record, err := Read(*rowsFile)
 	if err != nil {
 		t.Fatal(err)
@@ -128,6 +130,11 @@ func (c comparison) run(t *testing.T) {
 	for _, r := range record {
 		want[r.Text] = r.Bytes
 	}
+	return lines, want
+}
+
+func (c comparison) run(t *testing.T) {
+	lines, want := recorded(t)
 	devs, err := c.backend.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -26,18 +26,7 @@ const viaBatch = 8
 // viaLines are the recorded lines in their batches.
 func viaLines(t *testing.T) ([][]*Line, map[string][]byte) {
 	t.Helper()
-	record, err := Read(*rowsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := Recorded(record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]byte{}
-	for _, r := range record {
-		want[r.Text] = r.Bytes
-	}
+	lines, want := recorded(t)
 	var out [][]*Line
 	for len(lines) > 0 {
 		n := min(viaBatch, len(lines))
