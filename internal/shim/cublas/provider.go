@@ -10,10 +10,12 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Provider does calls of cuBLAS with something other than our kernels: a library of the device's vendor.
+// Provider does calls of cuBLAS with something other than our kernels: a library of the device's vendor, say.
 type Provider interface {
 	// Name is the library's.
 	Name() string
+	// Serves reports whether any call may be this provider's: where it says no, that is all it costs. It is asked at every call.
+	Serves(d *driver.Thread) bool
 	// Do makes one call, named as in cublas.api without _64; args are what the program passed, integers extended to 64 bits,
 	// the handle first. Not done means that nothing has happened: the next provider is asked, our kernels in the end.
 	Do(d *driver.Thread, x *Handle, name string, args []uint64) (done bool, err error)
@@ -38,8 +40,17 @@ func Use(p Provider) {
 	providers.Store(&list)
 }
 
-// Elsewhere reports whether a provider may do a call: what a call costs where none can is this question.
-func (t *Thread) Elsewhere() bool { return providers.Load() != nil && t.driver().AnyAbroad() }
+// Elsewhere reports whether a provider may do a call.
+func (t *Thread) Elsewhere() bool {
+	if list := providers.Load(); list != nil {
+		for _, p := range *list {
+			if p.Serves(t.driver()) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Forward offers a call to the providers. A handle that is none is left to the function itself, which has the right answer.
 func (t *Thread) Forward(name string, args ...uint64) (done bool, err error) {
@@ -49,6 +60,9 @@ func (t *Thread) Forward(name string, args ...uint64) (done bool, err error) {
 		return false, nil
 	}
 	for _, p := range *list {
+		if !p.Serves(t.driver()) {
+			continue
+		}
 		if done, err := p.Do(t.driver(), x, name, args); done {
 			return true, err
 		}

@@ -68,6 +68,9 @@ func New(cfg Config) *Provider {
 // Name is the library's.
 func (p *Provider) Name() string { return "rocBLAS" }
 
+// Serves: only devices of AMD's have streams that rocBLAS takes.
+func (p *Provider) Serves(d *driver.Thread) bool { return d.AnyAbroad() }
+
 // Variable names the library outright, or is "none".
 const Variable = "KUDZU_ROCBLAS_LIBRARY"
 
