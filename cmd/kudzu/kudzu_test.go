@@ -132,7 +132,7 @@ func TestCommands(t *testing.T) {
 		{"cache clear", 0, []string{"removed 0 entries"}},
 		{"cache frob", 1, []string{"there are ls, clear and dir", "usage: kudzu cache [ls|clear|dir]"}},
 		{"cache ls more", 1, []string{"usage: kudzu cache"}},
-		{"report", 0, []string{"/dev/kfd", "self-test\n", "cpu     0 indices", "interp  0 atomics", "right\n"}},
+		{"report", 0, []string{"/dev/kfd", "AMD's libraries\n    rocBLAS ", "ROCm SMI ", "self-test\n", "cpu     0 indices", "interp  0 atomics", "right\n"}},
 		{"info", 0, []string{"backend cpu ", "backend interp ", "compute capability 9.0", "compiler ", "cache ", "libraries  " + lib}},
 		{"compile", 1, []string{"which file?"}},
 		{"compile nofile.ptx", 1, []string{"nofile.ptx: no such file"}},

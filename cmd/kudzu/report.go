@@ -52,13 +52,18 @@ func runReport(args []string, out io.Writer) error {
 				fmt.Fprintf(out, "    %-7s %d %s\n", b.Name(), i, x.Describe())
 			}
 			reportSensors(out, b.Name(), i, d)
+			right := true
 			for _, k := range selfTests {
 				start := time.Now()
 				verdict := "right"
 				if err := k.run(d); err != nil {
-					verdict = "FAILED: " + err.Error()
+					verdict = "FAILED: " + oneLine(err)
+					right = false
 				}
 				fmt.Fprintf(out, "    %-7s %d %-10s %8.1f ms  %s\n", b.Name(), i, k.kernel, float64(time.Since(start).Microseconds())/1e3, verdict)
+			}
+			if right && d.Info().Abroad { // a device that has faulted has nothing more to say
+				reportProduct(out, b, i)
 			}
 		}
 	}
@@ -94,12 +99,15 @@ func reportSensors(out io.Writer, name string, i int, d backend.Device) {
 	}
 	degrees, e1 := m.Sense(backend.SensorTemperature)
 	milliwatts, e2 := m.Sense(backend.SensorPower)
-	if err := errors.Join(e1, e2); err != nil {
-		fmt.Fprintf(out, "    %-7s %d sensors: %s\n", name, i, strings.ReplaceAll(err.Error(), "\n", "; "))
+	if e1 != nil && e2 != nil {
+		fmt.Fprintf(out, "    %-7s %d sensors: %s\n", name, i, oneLine(e1))
 		return
 	}
 	fmt.Fprintf(out, "    %-7s %d sensors: %d degrees, %d mW\n", name, i, degrees, milliwatts)
 }
+
+// oneLine is an error on one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // homeless writes text with the user's home folder as ~. A write is a line or several: no name is torn.
 type homeless struct{ out io.Writer }
