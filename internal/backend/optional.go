@@ -66,3 +66,9 @@ type Sharer interface {
 	// Unshare takes it out again and closes the file.
 	Unshare(a Addr, n uint64, fd int) error
 }
+
+// Starter is a Kernel that can be compiled while the program goes on. Start begins that for a block shape; a launch that comes
+// before the end goes into its queue and waits there. The error is what Prepare would say, as far as the text alone tells.
+type Starter interface {
+	Start(block [3]uint32) error
+}

@@ -122,14 +122,18 @@ func (f *Function) launchRoom(k *facts) uint64 {
 	return f.room(k)
 }
 
-// prepare has the kernel compiled for a block shape before the stream's locks are taken: compiling takes long, and other
-// threads must not wait for it.
+// prepare has the kernel compiled for a block shape, or that begun, before the stream's locks are taken: compiling takes long,
+// and other threads must not wait for it.
 func (f *Function) prepare(block [3]uint32) error {
 	key := uint64(block[0])<<40 | uint64(block[1])<<20 | uint64(block[2]) // dimensions are at most 1024
 	if f.shaped.Load() == key {
 		return nil
 	}
-	if err := f.kernel.Prepare(block); err != nil {
+	prepare := f.kernel.Prepare
+	if s, ok := f.kernel.(backend.Starter); ok {
+		prepare = s.Start
+	}
+	if err := prepare(block); err != nil {
 		return f.mod.ctx.fail(err)
 	}
 	f.shaped.Store(key)

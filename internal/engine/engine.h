@@ -199,6 +199,10 @@ struct kz_launch_args {
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority);
 void kz_queue_unref(struct kz_queue *q);
 int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);
+// Puts in a task and behind it a launch whose kernel is not there yet. The task names it with kz_launch_fill before it is done;
+// if it does not, nothing is launched.
+int kz_queue_later(struct kz_queue *q, uint64_t id, uint32_t params_bytes, const uint8_t *params, void **launch);
+int kz_launch_fill(void *launch, struct kz_kernel *k, const struct kz_launch_args *a);
 int kz_queue_copy(struct kz_queue *q, uint64_t dst, uint64_t src, uint64_t n);
 int kz_queue_copy2d(struct kz_queue *q, uint64_t dst, uint64_t dpitch, uint64_t src, uint64_t spitch, uint64_t width, uint64_t height);
 int kz_queue_fill(struct kz_queue *q, uint64_t dst, uint32_t value, uint32_t size, uint64_t count, uint64_t pitch, uint64_t rows);

@@ -102,18 +102,19 @@ static void end(struct kz_queue *q, struct kz_op *op, bool small) {
 	if (idle) kz_ready_push(q, small);
 }
 
-int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
-	if (kz_domain_bad(q->d)) return KZ_POISONED;
+// What a launch of k takes of a thread's areas must be there: KZ_LIMIT if it cannot.
+static int fits(const struct kz_kernel *k, const struct kz_launch_args *a, uint64_t *shared) {
 	uint32_t threads = a->block[0] * a->block[1] * a->block[2], warps = (threads + 31) / 32;
 	uint64_t frame = (uint64_t)k->i.frame_warp * warps + k->i.frame_block, local = (uint64_t)k->i.local_thread * threads;
 	uint64_t align = k->i.shared_align > 16 ? k->i.shared_align : 16;
-	uint64_t shared = (k->i.shared_static + align - 1) / align * align + a->dynamic_shared;
-	if (frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || shared > KZ_SHARED) return KZ_LIMIT;
-	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
-	if (!op) return KZ_NOMEM;
-	op->u.kernel.k = k;
+	*shared = (k->i.shared_static + align - 1) / align * align + a->dynamic_shared;
+	return frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || *shared > KZ_SHARED ? KZ_LIMIT : KZ_OK;
+}
+
+// Makes op a launch of k, all but its parameters.
+static void describe(struct kz_op *op, struct kz_kernel *k, const struct kz_launch_args *a, uint64_t shared) {
 	struct kz_launch *l = &op->u.kernel.l;
-	memcpy(op->u.kernel.params, params, a->params_bytes);
+	op->u.kernel.k = k;
 	l->params = op->u.kernel.params;
 	l->vars = (const uint64_t *)a->vars;
 	l->rt = kz_rt;
@@ -122,9 +123,8 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	memcpy(l->cluster, a->cluster, sizeof l->cluster);
 	l->shared_dynamic = a->dynamic_shared;
 	l->shared_total = (uint32_t)shared;
-	l->grid_id = (q->number << 40) + q->submitted + 1;
-	l->warps = warps;
-	l->threads = threads;
+	l->threads = a->block[0] * a->block[1] * a->block[2];
+	l->warps = (l->threads + 31) / 32;
 	l->launch_private = op;
 	l->flags = 0;
 	op->u.kernel.workspace[0] = sizeof op->u.kernel.workspace;
@@ -135,9 +135,48 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	op->u.kernel.cluster = 0;
 	if (a->clustered) op->job.total /= op->u.kernel.cluster = a->cluster[0] * a->cluster[1] * a->cluster[2];
 	op->job.spins = k->i.spins || a->cooperative;
+}
+
+int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
+	if (kz_domain_bad(q->d)) return KZ_POISONED;
+	uint64_t shared;
+	if (fits(k, a, &shared) != KZ_OK) return KZ_LIMIT;
+	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
+	if (!op) return KZ_NOMEM;
+	memcpy(op->u.kernel.params, params, a->params_bytes);
+	describe(op, k, a, shared);
+	op->u.kernel.l.grid_id = (q->number << 40) + q->submitted + 1;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
 	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));
 	end(q, op, small);
+	return KZ_OK;
+}
+
+int kz_queue_later(struct kz_queue *q, uint64_t id, uint32_t params_bytes, const uint8_t *params, void **launch) {
+	if (kz_domain_bad(q->d)) return KZ_POISONED;
+	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + params_bytes);
+	if (!op) return KZ_NOMEM;
+	kz_release(&q->lock); // it is nobody's yet
+	memcpy(op->u.kernel.params, params, params_bytes);
+	op->u.kernel.k = NULL;
+	op->u.kernel.cluster = 0;
+	op->u.kernel.cooperative = false;
+	int rc = kz_queue_task(q, id, 1, 0);
+	if (rc != KZ_OK) {
+		free(op);
+		return rc;
+	}
+	*launch = op;
+	kz_acquire(&q->lock);
+	op->u.kernel.l.grid_id = (q->number << 40) + q->submitted + 1;
+	end(q, op, false);
+	return KZ_OK;
+}
+
+int kz_launch_fill(void *launch, struct kz_kernel *k, const struct kz_launch_args *a) {
+	uint64_t shared;
+	if (fits(k, a, &shared) != KZ_OK) return KZ_LIMIT;
+	describe(launch, k, a, shared);
 	return KZ_OK;
 }
 
@@ -364,6 +403,8 @@ static int task_pass(struct kz_queue *q, struct kz_op *op, bool helper) {
 static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, bool helper) {
 	switch (op->kind) {
 	case KZ_OP_KERNEL:
+		if (!op->u.kernel.k) return RAN; // kz_queue_later: its task had another way, or failed
+		// fallthrough
 	case KZ_OP_COPY:
 	case KZ_OP_FILL:
 		return kz_domain_bad(q->d) || kz_job_start(c, op) ? RAN : ELSEWHERE;

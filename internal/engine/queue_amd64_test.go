@@ -267,6 +267,70 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// Launches whose kernels come later keep their place among others.
+func TestLater(t *testing.T) {
+	for _, threads := range []int{1, 4} {
+		r := newRig(t, threads)
+		k := kernel(t, kAffine)
+		a, v := r.alloc(1)
+		want := uint64(0)
+		for i := range uint64(300) {
+			l := grid(1, a, i)
+			switch i % 3 {
+			case 0:
+				r.ok(r.q.Launch(k, l))
+			case 1: // the launch's own parameters count, and what find gives as the rest
+				r.ok(r.q.Later(l.Params, func() (*Kernel, *Launch, error) {
+					if i%2 == 0 {
+						time.Sleep(50 * time.Microsecond)
+					}
+					return k, grid(1, 0, 0), nil
+				}))
+			case 2:
+				r.ok(r.q.Later(l.Params, func() (*Kernel, *Launch, error) {
+					v[0] = v[0]*3 + i // another way
+					return nil, nil, nil
+				}))
+			}
+			want = want*3 + i
+			if i%50 == 49 {
+				r.ok(r.q.Sync())
+			}
+		}
+		r.ok(r.q.Sync())
+		if v[0] != want {
+			t.Errorf("%d threads: %d, want %d", threads, v[0], want)
+		}
+	}
+}
+
+func TestLaterFails(t *testing.T) {
+	r := newRig(t, 2)
+	boom := errors.New("boom")
+	for _, find := range []func() (*Kernel, *Launch, error){
+		func() (*Kernel, *Launch, error) { return nil, nil, boom },
+		func() (*Kernel, *Launch, error) { panic("at the disco") },
+		func() (*Kernel, *Launch, error) {
+			l := grid(1)
+			l.DynamicShared = 1 << 30
+			return kernel(t, kEmpty), l, nil
+		},
+	} {
+		d, q := r.domain()
+		a, v := r.alloc(1)
+		r.ok(q.Later(nil, find))
+		_ = q.Launch(kernel(t, kCount), grid(1, a)) // refused if the first has run by now
+		if err := q.Sync(); err == nil || v[0] != 0 {
+			t.Errorf("%v, ran %d", err, v[0])
+		}
+		if err := q.Later(nil, find); err == nil {
+			t.Error("taken after the fault")
+		}
+		q.Close()
+		d.Close()
+	}
+}
+
 func TestTaskError(t *testing.T) {
 	r := newRig(t, 2)
 	d, q := r.domain()

@@ -10,6 +10,10 @@ package engine
 #cgo nocallback kz_queue_unref
 #cgo noescape kz_queue_launch
 #cgo nocallback kz_queue_launch
+#cgo noescape kz_queue_later
+#cgo nocallback kz_queue_later
+#cgo noescape kz_launch_fill
+#cgo nocallback kz_launch_fill
 #cgo nocallback kz_queue_copy
 #cgo nocallback kz_queue_copy2d
 #cgo nocallback kz_queue_fill
@@ -146,11 +150,8 @@ func (q *Queue) result(rc C.int) error {
 	return q.d.result(rc)
 }
 
-// Launch runs the kernel over the grid. It does not allocate.
-func (q *Queue) Launch(k *Kernel, l *Launch) error {
-	if !q.enter() {
-		return ErrClosed
-	}
+// args is the launch in C's words, all but the parameters.
+func (l *Launch) args() C.struct_kz_launch_args {
 	a := C.struct_kz_launch_args{
 		grid: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Grid)), block: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Block)),
 		cluster:        *(*[3]C.uint32_t)(unsafe.Pointer(&l.Cluster)),
@@ -159,8 +160,46 @@ func (q *Queue) Launch(k *Kernel, l *Launch) error {
 	if l.Vars != nil {
 		a.vars = C.uint64_t(l.Vars.addr())
 	}
+	return a
+}
+
+// Launch runs the kernel over the grid. It does not allocate.
+func (q *Queue) Launch(k *Kernel, l *Launch) error {
+	if !q.enter() {
+		return ErrClosed
+	}
+	a := l.args()
 	// Typed, because what an unsafe.Pointer points to is looked at before every call.
 	return q.result(C.kz_queue_launch(q.c, k.c, &a, (*C.uint8_t)(unsafe.SliceData(l.Params))))
+}
+
+// Later is Launch for a kernel that is not there yet: find is called on a goroutine when earlier work is done, and what it
+// gives is launched with these parameters, before later work. A nil Kernel: find has done the work in another way. An error is
+// the domain's fault.
+func (q *Queue) Later(params []byte, find func() (*Kernel, *Launch, error)) error {
+	if !q.enter() {
+		return ErrClosed
+	}
+	var launch unsafe.Pointer
+	put := make(chan struct{})
+	fill := func() error {
+		<-put
+		k, l, err := find()
+		if k == nil || err != nil {
+			return err
+		}
+		a := l.args()
+		return result(C.kz_launch_fill(launch, k.c, &a))
+	}
+	e := q.d.e
+	e.pump.Do(e.startPump)
+	id := e.tasks.put(task{fill, q.d, false})
+	rc := C.kz_queue_later(q.c, C.uint64_t(id), C.uint32_t(len(params)), (*C.uint8_t)(unsafe.SliceData(params)), &launch)
+	close(put)
+	if rc != C.KZ_OK {
+		e.tasks.take(id)
+	}
+	return q.result(rc)
 }
 
 // Copy moves n bytes. An address may be any of this process; one that is not mapped is a fault of the domain.

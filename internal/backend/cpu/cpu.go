@@ -58,9 +58,11 @@ type Config struct {
 type Backend struct {
 	cfg      Config
 	stats    stats
-	report   *report // nil: nobody asked
-	exactNaN bool    // see compile.Options
-	debug    *debug  // nil: nobody asked
+	report   *report       // nil: nobody asked
+	exactNaN bool          // see compile.Options
+	debug    *debug        // nil: nobody asked
+	aheads   chan struct{} // a token for each compilation in the background
+	turns    chan struct{} // and for each of those that the compiler has
 }
 
 type stats struct {
@@ -80,7 +82,7 @@ func New(cfg Config) *Backend {
 	if cfg.Env == nil {
 		cfg.Env = os.Getenv
 	}
-	return &Backend{cfg: cfg, exactNaN: cfg.Env("KUDZU_NAN") == "exact"}
+	return &Backend{cfg: cfg, exactNaN: cfg.Env("KUDZU_NAN") == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
 }
 
 // Name is "cpu".

@@ -35,6 +35,10 @@ type Kernel struct {
 	told      *compile.Facts // what the text tells; set by factsOnce
 	toldErr   error
 
+	aheadMu sync.Mutex
+	ahead   map[[3]uint32]*ahead // compilations in the background; guarded by aheadMu
+	aheads  sync.WaitGroup       // of them
+
 	// For launches in clusters; guarded by mu.
 	noClusters  bool // they make no difference
 	inClusters  map[[3]uint32]*variant
@@ -131,7 +135,17 @@ func (k *Kernel) Prepare(block [3]uint32) error {
 }
 
 // variant finds or makes the variant for a shape.
-func (k *Kernel) variant(block [3]uint32) (*variant, error) {
+func (k *Kernel) variant(block [3]uint32) (*variant, error) { return k.variantFrom(block, nil) }
+
+// found is a kernel's text, and its image where the cache has one; nil where nobody has looked.
+type found struct {
+	text  string
+	line  func(int) int
+	block [3]uint32
+	image *compile.Result
+}
+
+func (k *Kernel) variantFrom(block [3]uint32, at *found) (*variant, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.never != nil {
@@ -143,7 +157,7 @@ func (k *Kernel) variant(block [3]uint32) (*variant, error) {
 	if block != ([3]uint32{}) && k.shapes() >= maxShapes {
 		block = [3]uint32{}
 	}
-	v, err := k.make(block)
+	v, err := k.make(block, at)
 	if err != nil {
 		var u *backend.Unsupported
 		if errors.As(err, &u) {
@@ -179,8 +193,8 @@ func (k *Kernel) add(v *variant) {
 }
 
 // make compiles, or goes to the fallback. Preconditions: k.mu is held.
-func (k *Kernel) make(block [3]uint32) (*variant, error) {
-	v, err := k.compile(block, false)
+func (k *Kernel) make(block [3]uint32, at *found) (*variant, error) {
+	v, err := k.compile(block, false, at)
 	if err == nil {
 		return v, nil
 	}
@@ -241,7 +255,7 @@ func (k *Kernel) clustered(l *backend.Launch) (*variant, error) {
 		k.noClusters = true
 		return nil, nil
 	}
-	v, err := k.compile(l.Block, true)
+	v, err := k.compile(l.Block, true, nil)
 	var broken *compile.Failed
 	var cannot *compile.Unsupported
 	var none *compile.NoCompiler
@@ -266,26 +280,27 @@ func (k *Kernel) clustered(l *backend.Launch) (*variant, error) {
 
 var errNoCompiler = &compile.NoCompiler{Why: "none is configured"}
 
-func (k *Kernel) compile(block [3]uint32, clusters bool) (*variant, error) {
+func (k *Kernel) compile(block [3]uint32, clusters bool, at *found) (*variant, error) {
 	b := k.p.dev.b
 	if b.cfg.Compiler == nil {
 		return nil, errNoCompiler
 	}
-	text, line, err := k.p.m.Slice(k.decl.Name)
-	if err != nil {
-		return nil, err
+	var err error
+	if at == nil {
+		if at, err = k.slice(); err != nil {
+			return nil, err
+		}
 	}
-	if line == nil {
-		line = func(n int) int { return n }
-	}
-	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
-	req.Options.ExactNaN, req.Options.Clusters = b.exactNaN, clusters
+	text, line := at.text, at.line
+	req := k.request(text, block, clusters)
 	if k.stacked {
 		req.Options.Stack = k.p.dev.stack.Load()
 	}
-	res, err := b.cfg.Compiler.Compile(req)
-	if err != nil {
-		return nil, k.compileError(err, line)
+	res := at.image
+	if res == nil || at.block != block || req.Options.Stack != 0 || clusters {
+		if res, err = b.cfg.Compiler.Compile(req); err != nil {
+			return nil, k.compileError(err, line)
+		}
 	}
 	if res.FromCache {
 		b.stats.cached.Add(1)
@@ -309,7 +324,7 @@ func (k *Kernel) compile(block [3]uint32, clusters bool) (*variant, error) {
 		stack = maxStack
 	} else if !k.stacked && k.p.dev.stack.Load() > usualStack {
 		k.stacked = true
-		return k.compile(block, clusters)
+		return k.compile(block, clusters, &found{text: text, line: line})
 	}
 	k.stacked = im.Meta.LocalThread >= usualStack
 	v, err := k.place(im, block, stack, line)
@@ -317,6 +332,22 @@ func (k *Kernel) compile(block [3]uint32, clusters bool) (*variant, error) {
 		v.clustered = clusters
 	}
 	return v, err
+}
+
+// slice cuts the kernel's text out of the module.
+func (k *Kernel) slice() (*found, error) {
+	text, line, err := k.p.m.Slice(k.decl.Name)
+	if line == nil {
+		line = func(n int) int { return n }
+	}
+	return &found{text: text, line: line}, err
+}
+
+// request asks for the kernel with the compiler's own choice of stack.
+func (k *Kernel) request(text string, block [3]uint32, clusters bool) *compile.Request {
+	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
+	req.Options.ExactNaN, req.Options.Clusters = k.p.dev.b.exactNaN, clusters
+	return req
 }
 
 // A thread's stack for calls whose depth the compiler does not know: what it gives by itself, and the most.

@@ -15,6 +15,8 @@ type Program struct {
 	m    *backend.Module
 	vars *backend.Vars
 
+	gone chan struct{} // closed when it is unloaded: what waits to be compiled need not be
+
 	mu       sync.Mutex
 	kernels  map[string]*Kernel // guarded by mu
 	fallback backend.Program    // guarded by mu: loaded when first needed
@@ -30,7 +32,7 @@ func (d *Device) Load(m *backend.Module) (backend.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("module %s: %w", m.Name, err)
 	}
-	p := &Program{dev: d, m: m, vars: vars, kernels: map[string]*Kernel{}}
+	p := &Program{gone: make(chan struct{}), dev: d, m: m, vars: vars, kernels: map[string]*Kernel{}}
 	for i := range m.Kernels {
 		p.kernels[m.Kernels[i].Name] = &Kernel{p: p, decl: &m.Kernels[i]}
 	}
@@ -80,13 +82,21 @@ func (p *Program) Var(name string) (backend.Addr, uint64, error) { return p.vars
 // Unload frees code and variables. Work that uses them is done.
 func (p *Program) Unload() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.unloaded {
+		p.mu.Unlock()
 		return backend.ErrClosed
 	}
 	p.unloaded = true
+	kernels := p.kernels
+	p.mu.Unlock()
+	close(p.gone)
+	for _, k := range kernels {
+		k.aheads.Wait() // of launches that a fault skipped; without the lock, which they may need
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var err error
-	for _, k := range p.kernels {
+	for _, k := range kernels {
 		k.free()
 	}
 	if p.fallback != nil {

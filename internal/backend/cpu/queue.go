@@ -15,6 +15,7 @@ var (
 	_ backend.Callbacks    = (*Queue)(nil)
 	_ backend.Releaser     = (*Fence)(nil)
 	_ backend.Finder       = memory{}
+	_ backend.Starter      = (*Kernel)(nil)
 )
 
 // Queue is a queue of the engine.
@@ -23,7 +24,7 @@ type Queue struct {
 	d *domain
 }
 
-// Launch runs k over the grid; it compiles first if this block shape is new.
+// Launch runs k over the grid. If this block shape is new it compiles first, or waits in the queue where Start has begun that.
 func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	kk, ok := k.(*Kernel)
 	if !ok {
@@ -48,6 +49,9 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 		v = kk.find(l.Block)
 	}
 	if v == nil {
+		if a := kk.underway(l.Block); a != nil {
+			return q.later(kk, a, l)
+		}
 		var err error
 		if v, err = kk.variant(l.Block); err != nil {
 			return err
@@ -56,18 +60,26 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if v.run != nil {
 		return q.interpret(v, l)
 	}
-	if len(l.Params) < int(v.params) {
-		return fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", kk.decl.Name, len(l.Params), v.params)
-	}
-	el := engine.Launch{
-		Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, DynamicShared: l.DynamicShared,
-		Cooperative: l.Cooperative || v.cooperative, Clustered: v.clustered, Vars: v.vars, Params: l.Params,
+	el, err := v.launch(l)
+	if err != nil {
+		return err
 	}
 	if err := q.q.Launch(v.code, &el); err != nil {
 		return q.d.fail(err)
 	}
 	kk.p.dev.b.report.add(ReportLaunches, 1)
 	return nil
+}
+
+// launch is l for the engine.
+func (v *variant) launch(l *backend.Launch) (engine.Launch, error) {
+	if len(l.Params) < int(v.params) {
+		return engine.Launch{}, fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", v.kernel.decl.Name, len(l.Params), v.params)
+	}
+	return engine.Launch{
+		Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, DynamicShared: l.DynamicShared,
+		Cooperative: l.Cooperative || v.cooperative, Clustered: v.clustered, Vars: v.vars, Params: l.Params,
+	}, nil
 }
 
 // maxCluster is the most blocks of a cluster; the driver allows fewer.

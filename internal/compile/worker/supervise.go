@@ -24,6 +24,7 @@ const (
 type supervisor struct {
 	command []string
 	slots   chan struct{} // a token for each compilation at a time
+	quick   chan struct{} // and for each question about a text: a program waits for these, not for the compilations it has begun
 	quit    chan int      // exit status, when we are done
 
 	workerIdle, idleLimit time.Duration
@@ -47,7 +48,7 @@ type started struct {
 
 func newSupervisor(command []string, out io.Writer) *supervisor {
 	return &supervisor{
-		command: command, out: out, slots: make(chan struct{}, jobs()), quit: make(chan int, 1), last: time.Now(),
+		command: command, out: out, slots: make(chan struct{}, jobs()), quick: make(chan struct{}, 1), quit: make(chan int, 1), last: time.Now(),
 		workerIdle: workerIdle, idleLimit: supervisorIdle,
 	}
 }
@@ -205,9 +206,13 @@ func (s *supervisor) give(c *child) {
 
 // handle answers one request: by a worker, by a second one if the first dies, by an error.
 func (s *supervisor) handle(f compile.Frame) {
-	s.slots <- struct{}{}
+	slots := s.slots
+	if req, _, err := compile.DecodeRequest(compile.Frame{Kind: f.Kind, Head: f.Head}); err == nil && req.FactsOnly {
+		slots = s.quick
+	}
+	slots <- struct{}{}
 	a := s.compile(f)
-	<-s.slots
+	<-slots
 	s.write.Lock()
 	err := compile.WriteFrame(s.out, a)
 	s.write.Unlock()
