@@ -46,4 +46,6 @@ type Monitor interface {
 	Sense(s Sensor) (uint64, error)
 	// Text is what the device has written on it: "serial", "vbios".
 	Text(what string) (string, error)
+	// Processes are those that use the device, and the bytes of memory each has there.
+	Processes() (map[uint32]uint64, error)
 }

@@ -252,3 +252,67 @@ func (d *device) Text(what string) (string, error) {
 	}
 	return string(text), nil
 }
+
+// maxProcesses is far more than use a machine's GPUs; a library that says more is not believed.
+const maxProcesses = 1 << 16
+
+// Processes asks ROCm SMI who uses the device.
+func (d *device) Processes() (map[uint32]uint64, error) {
+	s, i, err := d.smiIndex()
+	if err != nil {
+		return nil, err
+	}
+	count := dl.Alloc(8)
+	defer count.Free()
+	if err := s.call(rsmi.Rsmi_compute_process_info_get, 0, count.Addr()); err != nil {
+		return nil, err
+	}
+	room := binary.LittleEndian.Uint32(count.Bytes()) + 16 // some may come meanwhile
+	if room > maxProcesses {
+		return nil, fmt.Errorf("%d processes (%w)", room, backend.ErrNoSensor)
+	}
+	list := dl.Alloc(int(room) * rsmi.RSMIPROCESSBYTES)
+	defer list.Free()
+	binary.LittleEndian.PutUint32(count.Bytes(), room)
+	if err := s.call(rsmi.Rsmi_compute_process_info_get, list.Addr(), count.Addr()); err != nil {
+		return nil, err
+	}
+	used := map[uint32]uint64{}
+	for n := range min(binary.LittleEndian.Uint32(count.Bytes()), room) {
+		p := list.Bytes()[n*rsmi.RSMIPROCESSBYTES:]
+		pid, bytes := binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint64(p[rsmi.RSMIPROCESSVRAMAT:])
+		if on, several := s.uses(pid, uint32(i)); on {
+			if several {
+				bytes = s.usedOn(pid, i, bytes)
+			}
+			used[pid] = bytes
+		}
+	}
+	return used, nil
+}
+
+// uses reports whether a process uses a device, and whether it uses others.
+func (s *smi) uses(pid, device uint32) (on, several bool) {
+	buf := dl.Alloc(8 + 4*len(s.at))
+	defer buf.Free()
+	b := buf.Bytes()
+	binary.LittleEndian.PutUint32(b, uint32(len(s.at)))
+	if s.call(rsmi.Rsmi_compute_process_gpus_get, uintptr(pid), buf.Addr()+8, buf.Addr()) != nil {
+		return false, false // it has ended
+	}
+	n := min(int(binary.LittleEndian.Uint32(b)), len(s.at))
+	for i := range n {
+		on = on || binary.LittleEndian.Uint32(b[8+4*i:]) == device
+	}
+	return on, n > 1
+}
+
+// usedOn is what a process that uses several devices has on one; all it has where the library does not tell them apart.
+func (s *smi) usedOn(pid uint32, device uintptr, all uint64) uint64 {
+	buf := dl.Alloc(rsmi.RSMIPROCESSBYTES)
+	defer buf.Free()
+	if s.call(rsmi.Rsmi_compute_process_info_by_device_get, uintptr(pid), device, buf.Addr()) != nil {
+		return all
+	}
+	return binary.LittleEndian.Uint64(buf.Bytes()[rsmi.RSMIPROCESSVRAMAT:])
+}

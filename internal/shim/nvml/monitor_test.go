@@ -32,10 +32,20 @@ func smiBodies(r6 bool) map[string]string {
 		"rsmi_dev_fan_speed_max_get":       "*(uint64_t *)p_max_speed = 255;",
 		"rsmi_dev_vbios_version_get":       `snprintf(p_vbios, p_len, "113-%d", p_dv_ind);`,
 		"rsmi_dev_pci_replay_counter_get":  "*(uint64_t *)p_counter = 5;",
+		"rsmi_compute_process_info_get": `struct { uint32_t pid, pasid; uint64_t vram, sdma; uint32_t cu; } *p = p_procs;
+    uint32_t room = *(uint32_t *)p_num_items;
+    *(uint32_t *)p_num_items = 3;
+    for (uint32_t i = 0; p && i < 3 && i < room; i++) p[i].pid = 700 + i, p[i].vram = 1000 * (i + 1);`,
+		// 700 uses device 2, 701 devices 1 and 2, 702 has ended.
+		"rsmi_compute_process_gpus_get": `if (p_pid == 702) return 10;
+    uint32_t *at = p_dv_indices;
+    at[0] = 2, at[1] = 1;
+    *(uint32_t *)p_num_devices = p_pid == 700 ? 1 : 2;`,
 		"rsmi_dev_gpu_clk_freq_get": `struct { uint32_t n, now; uint64_t hz[32]; } *f = p_f; memset(f, 0, sizeof *f);
     f->n = 3; f->now = 1; f->hz[0] = 500000000; f->hz[1] = p_clk_type == 4 ? 900000000 : 1700000000; f->hz[2] = p_clk_type == 4 ? 1250000000 : 2300000000;`,
 	}
 	if r6 {
+		b["rsmi_compute_process_info_by_device_get"] = "((uint64_t *)p_proc)[1] = 100 + p_dv_ind;"
 		b["rsmi_dev_power_get"] = "*(uint64_t *)p_power = 160000000 + 1000 * p_dv_ind; *(uint32_t *)p_type = 1;"
 		b["rsmi_dev_gpu_clk_freq_get"] = strings.Replace(b["rsmi_dev_gpu_clk_freq_get"], "struct { uint32_t n,", "struct { _Bool deep; uint32_t n,", 1)
 	}
@@ -47,8 +57,9 @@ func TestMonitor(t *testing.T) {
 	for _, v := range []struct {
 		name    string
 		power   uint32
+		second  uint64 // memory that the process with two devices has on this one
 		without []string
-	}{{"rocm 6", 160002, nil}, {"rocm 5", 150002, []string{"rsmi_dev_power_get"}}} {
+	}{{"rocm 6", 160002, 102, nil}, {"rocm 5", 150002, 2000, []string{"rsmi_dev_power_get", "rsmi_compute_process_info_by_device_get"}}} {
 		t.Run(v.name, func(t *testing.T) {
 			smi := libdouble.Build(t, "rsmi", "librocm_smi64.so.7", smiBodies(v.without == nil), v.without...)
 			t.Setenv("KUDZU_ROCM_SMI_LIBRARY", smi.Path)
@@ -65,6 +76,15 @@ func TestMonitor(t *testing.T) {
 			}
 			if err := th.DeviceGetSerial(h, u, 96); ReturnOf(err) != notSupported { // the double writes nothing
 				t.Errorf("serial: %v", err)
+			}
+			hostmem.Store(u, uint32(8))
+			infos := u.Add(64)
+			if err := th.DeviceGetComputeRunningProcesses(h, u, infos); err != nil || hostmem.Load[uint32](u) != 2 {
+				t.Errorf("%d processes, %v", hostmem.Load[uint32](u), err)
+			}
+			a, b := hostmem.Load[nv.NvmlProcessInfo_v2_t](infos), hostmem.Load[nv.NvmlProcessInfo_v2_t](infos.Add(24))
+			if a.Pid != 700 || a.UsedGpuMemory != 1000 || b.Pid != 701 || b.UsedGpuMemory != v.second {
+				t.Errorf("processes %+v, %+v", a, b)
 			}
 			threshold := func(w nv.NvmlTemperatureThresholds_t) func() (uint32, error) {
 				return func() (uint32, error) { return th.DeviceGetTemperatureThreshold(h, w) }

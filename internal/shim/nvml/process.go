@@ -1,7 +1,11 @@
 package nvml
 
 import (
+	"maps"
+	"slices"
+
 	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/nv"
 )
 
@@ -18,7 +22,7 @@ func (t *Thread) list(h nv.NvmlDevice_t, count, infos hostmem.Ptr, size int, put
 	if count == hostmem.Nil {
 		return invalidArgument
 	}
-	all, err := t.processes(dev)
+	all, err := t.users(dev)
 	if err != nil {
 		return err
 	}
@@ -31,9 +35,39 @@ func (t *Thread) list(h nv.NvmlDevice_t, count, infos hostmem.Ptr, size int, put
 		return invalidArgument
 	}
 	for i, p := range all {
-		put(infos.Index(i, size), uint32(p.Pid), p.Used[dev])
+		put(infos.Index(i, size), p.pid, p.used)
 	}
 	return nil
+}
+
+// user is a process, and the memory it has on a device.
+type user struct {
+	pid  uint32
+	used uint64
+}
+
+// users are the processes that use a device: as its monitor says, or the roster.
+func (t *Thread) users(dev int32) ([]user, error) {
+	m, err := t.driver().Monitor(cu.CUdevice(dev))
+	if err != nil {
+		return nil, err
+	}
+	var list []user
+	if m != nil {
+		used, err := m.Processes()
+		if err != nil {
+			return nil, told(err)
+		}
+		for _, pid := range slices.Sorted(maps.Keys(used)) {
+			list = append(list, user{pid, used[pid]})
+		}
+		return list, nil
+	}
+	all, err := t.processes(dev)
+	for _, p := range all {
+		list = append(list, user{uint32(p.Pid), p.Used[dev]})
+	}
+	return list, err
 }
 
 // none answers a list that is always empty.

@@ -28,6 +28,9 @@ const (
 	Rsmi_dev_vbios_version_get
 	Rsmi_dev_serial_number_get
 	Rsmi_dev_pci_replay_counter_get
+	Rsmi_compute_process_info_get
+	Rsmi_compute_process_gpus_get
+	Rsmi_compute_process_info_by_device_get
 	// NumFuncs is how many there are.
 	NumFuncs
 )
@@ -40,25 +43,28 @@ type Row struct {
 
 // Rows are the functions by number.
 var Rows = [NumFuncs]Row{
-	Rsmi_init:                        {"rsmi_init", 1},
-	Rsmi_num_monitor_devices:         {"rsmi_num_monitor_devices", 1},
-	Rsmi_dev_pci_id_get:              {"rsmi_dev_pci_id_get", 2},
-	Rsmi_dev_busy_percent_get:        {"rsmi_dev_busy_percent_get", 2},
-	Rsmi_dev_memory_busy_percent_get: {"rsmi_dev_memory_busy_percent_get", 2},
-	Rsmi_dev_memory_total_get:        {"rsmi_dev_memory_total_get", 3},
-	Rsmi_dev_memory_usage_get:        {"rsmi_dev_memory_usage_get", 3},
-	Rsmi_dev_temp_metric_get:         {"rsmi_dev_temp_metric_get", 4},
-	Rsmi_dev_power_get:               {"rsmi_dev_power_get", 3},
-	Rsmi_dev_power_ave_get:           {"rsmi_dev_power_ave_get", 3},
-	Rsmi_dev_power_cap_get:           {"rsmi_dev_power_cap_get", 3},
-	Rsmi_dev_power_cap_default_get:   {"rsmi_dev_power_cap_default_get", 2},
-	Rsmi_dev_power_cap_range_get:     {"rsmi_dev_power_cap_range_get", 4},
-	Rsmi_dev_fan_speed_get:           {"rsmi_dev_fan_speed_get", 3},
-	Rsmi_dev_fan_speed_max_get:       {"rsmi_dev_fan_speed_max_get", 3},
-	Rsmi_dev_gpu_clk_freq_get:        {"rsmi_dev_gpu_clk_freq_get", 3},
-	Rsmi_dev_vbios_version_get:       {"rsmi_dev_vbios_version_get", 3},
-	Rsmi_dev_serial_number_get:       {"rsmi_dev_serial_number_get", 3},
-	Rsmi_dev_pci_replay_counter_get:  {"rsmi_dev_pci_replay_counter_get", 2},
+	Rsmi_init:                               {"rsmi_init", 1},
+	Rsmi_num_monitor_devices:                {"rsmi_num_monitor_devices", 1},
+	Rsmi_dev_pci_id_get:                     {"rsmi_dev_pci_id_get", 2},
+	Rsmi_dev_busy_percent_get:               {"rsmi_dev_busy_percent_get", 2},
+	Rsmi_dev_memory_busy_percent_get:        {"rsmi_dev_memory_busy_percent_get", 2},
+	Rsmi_dev_memory_total_get:               {"rsmi_dev_memory_total_get", 3},
+	Rsmi_dev_memory_usage_get:               {"rsmi_dev_memory_usage_get", 3},
+	Rsmi_dev_temp_metric_get:                {"rsmi_dev_temp_metric_get", 4},
+	Rsmi_dev_power_get:                      {"rsmi_dev_power_get", 3},
+	Rsmi_dev_power_ave_get:                  {"rsmi_dev_power_ave_get", 3},
+	Rsmi_dev_power_cap_get:                  {"rsmi_dev_power_cap_get", 3},
+	Rsmi_dev_power_cap_default_get:          {"rsmi_dev_power_cap_default_get", 2},
+	Rsmi_dev_power_cap_range_get:            {"rsmi_dev_power_cap_range_get", 4},
+	Rsmi_dev_fan_speed_get:                  {"rsmi_dev_fan_speed_get", 3},
+	Rsmi_dev_fan_speed_max_get:              {"rsmi_dev_fan_speed_max_get", 3},
+	Rsmi_dev_gpu_clk_freq_get:               {"rsmi_dev_gpu_clk_freq_get", 3},
+	Rsmi_dev_vbios_version_get:              {"rsmi_dev_vbios_version_get", 3},
+	Rsmi_dev_serial_number_get:              {"rsmi_dev_serial_number_get", 3},
+	Rsmi_dev_pci_replay_counter_get:         {"rsmi_dev_pci_replay_counter_get", 2},
+	Rsmi_compute_process_info_get:           {"rsmi_compute_process_info_get", 2},
+	Rsmi_compute_process_gpus_get:           {"rsmi_compute_process_gpus_get", 3},
+	Rsmi_compute_process_info_by_device_get: {"rsmi_compute_process_info_by_device_get", 3},
 }
 
 // The values of rsmi_status_t.
@@ -236,4 +242,6 @@ const (
 	RSMIFREQUENCIESR5AT        = 8
 	RSMIFREQUENCIESR5MAX       = 32
 	RSMIMAXFANSPEED            = 255
+	RSMIPROCESSBYTES           = 32
+	RSMIPROCESSVRAMAT          = 8
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -55,7 +56,7 @@ func TestProvider(t *testing.T) {
 		run     func(*rig)
 	}{
 		{"every row", false, "", everyRow}, {"gemmex", false, "", gemmEx}, {"products", true, "", products}, {"modes", true, "", modes},
-		{"rocm 5", false, "rocblas_set_math_mode", oldTrmm}, {"missing", true, "", missing},
+		{"rocm 5", false, "rocblas_set_math_mode", oldTrmm}, {"missing", true, "", missing}, {"together", true, "", together},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &rig{t: t, hip: c, th: th}
@@ -363,7 +364,7 @@ func oldTrmm(r *rig) {
 // missing: without the library, or told to do without, our kernels serve.
 func missing(r *rig) {
 	t := r.t
-	for _, path := range []string{"/nonexistent/librocblas.so.4", "none"} {
+	for _, path := range []string{"/nonexistent/librocblas.so.4", "libc.so.6", "none"} {
 		cublas.Unuse()
 		cublas.Use(rocblas.New(rocblas.Config{Library: path}))
 		args, c, want := r.operands()
@@ -374,5 +375,62 @@ func missing(r *rig) {
 		if got := r.download(c, len(want)); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
+	}
+}
+
+// together: threads share a handle, and handles end while others work.
+func together(r *rig) {
+	ctx, err := r.th.CtxGetCurrent()
+	r.ok(err)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			mine := *r
+			mine.th = &driver.Thread{ID: uint64(100 + g)}
+			if err := mine.th.CtxSetCurrent(ctx); err != nil {
+				r.t.Error(err)
+				return
+			}
+			for i := range 20 {
+				if g%2 == 1 { // every other thread has handles of its own
+					h, err := (*cublas.Thread)(mine.th).Create()
+					if err != nil {
+						r.t.Error(err)
+						return
+					}
+					mine.h = h
+				}
+				args, c, want := mine.operands()
+				if rc := mine.call("cublasSgemm_v2", args); rc != 0 {
+					r.t.Errorf("thread %d, call %d: %d", g, i, rc)
+				}
+				if err := mine.th.CtxSynchronize(); err != nil {
+					r.t.Error(err)
+				}
+				if got := mine.download(c, len(want)); !slices.Equal(got, want) {
+					r.t.Errorf("thread %d, call %d: %v", g, i, got)
+				}
+				if g%2 == 1 {
+					if err := (*cublas.Thread)(mine.th).Destroy(blas.CublasHandle_t(mine.h)); err != nil {
+						r.t.Error(err)
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	made, ended := 0, 0
+	for _, c := range r.lib.Calls(r.t) {
+		if strings.HasPrefix(c, "rocblas_create_handle ") {
+			made++
+		}
+		if strings.HasPrefix(c, "rocblas_destroy_handle ") {
+			ended++
+		}
+	}
+	if made != 41 || ended != 40 {
+		r.t.Errorf("%d handles were made, %d ended", made, ended)
 	}
 }
