@@ -25,7 +25,10 @@ var launchBlocking = sync.OnceValue(func() bool { return os.Getenv("CUDA_LAUNCH_
 // LaunchKernel runs a kernel over a grid of blocks. Parameters come as a list of addresses, or packed in extra.
 func (t *Thread) LaunchKernel(f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params, extra hostmem.Ptr) error {
 	sc := scratches.Get().(*scratch)
-	sc.launch = backend.Launch{Grid: [3]uint32{gx, gy, gz}, Block: [3]uint32{bx, by, bz}, DynamicShared: shared}
+	l := &sc.launch // in place: a copy of what was just written in smaller pieces waits for them
+	l.Grid[0], l.Grid[1], l.Grid[2] = gx, gy, gz
+	l.Block[0], l.Block[1], l.Block[2] = bx, by, bz
+	l.DynamicShared, l.Cooperative, l.Cluster = shared, false, [3]uint32{}
 	err := t.launch(sc, f, stream, params, extra)
 	scratches.Put(sc) // not deferred: a fault in the program's memory may just lose it
 	return err

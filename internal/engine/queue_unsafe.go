@@ -150,17 +150,17 @@ func (q *Queue) result(rc C.int) error {
 	return q.d.result(rc)
 }
 
-// args is the launch in C's words, all but the parameters.
-func (l *Launch) args() C.struct_kz_launch_args {
-	a := C.struct_kz_launch_args{
-		grid: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Grid)), block: *(*[3]C.uint32_t)(unsafe.Pointer(&l.Block)),
-		cluster:        *(*[3]C.uint32_t)(unsafe.Pointer(&l.Cluster)),
-		dynamic_shared: C.uint32_t(l.DynamicShared), params_bytes: C.uint32_t(len(l.Params)), cooperative: flag(l.Cooperative), clustered: flag(l.Clustered),
-	}
+// args says the launch in C's words, all but the parameters. It writes in place: a copy of what was just written in smaller
+// pieces waits for them.
+func (l *Launch) args(a *C.struct_kz_launch_args) {
+	a.grid[0], a.grid[1], a.grid[2] = C.uint32_t(l.Grid[0]), C.uint32_t(l.Grid[1]), C.uint32_t(l.Grid[2])
+	a.block[0], a.block[1], a.block[2] = C.uint32_t(l.Block[0]), C.uint32_t(l.Block[1]), C.uint32_t(l.Block[2])
+	a.cluster[0], a.cluster[1], a.cluster[2] = C.uint32_t(l.Cluster[0]), C.uint32_t(l.Cluster[1]), C.uint32_t(l.Cluster[2])
+	a.dynamic_shared, a.params_bytes = C.uint32_t(l.DynamicShared), C.uint32_t(len(l.Params))
+	a.cooperative, a.clustered, a.vars = flag(l.Cooperative), flag(l.Clustered), 0
 	if l.Vars != nil {
 		a.vars = C.uint64_t(l.Vars.addr())
 	}
-	return a
 }
 
 // Launch runs the kernel over the grid. It does not allocate.
@@ -168,7 +168,8 @@ func (q *Queue) Launch(k *Kernel, l *Launch) error {
 	if !q.enter() {
 		return ErrClosed
 	}
-	a := l.args()
+	var a C.struct_kz_launch_args
+	l.args(&a)
 	// Typed, because what an unsafe.Pointer points to is looked at before every call.
 	return q.result(C.kz_queue_launch(q.c, k.c, &a, (*C.uint8_t)(unsafe.SliceData(l.Params))))
 }
@@ -188,7 +189,8 @@ func (q *Queue) Later(params []byte, find func() (*Kernel, *Launch, error)) erro
 		if k == nil || err != nil {
 			return err
 		}
-		a := l.args()
+		var a C.struct_kz_launch_args
+		l.args(&a)
 		return result(C.kz_launch_fill(launch, k.c, &a))
 	}
 	e := q.d.e

@@ -138,8 +138,8 @@ func (q *Queue) later(k *Kernel, a *ahead, l *backend.Launch) error {
 			k.p.dev.b.report.add(ReportInterpreted, 1)
 			return nil, nil, v.run.Run(&own)
 		}
-		el, err := v.launch(&own)
-		if err != nil {
+		var el engine.Launch
+		if err := v.launch(&own, &el); err != nil {
 			return nil, nil, err
 		}
 		k.p.dev.b.report.add(ReportLaunches, 1)

@@ -60,8 +60,8 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if v.run != nil {
 		return q.interpret(v, l)
 	}
-	el, err := v.launch(l)
-	if err != nil {
+	var el engine.Launch
+	if err := v.launch(l, &el); err != nil {
 		return err
 	}
 	if err := q.q.Launch(v.code, &el); err != nil {
@@ -71,15 +71,14 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	return nil
 }
 
-// launch is l for the engine.
-func (v *variant) launch(l *backend.Launch) (engine.Launch, error) {
+// launch writes l for the engine.
+func (v *variant) launch(l *backend.Launch, el *engine.Launch) error {
 	if len(l.Params) < int(v.params) {
-		return engine.Launch{}, fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", v.kernel.decl.Name, len(l.Params), v.params)
+		return fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", v.kernel.decl.Name, len(l.Params), v.params)
 	}
-	return engine.Launch{
-		Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, DynamicShared: l.DynamicShared,
-		Cooperative: l.Cooperative || v.cooperative, Clustered: v.clustered, Vars: v.vars, Params: l.Params,
-	}, nil
+	el.Grid, el.Block, el.Cluster, el.DynamicShared = l.Grid, l.Block, l.Cluster, l.DynamicShared
+	el.Cooperative, el.Clustered, el.Vars, el.Params = l.Cooperative || v.cooperative, v.clustered, v.vars, l.Params
+	return nil
 }
 
 // maxCluster is the most blocks of a cluster; the driver allows fewer.
