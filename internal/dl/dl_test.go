@@ -33,6 +33,30 @@ func TestCallLibc(t *testing.T) {
 	}
 }
 
+func TestLook(t *testing.T) {
+	names := []string{"libno_such.so.9", "libno_such.so.8", "libc.so.6"}
+	lib, err := (&Look{What: "C", Names: names, Folders: []string{"/nonexistent/"}, Symbol: "strlen"}).Open()
+	if err != nil || lib.Path() != "libc.so.6" {
+		t.Errorf("%v, %v", lib, err)
+	}
+	if _, err := (&Look{What: "C", Names: names, Symbol: "no_such_function"}).Open(); !errors.Is(err, ErrMissing) {
+		t.Errorf("a library that is something else: %v", err)
+	}
+	for _, c := range []struct {
+		look Look
+		want string
+	}{
+		{Look{What: "X", Names: names[:2]}, "X: no libno_such.so.9 or .8 found"},
+		{Look{What: "X", Names: []string{"libno_a.so.2", "libno_b.so.2", "libno_b.so.1", "odd"}}, "X: no libno_a.so.2, libno_b.so.2, .1 or odd found"},
+		{Look{What: "X", Path: "/nonexistent/x.so", Names: names}, "X: stat /nonexistent/x.so: no such file or directory"},
+		{Look{What: "X", Path: "/dev/null", Names: names}, "X: library /dev/null: "},
+	} {
+		if _, err := c.look.Open(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
 // A meeting keeps the thread that calls it until Go is done.
 func TestMeeting(t *testing.T) {
 	l, err := Open("libc.so.6")

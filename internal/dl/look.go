@@ -51,10 +51,14 @@ func (l *Look) Open() (*Library, error) {
 	return nil, fmt.Errorf("%s: %w", l.What, err)
 }
 
-// enumerate writes libx.so.7, .6 or .5.
+// enumerate writes libx.so.7, .6 or .5; a name that differs in more than its end is written whole.
 func enumerate(names []string) string {
 	var s strings.Builder
+	base := ""
 	for i, n := range names {
+		end := max(strings.LastIndexByte(n, '.'), 0)
+		same := end > 0 && n[:end] == base
+		base = n[:end]
 		switch {
 		case i == 0:
 			s.WriteString(n)
@@ -64,7 +68,10 @@ func enumerate(names []string) string {
 		default:
 			s.WriteString(", ")
 		}
-		s.WriteString(n[strings.LastIndexByte(n, '.'):])
+		if same {
+			n = n[end:]
+		}
+		s.WriteString(n)
 	}
 	return s.String()
 }

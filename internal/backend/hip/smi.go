@@ -24,6 +24,9 @@ type smi struct {
 
 var _ backend.Monitor = (*device)(nil)
 
+// smiNames are the sonames: its own, newest first, and those of AMD SMI, which has all of it inside.
+var smiNames = []string{"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24"}
+
 // smiVariable names the library outright, or is "none".
 const smiVariable = "KUDZU_ROCM_SMI_LIBRARY"
 
@@ -38,8 +41,7 @@ func (s *smi) load(path string) error {
 		return fmt.Errorf("ROCm SMI is not to be used: %w", backend.ErrNoSensor)
 	}
 	look := dl.Look{
-		What: "ROCm SMI", Path: path, Names: []string{"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1"},
-		Folders: folders, Symbol: rsmi.Rows[rsmi.Rsmi_init].Name,
+		What: "ROCm SMI", Path: path, Names: smiNames, Folders: folders, Symbol: rsmi.Rows[rsmi.Rsmi_init].Name,
 	}
 	lib, err := look.Open()
 	if err != nil {
