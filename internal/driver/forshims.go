@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"errors"
+
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
@@ -69,7 +71,18 @@ func (t *Thread) Abroad(stream cu.CUstream, what string, work func(backend.Where
 	if !ok || st.capture.Load() != nil {
 		return false, nil
 	}
-	return true, st.ctx.fail(st.enqueue(func(backend.Queue) error { return q.Abroad(what, work) }))
+	// Such work may take long to put in (a library loads its kernels at their first use, or waits for a result), so nothing is held
+	// meanwhile: the stream is readied before it, and what it now has is made known after it.
+	if err := st.begin(); err != nil {
+		return true, err
+	}
+	st.end()
+	err = st.ctx.fail(q.Abroad(what, work))
+	if e := st.begin(); e != nil {
+		return true, errors.Join(err, e)
+	}
+	st.end()
+	return true, err
 }
 
 // Monitor is what a device can tell of itself beside what its backend needs, nil where it cannot.
