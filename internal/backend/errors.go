@@ -89,3 +89,11 @@ var faultNames = [...]string{
 
 // String names the kind.
 func (k FaultKind) String() string { return faultNames[k] }
+
+// Polled is the answer of a query that has an error for "not yet": done, not done, or an error.
+func Polled(err, notYet error) (bool, error) {
+	if errors.Is(err, notYet) {
+		return false, nil
+	}
+	return err == nil, err
+}

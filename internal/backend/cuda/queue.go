@@ -192,13 +192,7 @@ func (q *queue) Sync() error { return q.call("cuStreamSynchronize", q.stream) }
 // Done asks the stream.
 func (q *queue) Done() (bool, error) { return ready(q.call("cuStreamQuery", q.stream)) }
 
-func ready(err error) (bool, error) {
-	var r Result
-	if errors.As(err, &r) && r == resultNotReady {
-		return false, nil
-	}
-	return err == nil, err
-}
+func ready(err error) (bool, error) { return backend.Polled(err, resultNotReady) }
 
 // Close waits and destroys the stream.
 func (q *queue) Close() error {
@@ -216,7 +210,7 @@ func (q *queue) Close() error {
 type fence struct {
 	q     *queue
 	event uintptr
-	seen  int64
+	seen  atomic.Int64
 }
 
 // call asks about the event, which outlives its stream.
@@ -236,15 +230,14 @@ func (f *fence) Done() (bool, error) {
 // Sync waits for the event.
 func (f *fence) Sync() error {
 	err := f.call("cuEventSynchronize")
-	f.stamp()
+	if err == nil {
+		f.stamp()
+	}
 	return err
 }
 
-func (f *fence) stamp() {
-	if f.seen == 0 {
-		f.seen = time.Now().UnixNano()
-	}
-}
+// stamp notes when the event was first seen done.
+func (f *fence) stamp() { f.seen.CompareAndSwap(0, time.Now().UnixNano()) }
 
 // Nanos is when the host saw the event done; the driver tells differences only.
-func (f *fence) Nanos() int64 { return f.seen }
+func (f *fence) Nanos() int64 { return f.seen.Load() }

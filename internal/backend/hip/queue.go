@@ -225,13 +225,7 @@ func (q *queue) Sync() error { return q.call(hip.HipStreamSynchronize, q.stream)
 // Done asks the stream.
 func (q *queue) Done() (bool, error) { return ready(q.call(hip.HipStreamQuery, q.stream)) }
 
-func ready(err error) (bool, error) {
-	var r Result
-	if errors.As(err, &r) && r == hip.HipErrorNotReady {
-		return false, nil
-	}
-	return err == nil, err
-}
+func ready(err error) (bool, error) { return backend.Polled(err, Result(hip.HipErrorNotReady)) }
 
 // Close waits and destroys the stream.
 func (q *queue) Close() error {
