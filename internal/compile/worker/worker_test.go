@@ -332,6 +332,34 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// A question about a text does not wait for the compilations that a program has begun.
+func TestFactsPass(t *testing.T) {
+	c := client(t, compile.Config{Jobs: 1, Timeout: time.Minute})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = c.Compile(request("hang")) // until the client is closed
+	}()
+	told := make(chan error, 1)
+	go func() {
+		time.Sleep(100 * time.Millisecond) // it has the only slot by now, or asks after us
+		_, err := c.Facts(&compile.Request{PTX: ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n", Kernel: "k"})
+		told <- err
+	}()
+	select {
+	case err := <-told:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-over:
+		t.Error("the compilation that never ends has ended")
+	case <-time.After(30 * time.Second):
+		t.Error("a question waits for a compilation")
+	}
+	c.Close()
+	<-over
+}
+
 // Workers that nobody uses go, a later request gets a new one, and in the end the supervisor goes too.
 func TestIdle(t *testing.T) {
 	if _, err := llvm.Open(""); err != nil {
