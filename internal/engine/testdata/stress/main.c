@@ -304,6 +304,40 @@ static void bench(void) {
 
 #include "more.h"
 
+// --- the crowd: a job has no more threads than there are workers, whoever waits for it ---
+
+static _Atomic int inside, most;
+
+static uint32_t k_crowd(const struct kz_launch *l, struct kz_worker *w, uint64_t first, uint64_t count) {
+	(void)l, (void)w, (void)first;
+	int n = ++inside, old = most;
+	while (n > old && !atomic_compare_exchange_weak(&most, &old, n)) {}
+	for (volatile uint64_t i = 2000 * count; i; i--) {}
+	inside--;
+	return 0;
+}
+
+static void *waiter(void *q) {
+	CHECK(sync_queue(q) == KZ_OK);
+	return NULL;
+}
+
+static void crowd(void) {
+	struct kz_domain *d = kz_domain_new(e, mem, NULL);
+	struct kz_queue *q = kz_queue_new(d, 0);
+	struct kz_kernel *k = kernel(k_crowd);
+	for (int i = 0; i < 20; i++) {
+		pthread_t t[4];
+		CHECK(launch(q, k, 300, NULL, 0) == KZ_OK && launch(q, k, 300, NULL, 0) == KZ_OK);
+		for (int j = 0; j < 4; j++) pthread_create(&t[j], NULL, waiter, q);
+		for (int j = 0; j < 4; j++) pthread_join(t[j], NULL);
+	}
+	CHECK(inside == 0 && most >= 1 && most <= kz_engine_threads(e));
+	kz_queue_unref(q);
+	kz_kernel_free(k);
+	kz_domain_unref(d);
+}
+
 int main(int argc, char **argv) {
 	setvbuf(stdout, NULL, _IONBF, 0); // children must not print what the parent has not yet
 	if (kz_engine_start(argc > 1 ? atoi(argv[1]) : 4, &e) != KZ_OK) return 2;
@@ -314,6 +348,7 @@ int main(int argc, char **argv) {
 	for (uint64_t i = 0; i < 6; i++) pthread_create(&u[i], NULL, user, (void *)(i + 1));
 	for (int i = 0; i < 6; i++) pthread_join(u[i], NULL);
 	everything();
+	crowd();
 	if (argc > 2) bench();
 	forks();
 	ladder();
