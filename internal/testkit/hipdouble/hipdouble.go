@@ -126,9 +126,7 @@ func Serve(t testing.TB, run func(*Launch) error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	if err := os.Setenv("KUDZU_DOUBLE_RUNNER", path); err != nil {
-		t.Fatal(err)
-	}
+	t.Setenv("KUDZU_DOUBLE_RUNNER", path)
 }
 
 func serve(c net.Conn, run func(*Launch) error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -41,8 +42,13 @@ type rig struct {
 	h   uint64
 }
 
+var ran atomic.Bool
+
 // TestProvider runs all tests in one process: a process has one driver.
 func TestProvider(t *testing.T) {
+	if ran.Swap(true) {
+		t.Skip("once a process: -count starts no second driver")
+	}
 	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1100,gfx1201")
 	t.Setenv("KUDZU_BACKEND", "hip")
 	lib := hipdouble.Build(t)

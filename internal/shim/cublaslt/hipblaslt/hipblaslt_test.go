@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -57,8 +58,13 @@ func (r *rig) ok(err error) {
 	}
 }
 
+var ran atomic.Bool
+
 // TestProvider runs all tests in one process: a process has one driver.
 func TestProvider(t *testing.T) {
+	if ran.Swap(true) {
+		t.Skip("once a process: -count starts no second driver")
+	}
 	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx90a")
 	t.Setenv("KUDZU_BACKEND", "hip")
 	lib := hipdouble.Build(t)
