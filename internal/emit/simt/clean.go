@@ -30,8 +30,7 @@ func makesNaN(in *ir.Inst) bool {
 }
 
 // nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
-// values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting. And it finds the
-// values that arithmetic reads.
+// values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
 func (e *emitter) nanSources(f *ir.Func) {
 	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
 	e.dirty, e.computed = map[*ir.Value]bool{}, map[*ir.Value]bool{}
@@ -39,7 +38,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
 			meets := in.Op == ir.Phi || in.Op == ir.Select
-			if makesNaN(in) || meets {
+			if makesNaN(in) {
 				for _, a := range in.Args {
 					e.computed[a] = true
 				}
@@ -52,6 +51,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 			}
 		}
 	}
+	e.keptNaNs(f)
 	for changed := true; changed; {
 		changed = false
 		for _, in := range meetings {
@@ -67,6 +67,45 @@ func (e *emitter) nanSources(f *ir.Func) {
 					e.dirty[in.Results[0]], changed = false, true
 					break
 				}
+			}
+		}
+	}
+}
+
+// keptNaNs leaves in computed the f64 values that need not have the payload of NVIDIA's choice where several operands are NaNs: those of
+// loops that are computed with further, be it behind phis and selects. Code for the CPU (emit/warp) draws the line at the same place.
+func (e *emitter) keptNaNs(f *ir.Func) {
+	wide := false
+	for changed := true; changed; {
+		changed = false
+		for _, b := range f.Blocks {
+			for _, in := range b.Insts {
+				wide = wide || len(in.Results) == 1 && in.Results[0].Type == ir.F64
+				if in.Op != ir.Phi && in.Op != ir.Select || !e.computed[in.Results[0]] {
+					continue
+				}
+				for _, a := range in.Args {
+					if !e.computed[a] {
+						e.computed[a], changed = true, true
+					}
+				}
+			}
+		}
+	}
+	if !wide {
+		return
+	}
+	loops := ir.Loops(f, ir.Dominators(f))
+	if loops.Irreducible {
+		return
+	}
+	for _, b := range f.Blocks {
+		if loops.Innermost(b) != nil {
+			continue
+		}
+		for _, in := range b.Insts {
+			for _, r := range in.Results {
+				delete(e.computed, r)
 			}
 		}
 	}

@@ -140,8 +140,14 @@ func (e *emitter) flushTrunc(in *ir.Inst, r, x ll.Val, from ir.Type) ll.Val {
 	if from != ir.F64 {
 		return r
 	}
+	return e.flushCut(r, x, in.Rnd)
+}
+
+// flushCut makes a zero of r, an f32 that x of f64 was rounded to, if x is below the least normal number when rounded as if exponents had
+// no end.
+func (e *emitter) flushCut(r, x ll.Val, rnd ir.Rnd) ll.Val {
 	bound, less := uint64(0x380ffffff0000000), "olt" // 2^-126 - 2^-151
-	if in.Rnd != ir.RN {
+	if rnd != ir.RN {
 		bound, less = 0x380fffffe0000000, "ole" // 2^-126 - 2^-150
 	}
 	tiny := e.fcmp(less, e.intr("fabs", x), fc(ir.F64, bound))

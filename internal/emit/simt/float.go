@@ -128,7 +128,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 }
 
 // pickNaN gives an f64 NaN the bits that NVIDIA's hardware gives it: the second operand's payload, else the third's, else the first's, made
-// quiet, else the NaN of its own. It stands only where the result is seen and not computed with.
+// quiet, else the NaN of its own. What loops compute with further goes without (keptNaNs).
 func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 	order := a
 	switch in.Op {

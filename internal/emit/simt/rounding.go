@@ -61,15 +61,22 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 }
 
 // directedF64 rounds a quotient or root to nearest, sees by the remainder on which side that is, and takes the neighbour if it is the
-// wrong one.
+// wrong one. The remainder of a small number would be lost among the subnormals: a is at least 2^-1074, and the remainder of that at least
+// 2^-1178, so it is taken of larger ones.
 func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
+	const half, whole = 0x4630000000000000, 0x4c70000000000000 // 2^100, 2^200
+	small := e.fcmp("olt", e.intr("fabs", a[0]), fc(ir.F64, 0x20b0000000000000))
+	scale := func(x ll.Val, by uint64) ll.Val {
+		return e.op2("fmul", x, e.sel(small, fc(ir.F64, by), fc(ir.F64, formats[ir.F64].one)))
+	}
 	var q, rest ll.Val // rest has the sign of the exact result minus q, times the divisor's
 	if in.Op == ir.FSqrt {
 		q = e.intr("sqrt", a[0])
-		rest = e.intr("fma", e.o.Op("double", "fneg %s", q), q, a[0])
+		big := scale(q, half)
+		rest = e.intr("fma", e.o.Op("double", "fneg %s", big), big, scale(a[0], whole))
 	} else {
 		q = e.op2("fdiv", a[0], a[1])
-		rest = e.intr("fma", e.o.Op("double", "fneg %s", q), a[1], a[0])
+		rest = e.intr("fma", e.o.Op("double", "fneg %s", scale(q, whole)), a[1], scale(a[0], whole))
 		neg := e.fcmp("olt", a[1], fc(ir.F64, 0))
 		rest = e.sel(neg, e.o.Op("double", "fneg %s", rest), rest)
 	}
@@ -99,7 +106,16 @@ func (e *emitter) neighbour(x ll.Val, rnd ir.Rnd, above, below ll.Val) ll.Val {
 func (e *emitter) cutToFloat(d ll.Val, rnd ir.Rnd) ll.Val {
 	f := e.conv("fptrunc", d, "float")
 	back := e.conv("fpext", f, "double")
-	return e.neighbour(f, rnd, e.fcmp("ogt", back, d), e.fcmp("olt", back, d))
+	r := e.neighbour(f, rnd, e.fcmp("ogt", back, d), e.fcmp("olt", back, d))
+	if !e.flush {
+		return r
+	}
+	// Where the machine flushes, the neighbours of zero are the least normal numbers. What is left of the others has no place; nor has
+	// what only reaches the least normal number because subnormals are coarser.
+	b := e.bits(r)
+	away := e.cmp("eq", e.op2("and", b, k(b, 1<<31-1)), k(b, 1))
+	r = e.sel(away, e.cast(e.op2("add", b, k(b, int64(formats[ir.F32].least-1))), "float"), r)
+	return e.flushCut(e.flushBits(r, ir.F32), d, rnd)
 }
 
 func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
