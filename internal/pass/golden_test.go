@@ -55,7 +55,7 @@ func golden(t *testing.T, a *txtar.Archive, covered map[string]bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := &state{m: m, f: m.Funcs[0]}
+	st := &state{m: m, f: m.Funcs[0], cfg: Config{Lockstep: true}}
 	m.Width = 32
 	var run []string
 	for _, line := range strings.Split(string(a.Comment), "\n") {

@@ -21,8 +21,10 @@ type Config struct {
 	Verify bool // check the module after each pass
 	// Threads: code for one thread a lane. Branches, barriers and calls stay as they are.
 	Threads bool
-	Jam     int // so many warps side by side, or half as many and so on, whether it pays or not; 0: where it pays
-	Stack   int // bytes a thread for calls whose depth is not known; 0: 64 KB
+	// Lockstep: with Threads, lanes of a warp cannot run by themselves (locks).
+	Lockstep bool
+	Jam      int // so many warps side by side, or half as many and so on, whether it pays or not; 0: where it pays
+	Stack    int // bytes a thread for calls whose depth is not known; 0: 64 KB
 }
 
 // Pass is one row of the table.
@@ -33,7 +35,7 @@ type Pass struct {
 }
 
 // threaded are the passes that code for one thread a lane goes through too.
-var threaded = map[string]bool{"inline": true, "simplify": true, "cse": true, "dce": true}
+var threaded = map[string]bool{"inline": true, "simplify": true, "cse": true, "dce": true, "locks": true}
 
 // state is what the passes hand on to each other.
 type state struct {
@@ -51,6 +53,7 @@ var passes = [...]Pass{
 	{"narrow", narrow, "numbers of 16 bits need half as many vectors"},
 	{"cse", cse, "equal addresses become one value, so that one check serves both"},
 	{"dce", dce, "dead values would be latched and saved like live ones"},
+	{"locks", locks, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
 	{"reduce", reduce, "loops have one header"},
 	{"width", width, "lanes that wait on each other cannot share a vector"},
 	{"together", together, "loops that lanes leave together have no masks"},
@@ -80,6 +83,7 @@ var order = [...]struct{ before, after, why string }{
 	{"width", "linearize", "linearized locks deadlock"},
 	{"width", "together", "lanes that run alone are always together"},
 	{"together", "structure", "the copy needs preheaders and latches of its own"},
+	{"cse", "locks", "a lock and its release are known by their address"},
 	{"reduce", "structure", "a loop with two headers has no latch"},
 	{"reduce", "width", "a loop with two headers is not seen to wait"},
 	{"structure", "linearize", "values must leave loops through phis to be latched"},

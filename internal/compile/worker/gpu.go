@@ -88,7 +88,7 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 		if slices.Contains(req.Emit, "ir") {
 			emitted["ir"] += k.String()
 		}
-		if err := pass.Run(k, pass.Config{Dump: req.Dump, DumpTo: &dump, Threads: true}); err != nil {
+		if err := pass.Run(k, pass.Config{Dump: req.Dump, DumpTo: &dump, Threads: true, Lockstep: !opts.NVIDIA}); err != nil {
 			return nil, nil, stageError("passes", err)
 		}
 		kernels = append(kernels, simt.Kernel{IR: k, Params: paramsOf(f)})
