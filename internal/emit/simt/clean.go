@@ -174,7 +174,8 @@ func allFlushed(kernels []Kernel) bool {
 	return some
 }
 
-// flushSensitive reports an operation whose result may depend on f32's flush mode. bf16 is computed in f32.
+// flushSensitive reports an operation whose result may depend on f32's flush mode. bf16 is computed in f32, and converted on its bits.
+// An f16 number is no subnormal f32 number, and a subnormal f32 number rounds to the same zero of f16 as the zero that it would be.
 func flushSensitive(in *ir.Inst) bool {
 	wide := func(vs []*ir.Value) bool {
 		for _, v := range vs {
@@ -186,10 +187,16 @@ func flushSensitive(in *ir.Inst) bool {
 		return false
 	}
 	switch in.Op {
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FCmp, ir.FRound, ir.FToS, ir.FToU:
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FCmp:
 		return wide(in.Args)
-	case ir.FExt, ir.FTrunc:
-		return wide(in.Args) || wide(in.Results)
+	case ir.FRound, ir.FToS, ir.FToU:
+		return wide(in.Args) && in.Rnd != ir.RN && in.Rnd != ir.RZ
+	case ir.FExt:
+		return in.Args[0].Type == ir.F32
+	case ir.FTrunc:
+		from, to := in.Args[0].Type, in.Results[0].Type
+		nearest := in.Rnd == ir.RN || in.Rnd == ir.RZ
+		return from == ir.F64 || from == ir.F32 && to == ir.F16 && !nearest
 	case ir.Atomic:
 		return in.AtomOp != ir.AtomExch && wide(in.Args[1:])
 	}
