@@ -23,7 +23,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "roster"}, {room: "codeobject"},
+	{room: "roster"}, {room: "codeobject"}, {room: "devrt"},
 	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"}, {room: "spec/hip"}, {room: "spec/rocblas"}, {room: "spec/hipblaslt"}, {room: "spec/rsmi"},
 	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
 	// compiler
@@ -32,17 +32,17 @@ var rules = []rule{
 	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image", why: "approx defines the .approx functions once; image names the runtime entries"},
 	{room: "pass", may: "ir"},
 	{room: "emit/warp", may: "ir ll image", why: "the calling convention is image's"},
-	{room: "emit/simt", may: "ir ll image", why: "functions' numbers are image's"},
+	{room: "emit/simt", may: "ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
 	{room: "compile", may: "image cache logx"},
-	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject"},
+	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves
 	{room: "engine", cgo: true},
 	{room: "dl", may: "spec", cgo: true},
 	// runtime
-	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap", why: "softfloat and approx are the arithmetic it defines"},
+	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx roster"},
 	{room: "backend/cuda", may: "backend compile dl"},
-	{room: "backend/hip", may: "backend codeobject compile dl image logx spec/hip spec/rsmi"},
+	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap", why: "modules are checked at load, as the real driver does"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},

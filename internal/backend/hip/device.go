@@ -32,6 +32,8 @@ type device struct {
 	limit  uint64  // HIP's, of the stack; 0 before it was asked; guarded by mu
 	stream uintptr // for work of our own, made at first use; guarded by mu
 	clock  clock
+
+	mailbox mailbox
 }
 
 // warp is what CUDA programs assume; on GPUs of 64 lanes a wave, emit/simt keeps warps of 32.
@@ -39,6 +41,7 @@ const warp = 32
 
 func newDevice(b *Backend, ordinal int) (*device, error) {
 	d := &device{b: b, api: b.api, ordinal: ordinal}
+	d.mailbox.init(b)
 	if err := d.readArch(); err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (f *fence) Sync() error {
 	if err == nil {
 		f.stamp()
 	}
-	return err
+	return f.q.heard(err, false)
 }
 
 // stamp notes when the event was reached.

@@ -10,6 +10,7 @@ package hip
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type Config struct {
 	Compiler Compiler
 	Library  string              // the path of libamdhip64; "" looks for it
 	Env      func(string) string // nil: the process's
+	Out, Err io.Writer           // what kernels print, and failed assertions; nil: standard output and error
 }
 
 // Backend is ROCm's HIP runtime.

@@ -8,6 +8,7 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/codeobject"
 	"kudzu/internal/compile"
+	"kudzu/internal/devrt"
 	"kudzu/internal/dl"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/hip"
@@ -32,6 +33,7 @@ type code struct {
 	meta    *codeobject.Kernel
 	params  int   // bytes that a launch must give
 	args    []int // offsets of the explicit arguments
+	speaks  bool  // it names the mailbox
 
 	explicit int // bytes that the code takes: params, rounded up at most
 }
@@ -118,10 +120,26 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 	if err != nil {
 		return nil, true, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 	}
-	if b, err = o.Bind(k.resolve); err != nil {
+	c = &code{dev: d, name: k.decl.Name, meta: o.Kernel(k.decl.Name)}
+	var lent error
+	b, err = o.Bind(func(name string) (uint64, bool) {
+		if v, ok := k.p.vars.Find(name); ok {
+			return uint64(v.Addr), true
+		}
+		if name != devrt.Mailbox && name != devrt.Heap {
+			return 0, false
+		}
+		a, e := d.lend(name)
+		lent = errors.Join(lent, e)
+		c.speaks = c.speaks || name == devrt.Mailbox
+		return uint64(a), e == nil
+	})
+	if lent != nil {
+		return nil, false, fmt.Errorf("kernel %s: %w", k.decl.Name, lent)
+	}
+	if err != nil {
 		return nil, true, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 	}
-	c = &code{dev: d, name: k.decl.Name, meta: o.Kernel(k.decl.Name)}
 	c.explicit, c.params = c.meta.Explicit(), k.decl.ParamBytes
 	if c.explicit > (c.params+maxPadding-1)&^(maxPadding-1) {
 		return nil, true, fmt.Errorf("BUG: kernel %s: the code takes %d bytes of parameters, PTX has %d", k.decl.Name, c.explicit, c.params)
@@ -132,12 +150,6 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 		}
 	}
 	return c, false, d.load(c, b)
-}
-
-// resolve gives the address of what a kernel names.
-func (k *kernel) resolve(name string) (uint64, bool) {
-	v, ok := k.p.vars.Find(name)
-	return uint64(v.Addr), ok
 }
 
 // failed says in the driver's terms why a kernel could not be compiled.

@@ -16,6 +16,8 @@ type queue struct {
 	stream uintptr
 	last   atomic.Pointer[string] // kernel launched last, for fault messages
 	closed atomic.Bool
+	speaks atomic.Bool                   // a kernel that names the mailbox was launched
+	ended  atomic.Pointer[backend.Fault] // by a kernel that said so
 }
 
 var (
@@ -46,6 +48,9 @@ func (d *device) NewQueue(priority int) (backend.Queue, error) {
 func (q *queue) call(f hip.Func, args ...uintptr) error {
 	if q.closed.Load() {
 		return backend.ErrClosed
+	}
+	if f := q.ended.Load(); f != nil {
+		return f
 	}
 	return q.fault(q.dev.do(func() error { return q.dev.api.call(f, args...) }))
 }
@@ -97,6 +102,9 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 		if err := q.dev.do(q.dev.growStack); err != nil {
 			return fmt.Errorf("kernel %s: stack: %w", kn.decl.Name, err)
 		}
+	}
+	if c.speaks {
+		q.speaks.Store(true)
 	}
 	return q.launch(c, l)
 }
@@ -220,7 +228,7 @@ func (q *queue) meet(fn func(error)) error {
 }
 
 // Sync waits for the stream.
-func (q *queue) Sync() error { return q.call(hip.HipStreamSynchronize, q.stream) }
+func (q *queue) Sync() error { return q.heard(q.call(hip.HipStreamSynchronize, q.stream), true) }
 
 // Done asks the stream.
 func (q *queue) Done() (bool, error) { return ready(q.call(hip.HipStreamQuery, q.stream)) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/devrt"
 	"kudzu/internal/emit/simt"
 	"kudzu/internal/llvm"
 	"kudzu/internal/lower"
@@ -66,15 +67,19 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 	if err != nil {
 		return nil, nil, ptxError(err)
 	}
+	opts := lower.Options{GPU: true}
+	if strings.HasPrefix(req.Target.Triple, "nvptx64") {
+		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
+	} else if names := runtimeFuncs(m); len(names) > 0 {
+		if m, err = ptx.ParseModule(devrt.Define(req.PTX, names)); err != nil {
+			return nil, nil, ptxError(err)
+		}
+	}
 	t.done("parse")
 	if err := check.Module(m); err != nil {
 		return nil, nil, ptxError(err)
 	}
 	t.done("check")
-	opts := lower.Options{GPU: true}
-	if strings.HasPrefix(req.Target.Triple, "nvptx64") {
-		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
-	}
 	var kernels []simt.Kernel
 	var dump strings.Builder
 	for _, f := range m.Funcs {
@@ -101,6 +106,23 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 		emitted["dump"] = dump.String()
 	}
 	return m, kernels, nil
+}
+
+// runtimeFuncs are the functions that a module declares, nobody defines, and devrt has.
+func runtimeFuncs(m *ptx.Module) []string {
+	defined := map[string]bool{}
+	for _, f := range m.Funcs {
+		if f.Body != nil {
+			defined[f.Name] = true
+		}
+	}
+	var names []string
+	for _, f := range m.Funcs {
+		if f.Body == nil && devrt.Provides(f.Name) && !defined[f.Name] {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 func paramsOf(f *ptx.Func) []simt.Param {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kudzu/internal/devrt"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -154,6 +155,7 @@ func fillAMDGCN() {
 	put(Native, gcnBar, ir.Bar)
 	put(Native, gcnCallRt, ir.CallRt)
 	put(Native, gcnCallInd, ir.CallInd)
+	put(Native, gcnTrap, ir.Trap)
 }
 
 // hidden reads the runtime's own arguments, which follow the kernel's: block counts as words from 0, block sizes as halves from 12
@@ -292,22 +294,32 @@ func gcnClock(e *emitter, in *ir.Inst) {
 	e.result(in, e.toBits(x, in.Results[0].Type.Bits()))
 }
 
-// gcnCallRt: what the program asks of the runtime needs a buffer that the host looks at; a failed assertion ends in a trap anyway.
+// gcnCallRt: vprintf, malloc, free and __assertfail are functions of the module by now (devrt).
 func gcnCallRt(e *emitter, in *ir.Inst) {
-	switch in.Sym {
-	case "nanosleep":
-		e.o.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
-		e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
-	case "__assertfail":
-	case "vprintf":
-		// What a thread says before it traps is lost, the trap is not. Elsewhere words that nobody prints would be lost silently.
-		if in.Block.Term().Op != ir.Trap {
-			e.fail("the runtime's %s", in.Sym)
-		}
-		e.result(in, ll.Int("i32", 0))
-	default:
+	if in.Sym != "nanosleep" {
 		e.fail("the runtime's %s", in.Sym)
 	}
+	e.o.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
+	e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
+}
+
+// gcnTrap leaves word in the mailbox and ends the wave. The machine's own trap would have ROCm end the process.
+func gcnTrap(e *emitter, in *ir.Inst) {
+	e.o.Do("store atomic i32 1, %s syncscope(\"agent\") monotonic, align 4", e.mailbox(devrt.TrappedAt))
+	e.o.Do("fence release")
+	e.end()
+}
+
+// mailbox is the address of a word of the mailbox.
+func (e *emitter) mailbox(off int) ll.Val {
+	name := e.g.declare(devrt.Mailbox, "external addrspace(1) global [1 x i8], align 1")
+	return e.o.Op("ptr addrspace(1)", "getelementptr i8, ptr addrspace(1) %s, i64 %d", name, off)
+}
+
+// end ends all lanes of the wave.
+func (e *emitter) end() {
+	e.o.Call("void", "llvm.amdgcn.endpgm")
+	e.o.Do("unreachable")
 }
 
 // gcnCallInd compares the number of a function with those that the pointer may stand for.
@@ -337,8 +349,7 @@ func gcnCallInd(e *emitter, in *ir.Inst) {
 		e.o.Br(done)
 		e.o.Label(no)
 	}
-	e.o.Call("void", "llvm.trap")
-	e.o.Do("unreachable")
+	gcnTrap(e, in) // a pointer to no function
 	e.o.Label(done)
 	for i, r := range in.Results {
 		p := e.o.Phi(typ(r.Type))

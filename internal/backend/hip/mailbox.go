@@ -1,0 +1,187 @@
+package hip
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/devrt"
+	"kudzu/internal/dl"
+	"kudzu/internal/logx"
+	"kudzu/internal/spec/hip"
+)
+
+// What kernels ask of the host (package devrt): a mailbox and a heap for each device, made when the first kernel that names them is
+// loaded. They lie in device memory, so that nothing depends on atomic operations over the bus; the host looks when a program waits
+// for a stream on which such a kernel was launched.
+
+const (
+	ringBytes = 1 << 20
+	heapBytes = 8 << 20 // CUDA's own default
+)
+
+type mailbox struct {
+	mu        sync.Mutex
+	box, heap backend.Addr // guarded by mu: 0 before the first kernel asks
+	dropped   uint32       // guarded by mu: how many of State.Dropped were spoken of
+
+	out, err io.Writer
+}
+
+// lend gives the address of what devrt calls name.
+func (d *device) lend(name string) (backend.Addr, error) {
+	m := &d.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch name {
+	case devrt.Mailbox:
+		return d.place(&m.box, devrt.HeadBytes+ringBytes, func(backend.Addr) []byte { return devrt.NewMailbox(ringBytes) })
+	case devrt.Heap:
+		return d.place(&m.heap, heapBytes, func(a backend.Addr) []byte { return devrt.NewHeap(uint64(a), heapBytes) })
+	}
+	return 0, backend.ErrNotFound
+}
+
+// place allocates and writes what begins there, once.
+func (d *device) place(at *backend.Addr, n uint64, begin func(backend.Addr) []byte) (backend.Addr, error) {
+	if *at != 0 {
+		return *at, nil
+	}
+	a, err := d.Memory().Alloc(n, 256)
+	if err != nil {
+		return 0, err
+	}
+	if err := d.upload(a, begin(a)); err != nil {
+		return 0, errors.Join(err, d.Memory().Free(a))
+	}
+	*at = a
+	return a, nil
+}
+
+// listen reads the mailbox, prints, and reports how a kernel ended that said so. Preconditions: what may have spoken is done.
+func (d *device) listen() (backend.FaultKind, string, error) {
+	m := &d.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.box == 0 {
+		return 0, "", nil
+	}
+	head := make([]byte, devrt.HeadBytes)
+	if err := d.download(head, m.box); err != nil {
+		return 0, "", err
+	}
+	s, ok := devrt.ReadState(head, ringBytes)
+	if !ok { // the program wrote there
+		logx.Warnf("%s: what kernels print is lost: its buffer was written over", d.info.Name)
+		return 0, "", d.upload(m.box, devrt.NewMailbox(ringBytes))
+	}
+	kind, detail := backend.FaultKind(0), ""
+	if s.Pending() {
+		list, err := d.records(&s)
+		if err != nil {
+			return 0, "", err
+		}
+		for _, r := range list {
+			switch {
+			case !r.Assertion:
+				_, _ = io.WriteString(m.out, r.Text) // a closed stdout is the program's business
+			default:
+				_, _ = io.WriteString(m.err, r.Text+"\n")
+				if kind == 0 {
+					kind, detail = backend.FaultAssert, r.Text
+				}
+			}
+		}
+	}
+	if n := s.Dropped - m.dropped; n != 0 {
+		logx.Warnf("%s: %d messages of kernels found no room in their buffer of %d bytes", d.info.Name, n, ringBytes)
+		m.dropped = s.Dropped
+	}
+	if s.Trapped {
+		if kind == 0 {
+			kind, detail = backend.FaultTrap, "trap"
+		}
+		return kind, detail, d.upload(m.box+devrt.TrappedAt, make([]byte, 4))
+	}
+	return kind, detail, nil
+}
+
+// records takes what is in the ring. Only what was read is cleared, and then the tail moved: others may be writing. Preconditions:
+// the mailbox is locked.
+func (d *device) records(s *devrt.State) ([]devrt.Message, error) {
+	base := d.mailbox.box
+	ring := make([]byte, ringBytes)
+	if err := d.download(ring, base+devrt.HeadBytes); err != nil {
+		return nil, err
+	}
+	list, from, to := s.Drain(ring)
+	for at := from; at != to; {
+		n := min(to-at, ringBytes-at%ringBytes)
+		if err := d.upload(base+devrt.HeadBytes+backend.Addr(at%ringBytes), make([]byte, n)); err != nil {
+			return nil, err
+		}
+		at += n
+	}
+	return list, d.upload(base+devrt.TailAt, binary.LittleEndian.AppendUint32(nil, to))
+}
+
+// download reads device memory and waits.
+func (d *device) download(b []byte, from backend.Addr) error {
+	s, err := d.own()
+	if err != nil {
+		return err
+	}
+	buf := dl.Alloc(len(b))
+	defer buf.Free()
+	err = d.do(func() error {
+		if err := d.api.call(hip.HipMemcpyAsync, buf.Addr(), uintptr(from), uintptr(len(b)), hip.HipMemcpyDeviceToHost, s); err != nil {
+			return err
+		}
+		return d.api.call(hip.HipStreamSynchronize, s)
+	})
+	copy(b, buf.Bytes())
+	return err
+}
+
+// heard has the host look at the mailbox after it waited with the result err. done tells that nothing of the queue is left to speak.
+func (q *queue) heard(err error, done bool) error {
+	if !q.speaks.Load() {
+		return err
+	}
+	if done {
+		q.speaks.Store(false)
+	}
+	kind, detail, e := q.dev.listen()
+	var f *backend.Fault
+	if errors.As(err, &f) {
+		if kind == backend.FaultAssert { // the code for how it ended may know less
+			f.Kind, f.Detail = kind, detail
+		}
+		return err
+	}
+	if err != nil || e != nil {
+		return errors.Join(err, e)
+	}
+	if kind == 0 {
+		return nil
+	}
+	f = &backend.Fault{Kind: kind, Kernel: backend.CopyKernel, Detail: detail}
+	if name := q.last.Load(); name != nil {
+		f.Kernel = *name
+	}
+	q.ended.CompareAndSwap(nil, f)
+	return f
+}
+
+func (m *mailbox) init(b *Backend) {
+	m.out, m.err = b.cfg.Out, b.cfg.Err
+	if m.out == nil {
+		m.out = os.Stdout
+	}
+	if m.err == nil {
+		m.err = os.Stderr
+	}
+}
