@@ -22,6 +22,8 @@ func zeros(v *Value, depth int) uint64 {
 	switch d.Op {
 	case Copy:
 		return of(0)
+	case Keep:
+		return of(v.Index)
 	case And:
 		return of(0) | of(1)
 	case Or, Xor:

@@ -13,7 +13,8 @@ type cseKey struct {
 	typ  ir.Type
 }
 
-// cse gives equal computations one value. After it no operation without effects repeats one that dominates it.
+// cse gives equal computations one value. After it no operation without effects repeats one that dominates it, and no plain load one
+// of the same place if nothing is written between them on the only way there is.
 func cse(st *state) error {
 	f := st.f
 	f.Renumber()
@@ -40,12 +41,16 @@ func cse(st *state) error {
 			if in.Mask != nil {
 				in.Mask = find(in.Mask)
 			}
-			if in.Op == ir.Phi || in.Op.IsTerm() || in.Op.Row().Effects != 0 || len(in.Results) != 1 || in.Mat != nil {
+			plain := plainLoad(in)
+			if in.Op == ir.Phi || in.Op.IsTerm() || in.Op.Row().Effects != 0 && !plain || len(in.Results) != 1 || in.Mat != nil {
 				kept = append(kept, in)
 				continue
 			}
 			k := cseKey{in.Op, in.Attr, argKey(in.Args), in.Results[0].Type}
 			for _, o := range seen[k] {
+				if plain && (o.Mask != in.Mask || !unwritten(o, b, kept)) {
+					continue
+				}
 				if dom.Dominates(o.Block, b) {
 					with[in.Results[0]] = o.Results[0]
 					continue insts
@@ -58,6 +63,30 @@ func cse(st *state) error {
 	}
 	replaceAll(f, with)
 	return nil
+}
+
+func plainLoad(in *ir.Inst) bool {
+	return in.Op == ir.Load && !in.Volatile && in.Order == ir.Weak
+}
+
+// unwritten reports that nothing is written, and no thread waited for, between a load and the end of list in block b, whose
+// predecessors are alone back to the load's block.
+func unwritten(load *ir.Inst, b *ir.Block, list []*ir.Inst) bool {
+	for {
+		for i := len(list) - 1; i >= 0; i-- {
+			if list[i] == load {
+				return true
+			}
+			if list[i].Op.Row().Effects&(ir.Writes|ir.Barrier|ir.Convergent) != 0 {
+				return false
+			}
+		}
+		if b == load.Block || len(b.Preds) != 1 {
+			return false
+		}
+		b = b.Preds[0]
+		list = b.Insts
+	}
 }
 
 func argKey(args []*ir.Value) string {

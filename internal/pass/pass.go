@@ -66,6 +66,7 @@ var passes = [...]Pass{
 	{"inside", inside, "warps without a lane on the border need no masks"},
 	{"turns", turns, "loops that jump through memory get barriers of their own"},
 	{"nextrows", nextRows, "the next block's row is on its way while this one's is read"},
+	{"keep", keep, "what blocks share is made once"},
 	{"regions", regions, "barriers are resume points with their live values"},
 	{"shape", shape, "facts for the emitter; changes nothing"},
 }
@@ -98,6 +99,9 @@ var order = [...]struct{ before, after, why string }{
 	{"inside", "shape", "addresses that were chosen lane by lane are side by side again"},
 	{"jam", "turns", "a block that goes as one needs no turns"},
 	{"turns", "nextrows", "turns move loads between blocks of code"},
+	{"nextrows", "keep", "loads that are kept need no prefetch, and are told by their addresses"},
+	{"jam", "keep", "warps side by side share no place"},
+	{"keep", "regions", "what was kept is live across barriers like anything else"},
 	{"nextrows", "regions", "what prefetches need must be kept across barriers"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }

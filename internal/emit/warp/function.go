@@ -55,6 +55,7 @@ func (e *emitter) function() {
 	c.sregs, c.paramVals = map[ir.SpecialReg]*rep{}, map[string]ll.Val{}
 	e.nanSources(false)
 	e.slots()
+	e.keepPlaces()
 	e.launchValues()
 	end := o.Op("i64", "add i64 %%first, %%count")
 	start := e.firstBlock()

@@ -54,6 +54,8 @@ func between(v *ir.Value, depth int) (lo, hi int64) {
 	}
 	l, h := lo, hi
 	switch d.Op {
+	case ir.Keep:
+		return between(d.Args[v.Index], depth-1)
 	case ir.SExt:
 		if d.Args[0].Type != ir.I1 {
 			l, h = between(d.Args[0], depth-1)
