@@ -20,9 +20,10 @@ fi
 [ $# -gt 0 ] || set -- numba tinygrad
 log=$(mktemp)
 bad=0
-clang=$(scripts/setup.sh clang) # tinygrad prepares its random numbers with it
+mkdir -p "$tools/bin"
+ln -sf "$(command -v "$(scripts/setup.sh clang)")" "$tools/bin/clang" # tinygrad prepares its random numbers with it, by that name
 for name in "$@"; do
-    if PATH=$(dirname "$clang"):$PATH DEV=CUDA:PTX KUDZU_LOG=debug PYTHONWARNINGS=ignore timeout "${KUDZU_APP_SECONDS:-300}" \
+    if PATH=$tools/bin:$PATH DEV=CUDA:PTX KUDZU_LOG=debug PYTHONWARNINGS=ignore timeout "${KUDZU_APP_SECONDS:-300}" \
         "$dist/bin/kudzu" run "$env/bin/python" "testdata/apps/python/run_$name.py" >"$log.out" 2>"$log"; then
         cat "$log.out"
     else
