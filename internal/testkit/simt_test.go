@@ -18,7 +18,8 @@ import (
 // pipeline is the compiler in this process, once.
 var pipeline = sync.OnceValues(func() (*worker.Pipeline, error) { return worker.New("") })
 
-// TestSIMT compiles every case for GPUs. Where NVIDIA's assembler is found (KUDZU_PTXAS), it must take the PTX that comes out.
+// TestSIMT compiles every case for GPUs, and has LLVM disassemble what is for AMD's. KUDZU_SIMT names other targets, or all of them. Where
+// NVIDIA's assembler is found (KUDZU_PTXAS), it must take the PTX that comes out.
 func TestSIMT(t *testing.T) {
 	p, err := pipeline()
 	if err != nil {
@@ -28,20 +29,28 @@ func TestSIMT(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets := []string{"sm_90", "gfx1100", "gfx90a"}
-	if s := os.Getenv("KUDZU_SIMT"); s != "" {
-		targets = strings.Split(s, ",")
+	targets, turns := []string{"sm_90", "gfx1100", "gfx1201", "gfx90a", "gfx942"}, amdTargets
+	if s := os.Getenv("KUDZU_SIMT"); s == "all" {
+		targets, turns = append([]string{"sm_90"}, amdTargets...), nil
+	} else if s != "" {
+		targets, turns = strings.Split(s, ","), nil
+	}
+	each := func(t *testing.T, target func(i int) string) {
+		dir := t.TempDir()
+		for i, c := range cases {
+			name := caseName(c)
+			if *onlyCase != "" && name != *onlyCase || capability(c.PTX) > 90 {
+				continue
+			}
+			t.Run(name, func(t *testing.T) { compileFor(t, p, c, target(i), dir) })
+		}
+		disassemble(t, dir)
 	}
 	for _, target := range targets {
-		t.Run(target, func(t *testing.T) {
-			for _, c := range cases {
-				name := caseName(c)
-				if *onlyCase != "" && name != *onlyCase || capability(c.PTX) > 90 {
-					continue
-				}
-				t.Run(name, func(t *testing.T) { compileFor(t, p, c, target) })
-			}
-		})
+		t.Run(target, func(t *testing.T) { each(t, func(int) string { return target }) })
+	}
+	if len(turns) > 0 { // all the others, a case each
+		t.Run("turns", func(t *testing.T) { each(t, func(i int) string { return turns[i%len(turns)] }) })
 	}
 }
 
@@ -52,7 +61,7 @@ var simtMissing = map[string]string{
 	"sync/cluster":        "barrier.cluster.arrive in a kernel with clusters",
 }
 
-func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target string) {
+func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target, dir string) {
 	if target == "sm_90" && strings.Contains(c.PTX, ".target sm_90a") {
 		target = "sm_90a"
 	}
@@ -69,7 +78,7 @@ func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target string) {
 		t.Fatal(err)
 	}
 	if strings.HasPrefix(target, "gfx") {
-		readObject(t, r.Image, c)
+		readObject(t, r.Image, c, filepath.Join(dir, strings.ReplaceAll(caseName(c), "/", ".")+"@"+target))
 	}
 	if ptxas := os.Getenv("KUDZU_PTXAS"); ptxas != "" && strings.HasPrefix(target, "sm_") {
 		f := filepath.Join(t.TempDir(), "x.ptx")
@@ -82,8 +91,8 @@ func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target string) {
 	}
 }
 
-// readObject links the object and reads back what every kernel says of itself.
-func readObject(t *testing.T, b []byte, c *Case) {
+// readObject links the object, reads back what every kernel says of itself, and keeps the object in a file.
+func readObject(t *testing.T, b []byte, c *Case, file string) {
 	t.Helper()
 	linked, err := codeobject.Link(b)
 	if err != nil {
@@ -98,9 +107,15 @@ func readObject(t *testing.T, b []byte, c *Case) {
 		t.Fatal(err)
 	}
 	for _, k := range index.Kernels() {
-		if o.Kernel(k.Name) == nil {
+		got := o.Kernel(k.Name)
+		if got == nil {
 			t.Errorf("kernel %s is not in the code object", k.Name)
+			continue
 		}
+		checkMetadata(t, got)
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
