@@ -107,12 +107,18 @@ func lowerSt(x *inst) {
 	x.b.EmitN(ir.Store, nil, attr, append([]*ir.Value{x.address(o, sp)}, vs...)...)
 }
 
+// lowerPrefetch: a warp that asks for lines of global memory in the first cache gets 4 bytes a lane from its first lane's address on,
+// which is what warps ask for that are about to store. Other prefetches are left to the processor.
 func lowerPrefetch(x *inst) {
 	if x.Has(isa.ModTensormap) {
 		return
 	}
 	sp := x.space(x.spaceWord())
-	x.b.EmitN(ir.Prefetch, nil, ir.Attr{Space: sp}, x.address(&x.Args[0], sp))
+	attr := ir.Attr{Space: sp}
+	if sp == ir.Global && x.Has(isa.ModL1) {
+		attr.Flag, attr.Imm = true, 4
+	}
+	x.b.EmitN(ir.Prefetch, nil, attr, x.address(&x.Args[0], sp))
 }
 
 // lowerCreatepolicy: a policy only steers caches; any value will do.

@@ -53,14 +53,12 @@ const tileRows = 32
 var tileColumns = map[Elem]int64{F32: 12, F64: 6, C32: 4, C64: 2, S32: 12}
 
 const (
-	maxSide  = 1 << 31 // sizes travel as 32-bit numbers
-	maxGrid  = 65535   // second and third side of a grid
-	maxPack  = 256 << 20
-	fewDots  = 4    // columns up to which rows are multiplied with columns directly
-	packStep = 4096 // elements of a panel that one block packs, about
+	maxSide = 1 << 31 // sizes travel as 32-bit numbers
+	maxGrid = 65535   // second and third side of a grid
+	maxPack = 256 << 20
+	fewDots = 4 // columns up to which rows are multiplied with columns directly
 
-	deepest    = 1024      // elements of a sum that are multiplied before it is written to C
-	groupBytes = 512 << 10 // panels of A that are used with all of B before the next: half of a core's second cache
+	deepest = 512 // elements of a sum that are multiplied before it is written to C: a panel of B then is half of a first cache
 )
 
 // Check answers what cuBLAS answers for arguments that make no sense.
@@ -189,7 +187,12 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 	if panelsB > maxGrid || panelsA*panelsB >= maxSide { // so many tiles that they do not fit a grid: in parts
 		return p.byColumns(d, stream, space, max(1, min(maxGrid, (maxSide-1)/panelsA))*wide)
 	}
-	group := min(panelsA, max(1, groupBytes/(tileRows*p.K*size)))
+	workers, err := processors(d)
+	if err != nil {
+		return err
+	}
+	t := tiling{panelsA: panelsA, panelsB: panelsB, workers: workers}
+	t.plan(p.K, tileRows*p.K*size)
 	sharedA, sharedB := !p.A.List && p.A.Stride == 0, !p.B.List && p.B.Stride == 0
 	chunk := min(p.Batch, maxGrid, max(1, maxPack/((perA+perB)*size)))
 	room := func(per int64, shared bool) int64 {
@@ -198,39 +201,31 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 		}
 		return (per*size*chunk + 255) &^ 255
 	}
-	at, err := space.Take(d, stream, uint64(room(perA, sharedA)+room(perB, sharedB)))
+	roomA, roomB := room(perA, sharedA), room(perB, sharedB)
+	at, err := space.Take(d, stream, uint64(roomA+roomB+t.numbers()*4*chunk))
 	if err != nil {
 		return err
 	}
-	toA, toB := uint64(at), uint64(at)+uint64(room(perA, sharedA))
+	toA, toB := uint64(at), uint64(at)+uint64(roomA)
+	t.claims = toB + uint64(roomB)
+	b := p.B // op(B) is K × N: its columns are packed as rows are of op(A), so what is plain here is turned there
+	b.Op = Turned(b.Op)
+	sides := [2]side{{p.A, toA, perA, p.M, tileRows, sharedA}, {b, toB, perB, p.N, wide, sharedB}}
 	for first := int64(0); first < p.Batch; first += chunk {
 		n := min(chunk, p.Batch-first)
-		if !sharedA || first == 0 {
-			if err := p.pack(d, stream, "a", p.A, toA, perA, p.M, tileRows, first, n, sharedA); err != nil {
-				return err
-			}
-		}
-		if !sharedB || first == 0 {
-			b := p.B // op(B) is K × N: its columns are packed as rows are of op(A), so what is plain here is turned there
-			b.Op = Turned(b.Op)
-			if err := p.pack(d, stream, "b", b, toB, perB, p.N, wide, first, n, sharedB); err != nil {
-				return err
-			}
+		if err := p.pack(d, stream, sides, &t, first, n); err != nil {
+			return err
 		}
 		var q shim.Params
-		strideA, strideB := perA, perB
-		if sharedA {
-			strideA = 0
+		for i := range sides {
+			q.U64(sides[i].to, uint64(sides[i].stride()))
 		}
-		if sharedB {
-			strideB = 0
-		}
-		q.U64(toA, uint64(strideA), toB, uint64(strideB))
 		p.C.Put(&q)
 		p.Alpha.Put(&q)
 		p.Beta.Put(&q)
-		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), uint32(group))
-		grid := [3]uint32{uint32(panelsA * panelsB), 1, uint32(n)}
+		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), 0)
+		q.U64(t.claims).U32(uint32(t.group), uint32(t.groups), uint32(t.step), 0)
+		grid := [3]uint32{uint32(t.blocks), 1, uint32(n)}
 		if err := gemmKernels.Launch(d, stream, fmt.Sprintf("tile_%s_%s", p.Sum, p.TC), grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
 		}
@@ -281,19 +276,6 @@ const (
 	triTurned  = blas.CublasOperation_t(4)
 	triConj    = blas.CublasOperation_t(8)
 )
-
-// pack puts the rows of op(x) into panels; side is a or b, which have panels of their own widths.
-func (p *Product) pack(d *driver.Thread, stream cu.CUstream, side string, x View, to uint64, per, rows, width, first, n int64, shared bool) error {
-	if shared {
-		first, n = 0, 1
-	}
-	run := (max(packStep/width, p.K/maxGrid) + 32) &^ 31
-	var q shim.Params
-	x.Put(&q)
-	q.U64(to, uint64(per)).U32(uint32(rows), uint32(p.K), uint32(run), uint32(first))
-	grid := [3]uint32{uint32((rows + width - 1) / width), uint32((p.K + run - 1) / run), uint32(n)}
-	return gemmKernels.Launch(d, stream, "pack"+side+"_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q)
-}
 
 func (p *Product) byColumns(d *driver.Thread, stream cu.CUstream, space *shim.Workspace, part int64) error {
 	if p.Part != partAll || p.B.Op > OpConjugate {

@@ -5,35 +5,41 @@
 // The tile of 32 × N sums stays in registers. Small ones and rows times columns have kernels of their own.
 #include "device.h"
 
-enum { ROWS = 32, TURN = 33 };
+enum { ROWS = 32, TURN = 33, PANELS = 8 };
 
-// packRows: lanes take rows. There are `rows` of them.
-template <class T, class W, int WIDTH> __device__ void packRows(const T *src, View x, W *dst, u32 rows, u32 from, u32 to) {
+// packRows: lanes take rows of one panel, of `panels` panels in turn for each l: then a long piece of each column of the matrix is
+// read at once. There are `rows` rows; `next` is the distance of panels.
+template <class T, class W, int WIDTH> __device__ void packRows(const T *src, View x, W *dst, s64 next, u32 rows, u32 panels, u32 from, u32 to) {
     u32 r = LANE;
-    bool mine = r < rows, whole = rows >= WIDTH;
     if (r >= WIDTH)
         return;
     const T *p = src + (s64)from * x.ld + r;
     W *q = dst + (s64)from * WIDTH + r;
-    if (whole && x.op == 0) {
-#pragma unroll 4
+    if (panels == PANELS && rows >= PANELS * WIDTH && x.op == 0) {
         for (u32 l = from; l < to; l++) {
-            *q = load(p);
+#pragma unroll
+            for (u32 i = 0; i < PANELS; i++)
+                q[i * next] = load(p + i * WIDTH);
             p += x.ld;
             q += WIDTH;
         }
         return;
     }
-    for (u32 l = from; l < to; l++) {
-        W v = {};
-        if (mine) {
-            v = load(p);
-            if (x.op == 3)
-                v = conj(v);
+    for (u32 i = 0; i < panels; i++) {
+        bool mine = i * WIDTH + r < rows;
+        const T *from1 = p + i * WIDTH;
+        W *to1 = q + i * next;
+        for (u32 l = from; l < to; l++) {
+            W v = {};
+            if (mine) {
+                v = load(from1);
+                if (x.op == 3)
+                    v = conj(v);
+            }
+            *to1 = v;
+            from1 += x.ld;
+            to1 += WIDTH;
         }
-        *q = v;
-        p += x.ld;
-        q += WIDTH;
     }
 }
 
@@ -113,32 +119,63 @@ template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, 
     }
 }
 
+// Side is one operand that is packed: where its panels go, how far the next matrix's are, and its rows; none if it is packed already.
+// A block takes `panels` of them, PANELS at most. `same`: one matrix serves the whole batch.
+struct Side {
+    View x;
+    u64 out;
+    s64 stride;
+    u32 rows, panels, same, unused;
+};
+
 // pack writes panels of WIDTH rows of op(X), k long: panel p holds for every l the rows p·WIDTH …, zero past the end. A block
-// takes one panel and `run` of k, a multiple of 32. WIDTH is a constant so that what is read, turned and written is known
+// takes some panels and `run` of k, a multiple of 32. WIDTH is a constant so that what is read, turned and written is known
 // to lie together: with a width in a register the same loops took ten times as long.
-template <class T, class W, int WIDTH> __device__ void pack(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 run, u32 first, W *turn) {
-    u32 batch = BLOCK_Z, r0 = BLOCK_X * WIDTH;
-    const T *src = matrix<const T>(x, first + batch);
-    W *dst = (W *)out + outStride * (s64)batch + (s64)r0 * k;
+template <class T, class W, int WIDTH> __device__ void pack(Side s, u32 block, u32 k, u32 run, u32 first, W *turn) {
+    u32 batch = BLOCK_Z, r0 = block * WIDTH * s.panels;
+    if (r0 >= s.rows)
+        return;
+    if (s.same) {
+        if (batch != 0)
+            return;
+        first = 0;
+    }
+    const T *src = matrix<const T>(s.x, first + batch);
+    W *dst = (W *)s.out + s.stride * (s64)batch + (s64)r0 * k;
     u32 from = BLOCK_Y * run, to = k - from < run ? k : from + run;
-    if (x.op == 0 || x.op == 3) // rows lie together: lanes take rows
-        packRows<T, W, WIDTH>(src + r0, x, dst, rows - r0, from, to);
-    else if (x.op >= 16)
-        packTriangle<T, W, WIDTH>(src, x, dst, r0, rows, from, to);
-    else if (x.op >= 4)
-        packHalf<T, W, WIDTH>(src, x, dst, r0, rows, from, to);
-    else
-        packTurned<T, W, WIDTH>(src + (s64)r0 * x.ld, x, dst, rows - r0, from, to, turn);
+    u32 panels = (s.rows - r0 + WIDTH - 1) / WIDTH;
+    if (panels > s.panels)
+        panels = s.panels;
+    s64 next = (s64)WIDTH * k;
+    if (s.x.op == 0 || s.x.op == 3) { // rows lie together: lanes take rows
+        packRows<T, W, WIDTH>(src + r0, s.x, dst, next, s.rows - r0, panels, from, to);
+        return;
+    }
+    for (u32 i = 0; i < panels; i++, r0 += WIDTH, dst += next)
+        if (s.x.op >= 16)
+            packTriangle<T, W, WIDTH>(src, s.x, dst, r0, s.rows, from, to);
+        else if (s.x.op >= 4)
+            packHalf<T, W, WIDTH>(src, s.x, dst, r0, s.rows, from, to);
+        else
+            packTurned<T, W, WIDTH>(src + (s64)r0 * s.x.ld, s.x, dst, s.rows - r0, from, to, turn);
 }
 
+// clear writes the claims of a matrix (see tiles), by the first block.
+__device__ inline void clear(u32 *p, u32 n) {
+    if (BLOCK_X == 0 && BLOCK_Y == 0)
+        for (u32 i = LANE; i < n; i += 32)
+            p[i] = 0;
+}
+
+// Both operands are packed by one launch: the first `blocks` blocks of a row take A, the others B.
 #define PACK(name, T, W, N)                                                                                                    \
-    KERNEL packa_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 run, u32 first) {                                 \
+    KERNEL pack_##name(Side a, Side b, u64 claims, u32 numbers, u32 blocks, u32 k, u32 run, u32 first) {                       \
+        clear((u32 *)claims + (s64)numbers * BLOCK_Z, numbers);                                                                \
         __shared__ W turn[ROWS * TURN];                                                                                        \
-        pack<T, W, ROWS>(x, out, outStride, rows, k, run, first, turn);                                                        \
-    }                                                                                                                          \
-    KERNEL packb_##name(View x, u64 out, s64 outStride, u32 rows, u32 k, u32 run, u32 first) {                                 \
-        __shared__ W turn[N * TURN];                                                                                           \
-        pack<T, W, N>(x, out, outStride, rows, k, run, first, turn);                                                           \
+        if (BLOCK_X < blocks)                                                                                                  \
+            pack<T, W, ROWS>(a, BLOCK_X, k, run, first, turn);                                                                 \
+        else                                                                                                                   \
+            pack<T, W, N>(b, BLOCK_X - blocks, k, run, first, turn);                                                           \
     }
 PACK(f32, float, float, 12)
 PACK(f64, double, double, 6)
@@ -155,29 +192,46 @@ template <class W, class C> __device__ inline void put(C *p, W v, u32 part, u32 
     store(p, part >= 4 && row == col ? real(v) : v);
 }
 
-// tile is one warp: 32 rows, N columns. Blocks go through all columns with a group of panels of A before the next group, so
-// that the group stays in the cache of the core.
-template <class W, class C, int N>
-__device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k, u32 first, u32 part, u32 group) {
-    u32 batch = BLOCK_Z;
-    u32 wide = (n + N - 1) / N, panels = (m + ROWS - 1) / ROWS, whole = panels / group * group;
-    u32 id = BLOCK_X, from = 0, size = group;
-    if (id >= whole * wide) { // the last group is smaller
-        id -= whole * wide;
-        from = whole;
-        size = panels - whole;
-    } else {
-        from = id / (group * wide) * group;
-        id %= group * wide;
-    }
-    u32 i0 = (from + id % size) * ROWS, j0 = id / size * N;
-    if (((part & 3) == 1 && i0 + ROWS <= j0) || ((part & 3) == 2 && i0 >= j0 + N))
-        return;
-    const W *a = (const W *)pa + strideA * (s64)batch + (s64)i0 * k + LANE;
-    const W *b = (const W *)pb + strideB * (s64)batch + (s64)j0 * k;
+// fetch asks for what will be stored to.
+__device__ inline void fetch(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
+
+// Claims are where the blocks of a product say what they take next: groups of panels of A, and of each group panels of B. A group
+// is worked on by the block that claimed it, so that it stays in the cache of one core; blocks that find no group left help with the
+// columns of the others. Two cores that go through one group together took a fifth longer: see RATIONALE.md.
+struct Claims {
+    u64 at;                  // groups + 1 numbers a matrix, 0 at the beginning
+    u32 group, groups, step; // panels of A in a group, groups, panels of B that are claimed at once
+    u32 unused;
+};
+
+// claim takes n of what is counted at p and returns the first of them. It goes through shared memory, as what all lanes read there
+// is known to be the same in all.
+__device__ inline u32 claim(u32 *p, u32 n, u32 *box) {
+    __nvvm_bar_warp_sync(~0u);
+    if (LANE == 0)
+        *box = __nvvm_atom_add_gen_i((int *)p, n);
+    __nvvm_bar_warp_sync(~0u);
+    return *box;
+}
+
+struct Output {
+    View c;
+    Scalar alpha, beta;
+    u32 m, n, k, first, part;
+};
+
+// tile is the work of a warp: 32 rows, N columns.
+template <class W, class C, int N> __device__ inline void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+    u32 row = i0 + LANE;
+    out += row;
+#pragma unroll
+    for (int j = 0; j < N; j++) // C comes while the sums are made; a prefetch past its end does nothing
+        fetch(out + (s64)(j0 + j) * o.c.ld);
+    a += (s64)i0 * o.k + LANE;
+    b += (s64)j0 * o.k;
     W sum[N] = {};
 #pragma unroll 1
-    for (u32 l = 0; l < k; l++) {
+    for (u32 l = 0; l < o.k; l++) {
         W av = a[0];
 #pragma unroll
         for (int j = 0; j < N; j++)
@@ -185,28 +239,60 @@ __device__ void tile(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar sa
         a += ROWS;
         b += N;
     }
-    u32 row = i0 + LANE;
-    if (row >= m)
+    if (row >= o.m)
         return;
-    W alpha = value<W>(salpha), beta = value<W>(sbeta);
-    C *out = matrix<C>(c, first + batch) + row;
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        if (j0 + j >= n)
+        if (j0 + j >= o.n)
             break;
-        if (!within(part, row, j0 + j))
+        if (!within(o.part, row, j0 + j))
             continue;
-        C *p = out + (s64)(j0 + j) * c.ld;
+        C *p = out + (s64)(j0 + j) * o.c.ld;
         W v = mul(alpha, sum[j]);
         if (!zero(beta)) // what C held must not be looked at otherwise: it may be NaN
             v = fma(beta, load(p), v);
-        put(p, v, part, row, j0 + j);
+        put(p, v, o.part, row, j0 + j);
+    }
+}
+
+template <class W, class C, int N> __device__ void tiles(u64 pa, s64 strideA, u64 pb, s64 strideB, const Output &o, const Claims &claims, u32 *box) {
+    u32 batch = BLOCK_Z;
+    u32 wide = (o.n + N - 1) / N, panels = (o.m + ROWS - 1) / ROWS;
+    const W *a = (const W *)pa + strideA * (s64)batch;
+    const W *b = (const W *)pb + strideB * (s64)batch;
+    C *out = matrix<C>(o.c, o.first + batch);
+    W alpha = value<W>(o.alpha), beta = value<W>(o.beta);
+    u32 *next = (u32 *)claims.at + (s64)batch * (claims.groups + 1), *columns = next + 1;
+    u32 g = claim(next, 1, box), last = g + 1;
+    if (g >= claims.groups) {
+        g = 0;
+        last = claims.groups;
+    }
+#pragma unroll 1
+    for (; g < last; g++) {
+        u32 from = g * claims.group, to = panels - from < claims.group ? panels : from + claims.group;
+#pragma unroll 1
+        for (;;) {
+            u32 j = claim(columns + g, claims.step, box), end = wide - j < claims.step ? wide : j + claims.step;
+            if (j >= wide)
+                break;
+#pragma unroll 1
+            for (; j < end; j++)
+#pragma unroll 1
+                for (u32 i = from; i < to; i++) {
+                    u32 i0 = i * ROWS, j0 = j * N;
+                    if (((o.part & 3) == 1 && i0 + ROWS <= j0) || ((o.part & 3) == 2 && i0 >= j0 + N))
+                        continue;
+                    tile<W, C, N>(a, b, out, o, alpha, beta, i0, j0);
+                }
+        }
     }
 }
 
 #define TILE(name, W, C, N)                                                                                                    \
-    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k, u32 first, u32 part, u32 group) { \
-        tile<W, C, N>(pa, strideA, pb, strideB, c, alpha, beta, m, n, k, first, part, group);                                               \
+    KERNEL tile_##name(u64 pa, s64 strideA, u64 pb, s64 strideB, Output o, Claims claims) {                                    \
+        __shared__ u32 box;                                                                                                    \
+        tiles<W, C, N>(pa, strideA, pb, strideB, o, claims, &box);                                                             \
     }
 TILE(f32_f32, float, float, 12)
 TILE(f32_f16, float, f16, 12)
