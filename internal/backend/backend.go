@@ -52,6 +52,7 @@ type Info struct {
 	ThreadsPerSM int
 	BlocksPerSM  int
 	HostPointers bool // device code may touch pageable host memory
+	HostVisible  bool // the host may touch the device's memory, at the same addresses
 	Peers        bool // device code may touch memory of the backend's other devices
 	Cooperative  bool
 	Integrated   bool

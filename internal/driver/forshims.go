@@ -85,6 +85,19 @@ func (t *Thread) Abroad(stream cu.CUstream, what string, work func(backend.Where
 	return true, err
 }
 
+// OnHost calls fn on a thread of ours in the order of a stream. Not done: the host cannot touch the device's memory, or the stream is
+// being captured.
+func (t *Thread) OnHost(stream cu.CUstream, fn func()) (done bool, err error) {
+	st, err := t.stream(stream)
+	if err != nil {
+		return false, err
+	}
+	if !st.ctx.dev.info.HostVisible || st.capture.Load() != nil {
+		return false, nil
+	}
+	return true, st.ctx.fail(st.enqueue(func(q backend.Queue) error { return q.Host(fn) }))
+}
+
 // Monitor is what a device can tell of itself beside what its backend needs, nil where it cannot.
 func (t *Thread) Monitor(dev cu.CUdevice) (backend.Monitor, error) {
 	d, err := t.device(dev)

@@ -42,6 +42,7 @@ func describe(i int, memory uint64, major, minor, workers int) backend.Info {
 		ThreadsPerSM: 2048,
 		BlocksPerSM:  32,
 		HostPointers: true,
+		HostVisible:  true,
 		Peers:        true,
 		Cooperative:  true,
 	}

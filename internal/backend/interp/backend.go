@@ -118,6 +118,7 @@ func describe(i *backend.Info) {
 	if i.MaxGrid == [3]int{} {
 		i.MaxGrid = [3]int{1<<31 - 1, 65535, 65535}
 	}
+	i.HostVisible = true
 	set(&i.Processors, 1)
 	set(&i.WarpSize, 32)
 	set(&i.ClockKHz, 1000000)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/rt"
 )
@@ -272,7 +273,7 @@ func (r *rig) gemvCase(f family) {
 		for i := range lx {
 			xs[i] = x.get(int(vx.at(i)))
 		}
-		product(ly, 1, lx, alpha, beta, mat{a.values(), lda, op, 0}, mat{xs, max(1, lx), 0, 0}, c, ly, s)
+		ref.Product(ly, 1, lx, alpha, beta, matrix(a.values(), lda, op, 0), matrix(xs, max(1, lx), 0, 0), c, ly, s)
 		for i := range ly {
 			want[vy.at(i)], size[vy.at(i)] = c[i], s[i]
 			if beta == 0 {

@@ -2,9 +2,11 @@ package cublas
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
@@ -53,6 +55,36 @@ func TestLongSums(t *testing.T) {
 	})
 }
 
+// counted is a multiplier that is counted.
+type counted struct {
+	Reference
+	n *atomic.Int64
+}
+
+func (c counted) Multiply(p *HostProduct) {
+	c.n.Add(1)
+	c.Reference.Multiply(p)
+}
+
+// TestReference makes the products of TestProducts with the reference, which must have done those that are no lists.
+func TestReference(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		var n atomic.Int64
+		UseMultiplier(counted{n: &n})
+		defer UseMultiplier(nil)
+		for e := range combinations {
+			for range r.times(16) {
+				if e.scalar != F16 {
+					r.gemm(e, r.pick(1, 5, 0, 33), r.pick(1, 3, 13, 0, 25), r.pick(1, 7, 0, 65, 33))
+				}
+			}
+		}
+		if n.Load() == 0 {
+			t.Error("the reference was not asked")
+		}
+	})
+}
+
 // gemm is one random product of a shape.
 func (r *rig) gemm(e kinds, m, n, k int64) {
 	ta, tb := ops[r.rng.IntN(3)], ops[r.rng.IntN(3)]
@@ -94,7 +126,7 @@ func (r *rig) gemm(e kinds, m, n, k int64) {
 	size := make([]float64, c.n)
 	va, vb := a.values(), b.values()
 	for i := range batch {
-		product(m, n, k, alpha, beta, mat{va, lda, ta, i * sa}, mat{vb, ldb, tb, i * sb}, want[i*sc:], ldc, size[i*sc:])
+		ref.Product(m, n, k, alpha, beta, matrix(va, lda, ta, i*sa), matrix(vb, ldb, tb, i*sb), want[i*sc:], ldc, size[i*sc:])
 	}
 	r.mode(device)
 	pa, pb := r.scalar(e.scalar, alpha, device), r.scalar(e.scalar, beta, device)
@@ -131,7 +163,7 @@ func TestPlainProducts(t *testing.T) {
 			a, b, c := r.random(e, m*k), r.random(e, n*k), r.random(e, m*n)
 			want, size := c.values(), make([]float64, m*n)
 			alpha, beta := r.number(e), r.number(e)
-			product(m, n, k, alpha, beta, mat{a.values(), k, blas.CUBLAS_OP_T, 0}, mat{b.values(), n, blas.CUBLAS_OP_C, 0}, want, m, size)
+			ref.Product(m, n, k, alpha, beta, matrix(a.values(), k, blas.CUBLAS_OP_T, 0), matrix(b.values(), n, blas.CUBLAS_OP_C, 0), want, m, size)
 			r.mode(false)
 			r.ok(f(r.h, blas.CUBLAS_OP_T, blas.CUBLAS_OP_C, m, n, k, r.scalar(e, alpha, false), a.p, k, b.p, n, r.scalar(e, beta, false), c.p, m))
 			r.sync()
@@ -176,8 +208,8 @@ func TestCapture(t *testing.T) {
 		r.ok(err)
 		want, size := c.values(), make([]float64, n*n)
 		for range 2 {
-			product(n, n, n, 0.5, 0.5, mat{a.values(), n, 0, 0}, mat{b.values(), n, blas.CUBLAS_OP_T, 0}, want, n, size)
-			solveRef(n, n, want, n, func(i, l int64) complex128 { return a.get(int(i + l*n)) }, true, false)
+			ref.Product(n, n, n, 0.5, 0.5, matrix(a.values(), n, 0, 0), matrix(b.values(), n, blas.CUBLAS_OP_T, 0), want, n, size)
+			ref.Solve(n, n, want, n, func(i, l int64) complex128 { return a.get(int(i + l*n)) }, true, false)
 			r.ok(d.GraphLaunch(x, s))
 			r.ok(d.StreamSynchronize(s))
 			var dot complex128
@@ -197,26 +229,4 @@ func TestCapture(t *testing.T) {
 		r.ok(d.GraphDestroy(g))
 		r.ok(d.StreamDestroy(s))
 	})
-}
-
-// solveRef solves T X = B for n right-hand sides of m unknowns, column by column.
-func solveRef(m, n int64, b []complex128, ld int64, t func(i, l int64) complex128, lower, unit bool) {
-	for j := range n {
-		for q := range m {
-			i := q
-			if !lower {
-				i = m - 1 - q
-			}
-			v := b[i+j*ld]
-			for l := range m {
-				if (lower && l < i) || (!lower && l > i) {
-					v -= t(i, l) * b[l+j*ld]
-				}
-			}
-			if !unit {
-				v /= t(i, i)
-			}
-			b[i+j*ld] = v
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 )
 
@@ -110,7 +111,7 @@ func (r *rig) symvCase(f halves) {
 		beta = 0
 	}
 	vx, vy, size := spread(x, n, incx), spread(y, n, incy), make([]float64, max(1, n))
-	product(n, 1, n, alpha, beta, mat{whole, n, 0, 0}, mat{vx, n, 0, 0}, vy, n, size)
+	ref.Product(n, 1, n, alpha, beta, matrix(whole, n, 0, 0), matrix(vx, n, 0, 0), vy, n, size)
 	want, wide := y.values(), make([]float64, y.n)
 	for i := range n {
 		want[element(i, n, incy)], wide[element(i, n, incy)] = vy[i], size[i]
@@ -198,9 +199,9 @@ func (r *rig) syr2kCase(f halves) {
 	}
 	va, vb := a.values(), b.values()
 	full, size, want := c.values(), make([]float64, c.n), c.values()
-	product(n, n, k, alpha, beta, mat{va, lda, first, 0}, mat{vb, ldb, second, 0}, full, ldc, size)
+	ref.Product(n, n, k, alpha, beta, matrix(va, lda, first, 0), matrix(vb, ldb, second, 0), full, ldc, size)
 	more := make([]float64, c.n)
-	product(n, n, k, other, 1, mat{vb, ldb, first, 0}, mat{va, lda, second, 0}, full, ldc, more)
+	ref.Product(n, n, k, other, 1, matrix(vb, ldb, first, 0), matrix(va, lda, second, 0), full, ldc, more)
 	for j := range n {
 		for i := range n {
 			if isStored(fill, i, j) {
@@ -245,12 +246,12 @@ func (r *rig) trmmCase(f halves) {
 		c = r.nan(f.e, int(ldc*n))
 	}
 	alpha, device := r.number(f.e), r.coin()
-	left, right := mat{whole, k, op, 0}, mat{b.values(), ldb, 0, 0}
+	left, right := matrix(whole, k, op, 0), matrix(b.values(), ldb, 0, 0)
 	if side == blas.CUBLAS_SIDE_RIGHT {
 		left, right = right, left
 	}
 	want, size := c.values(), make([]float64, c.n)
-	product(m, n, k, alpha, 0, left, right, want, ldc, size)
+	ref.Product(m, n, k, alpha, 0, left, right, want, ldc, size)
 	r.mode(device)
 	r.ok(f.trmm(r.h, side, fill, op, diag, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, c.p, ldc))
 	r.sync()
@@ -277,7 +278,7 @@ func (r *rig) lineCase(f halves) {
 	before := spread(x, n, incx)
 	check := func(what string, from, to []complex128) { // to is op(A) from
 		got, size := append([]complex128(nil), to...), make([]float64, max(1, n))
-		product(n, 1, n, 1, 0, mat{whole, n, op, 0}, mat{from, n, 0, 0}, got, n, size)
+		ref.Product(n, 1, n, 1, 0, matrix(whole, n, op, 0), matrix(from, n, 0, 0), got, n, size)
 		for i := range n {
 			if d, limit := cmplx.Abs(got[i]-to[i]), float64(n+8)*4*eps[f.e]*size[i]; !(d <= limit) {
 				r.t.Fatalf("%v %s n %d fill %d op %d diag %d inc %d: element %d is %v, want %v", f.e, what, n, fill, op, diag, incx, i, to[i], got[i])

@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 	"testing"
 
+	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 )
 
@@ -44,12 +45,12 @@ func (r *rig) syrkCase(f family) {
 	}
 	alpha, beta := r.number(scalar), r.number(scalar)
 	va := a.values()
-	left, right := mat{va, lda, op, 0}, mat{va, lda, other, 0}
+	left, right := matrix(va, lda, op, 0), matrix(va, lda, other, 0)
 	if turned {
-		left, right = mat{va, lda, other, 0}, mat{va, lda, 0, 0}
+		left, right = matrix(va, lda, other, 0), matrix(va, lda, 0, 0)
 	}
 	full, size, want := c.values(), make([]float64, c.n), c.values()
-	product(n, n, k, alpha, beta, left, right, full, ldc, size)
+	ref.Product(n, n, k, alpha, beta, left, right, full, ldc, size)
 	for j := range n {
 		for i := range n {
 			if (fill == blas.CUBLAS_FILL_MODE_LOWER) == (i > j) || i == j {
@@ -102,12 +103,12 @@ func (r *rig) symmCase(f family) {
 		}
 	}
 	alpha, beta := r.number(f.e), r.number(f.e)
-	left, right := mat{whole, k, 0, 0}, mat{b.values(), ldb, 0, 0}
+	left, right := matrix(whole, k, 0, 0), matrix(b.values(), ldb, 0, 0)
 	if side == blas.CUBLAS_SIDE_RIGHT {
 		left, right = right, left
 	}
 	want, size := c.values(), make([]float64, c.n)
-	product(m, n, k, alpha, beta, left, right, want, ldc, size)
+	ref.Product(m, n, k, alpha, beta, left, right, want, ldc, size)
 	device := r.coin()
 	r.mode(device)
 	r.ok(call(r.h, side, fill, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, r.scalar(f.e, beta, device), c.p, ldc))
@@ -165,7 +166,7 @@ func (r *rig) trsmCase(f family) {
 
 // solveCase is trsm by its definition: the right side is the transposed system.
 func solveCase(a, b []complex128, m, n, lda, ldb int64, alpha complex128, side Side, fill Fill, op Op, diag blas.CublasDiagType_t) {
-	t := mat{a, lda, op, 0}
+	t := matrix(a, lda, op, 0)
 	lower := (fill == blas.CUBLAS_FILL_MODE_LOWER) == (op == blas.CUBLAS_OP_N)
 	unit := diag == blas.CUBLAS_DIAG_UNIT
 	for j := range n {
@@ -174,7 +175,7 @@ func solveCase(a, b []complex128, m, n, lda, ldb int64, alpha complex128, side S
 		}
 	}
 	if side == blas.CUBLAS_SIDE_LEFT {
-		solveRef(m, n, b, ldb, t.at, lower, unit)
+		ref.Solve(m, n, b, ldb, t.At, lower, unit)
 		return
 	}
 	turned := make([]complex128, m*n)
@@ -183,7 +184,7 @@ func solveCase(a, b []complex128, m, n, lda, ldb int64, alpha complex128, side S
 			turned[j+i*n] = b[i+j*ldb]
 		}
 	}
-	solveRef(n, m, turned, max(1, n), func(i, l int64) complex128 { return t.at(l, i) }, !lower, unit)
+	ref.Solve(n, m, turned, max(1, n), func(i, l int64) complex128 { return t.At(l, i) }, !lower, unit)
 	for j := range n {
 		for i := range m {
 			b[i+j*ldb] = turned[j+i*n]
@@ -208,12 +209,12 @@ func (r *rig) geamCase(f family) {
 	if r.coin() {
 		beta = 0
 	}
-	va, vb := mat{a.values(), lda, ta, 0}, mat{b.values(), ldb, tb, 0}
+	va, vb := matrix(a.values(), lda, ta, 0), matrix(b.values(), ldb, tb, 0)
 	for j := range n {
 		for i := range m {
-			want[i+j*ldc] = alpha * va.at(i, j)
+			want[i+j*ldc] = alpha * va.At(i, j)
 			if beta != 0 {
-				want[i+j*ldc] += beta * vb.at(i, j)
+				want[i+j*ldc] += beta * vb.At(i, j)
 			}
 		}
 	}

@@ -42,8 +42,8 @@ func (r *rig) residual(what string, e Elem, n, count int64, a, x mat, b func(i, 
 		for i := range n {
 			sum, size := complex128(0), cmplx.Abs(b(i, j))
 			for l := range n {
-				sum += a.at(i, l) * x.at(l, j)
-				size += cmplx.Abs(a.at(i, l)) * cmplx.Abs(x.at(l, j))
+				sum += a.At(i, l) * x.At(l, j)
+				size += cmplx.Abs(a.At(i, l)) * cmplx.Abs(x.At(l, j))
 			}
 			if d := cmplx.Abs(sum - b(i, j)); !(d <= float64(n+8)*8*eps[e]*size) {
 				r.t.Fatalf("%s: row %d of column %d is off by %.3g of %.3g", what, i, j, d, size)
@@ -86,7 +86,7 @@ func (r *rig) systemCase(f systems) {
 		r.sync()
 		vi := inverse.values()
 		for i := range batch {
-			r.residual("matinv "+what, f.e, n, n, mat{vi, ldb, 0, i * ldb * n}, mat{va, lda, 0, i * lda * n}, identity)
+			r.residual("matinv "+what, f.e, n, n, matrix(vi, ldb, 0, i*ldb*n), matrix(va, lda, 0, i*lda*n), identity)
 		}
 	}
 	r.ok(f.getrf(r.h, n, la, lda, pp, info.p, batch))
@@ -104,8 +104,8 @@ func (r *rig) systemCase(f systems) {
 	r.sync()
 	vx, vi := b.values(), inverse.values()
 	for i := range batch {
-		r.residual("getrs "+what, f.e, n, count, mat{va, lda, op, i * lda * n}, mat{vx, ldb, 0, i * ldb * count}, mat{vb, ldb, 0, i * ldb * count}.at)
-		r.residual("getri "+what, f.e, n, n, mat{va, lda, 0, i * lda * n}, mat{vi, ldb, 0, i * ldb * n}, identity)
+		r.residual("getrs "+what, f.e, n, count, matrix(va, lda, op, i*lda*n), matrix(vx, ldb, 0, i*ldb*count), matrix(vb, ldb, 0, i*ldb*count).At)
+		r.residual("getri "+what, f.e, n, n, matrix(va, lda, 0, i*lda*n), matrix(vi, ldb, 0, i*ldb*n), identity)
 	}
 	r.is(f.getrs(r.h, op, n, count, la, n-1, pp, lb, ldb, hp, batch), invalidValue)
 	if got := hostmem.Load[int32](hp); got != -5 {

@@ -66,13 +66,7 @@ func (p *Product) Check() error {
 	if p.M < 0 || p.N < 0 || p.K < 0 || p.Batch < 0 || !validOp(p.A.Op) || !validOp(p.B.Op) {
 		return invalidValue
 	}
-	rowsA, rowsB := p.M, p.K
-	if p.A.Op != blas.CUBLAS_OP_N {
-		rowsA = p.K
-	}
-	if p.B.Op != blas.CUBLAS_OP_N {
-		rowsB = p.N
-	}
+	rowsA, _, rowsB, _ := p.sides()
 	if p.A.LD < max(1, rowsA) || p.B.LD < max(1, rowsB) || p.C.LD < max(1, p.M) {
 		return invalidValue
 	}
@@ -90,6 +84,9 @@ func validOp(op blas.CublasOperation_t) bool {
 func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
 	if p.M == 0 || p.N == 0 || p.Batch == 0 {
 		return nil
+	}
+	if done, err := p.elsewhere(d, stream); done || err != nil {
+		return err
 	}
 	switch {
 	case p.K == 0 || p.Alpha.IsZero():

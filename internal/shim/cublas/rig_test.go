@@ -1,7 +1,6 @@
 package cublas
 
 import (
-	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
-	"kudzu/internal/softfloat"
+	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 )
 
@@ -124,10 +123,10 @@ func (r *rig) number(e Elem) complex128 {
 	case S8, S32:
 		return complex(float64(r.rng.IntN(15)-7), 0)
 	case C32, C64:
-		return decode(e, encode(e, complex(r.rng.NormFloat64(), r.rng.NormFloat64())))
+		return Decode(e, Encode(e, complex(r.rng.NormFloat64(), r.rng.NormFloat64())))
 	case F32, F64, F16, BF16:
 	}
-	return decode(e, encode(e, complex(r.rng.NormFloat64(), 0)))
+	return Decode(e, Encode(e, complex(r.rng.NormFloat64(), 0)))
 }
 
 // array is device memory with a type. On these devices the program can look into it.
@@ -163,11 +162,11 @@ func (r *rig) nan(e Elem, n int) array {
 }
 
 func (a array) set(i int, v complex128) {
-	copy(hostmem.Bytes(a.p.Index(i, a.e.Size()), uint64(a.e.Size())), encode(a.e, v))
+	copy(hostmem.Bytes(a.p.Index(i, a.e.Size()), uint64(a.e.Size())), Encode(a.e, v))
 }
 
 func (a array) get(i int) complex128 {
-	return decode(a.e, hostmem.Bytes(a.p.Index(i, a.e.Size()), uint64(a.e.Size())))
+	return Decode(a.e, hostmem.Bytes(a.p.Index(i, a.e.Size()), uint64(a.e.Size())))
 }
 
 func (a array) values() []complex128 {
@@ -176,74 +175,6 @@ func (a array) values() []complex128 {
 		v[i] = a.get(i)
 	}
 	return v
-}
-
-func bitsOf(f *softfloat.Format, v float64) []byte {
-	b := f64.Convert(f, math.Float64bits(v), softfloat.Env{})
-	return []byte{byte(b), byte(b >> 8)}
-}
-
-var f64 = softfloat.F64
-
-func encode(e Elem, v complex128) []byte {
-	var q []byte
-	word := func(x uint64, n int) {
-		for range n {
-			q = append(q, byte(x))
-			x >>= 8
-		}
-	}
-	switch e {
-	case F32:
-		word(uint64(math.Float32bits(float32(real(v)))), 4)
-	case F64:
-		word(math.Float64bits(real(v)), 8)
-	case C32:
-		word(uint64(math.Float32bits(float32(real(v)))), 4)
-		word(uint64(math.Float32bits(float32(imag(v)))), 4)
-	case C64:
-		word(math.Float64bits(real(v)), 8)
-		word(math.Float64bits(imag(v)), 8)
-	case F16:
-		return bitsOf(softfloat.F16, real(v))
-	case BF16:
-		return bitsOf(softfloat.BF16, real(v))
-	case S8:
-		word(uint64(int64(real(v))), 1)
-	case S32:
-		word(uint64(int64(real(v))), 4)
-	}
-	return q
-}
-
-func decode(e Elem, b []byte) complex128 {
-	word := func(at, n int) (x uint64) {
-		for i := n - 1; i >= 0; i-- {
-			x = x<<8 | uint64(b[at+i])
-		}
-		return x
-	}
-	single := func(at int) float64 { return float64(math.Float32frombits(uint32(word(at, 4)))) }
-	double := func(at int) float64 { return math.Float64frombits(word(at, 8)) }
-	switch e {
-	case F32:
-		return complex(single(0), 0)
-	case F64:
-		return complex(double(0), 0)
-	case C32:
-		return complex(single(0), single(4))
-	case C64:
-		return complex(double(0), double(8))
-	case F16:
-		return complex(math.Float64frombits(softfloat.F16.Convert(f64, word(0, 2), softfloat.Env{})), 0)
-	case BF16:
-		return complex(math.Float64frombits(softfloat.BF16.Convert(f64, word(0, 2), softfloat.Env{})), 0)
-	case S8:
-		return complex(float64(int8(b[0])), 0)
-	case S32:
-		return complex(float64(int32(word(0, 4))), 0)
-	}
-	return cmplx.NaN()
 }
 
 // kept are values of the program whose addresses the device knows: on the heap, where nothing moves.
@@ -257,7 +188,7 @@ func (r *rig) scalar(e Elem, v complex128, device bool) hostmem.Ptr {
 		return a.p
 	}
 	b := make([]byte, 16)
-	copy(b, encode(e, v))
+	copy(b, Encode(e, v))
 	kept = append(kept, b)
 	return hostmem.Of(&b[0])
 }
@@ -291,45 +222,9 @@ func (r *rig) near(what string, got array, want []complex128, size []float64, su
 	}
 }
 
-// mat reads a matrix as op says.
-type mat struct {
-	v    []complex128
-	ld   int64
-	op   Op
-	base int64
-}
+// mat is a matrix of the reference.
+type mat = ref.Matrix
 
-func (m mat) at(i, j int64) complex128 {
-	switch m.op {
-	case blas.CUBLAS_OP_N:
-		return m.v[m.base+i+j*m.ld]
-	case blas.CUBLAS_OP_T:
-		return m.v[m.base+j+i*m.ld]
-	}
-	return cmplx.Conj(m.v[m.base+j+i*m.ld])
-}
-
-// product is alpha op(A) op(B) + beta C in exact enough arithmetic, and the size of what was added.
-func product(m, n, k int64, alpha, beta complex128, a, b mat, c []complex128, ldc int64, size []float64) {
-	for j := range n {
-		for i := range m {
-			var s complex128
-			var w float64
-			if alpha != 0 {
-				for l := range k {
-					p := a.at(i, l) * b.at(l, j)
-					s += p
-					w += cmplx.Abs(a.at(i, l)) * cmplx.Abs(b.at(l, j))
-				}
-			}
-			at := i + j*ldc
-			s *= alpha
-			w *= cmplx.Abs(alpha)
-			if beta != 0 {
-				s += beta * c[at]
-				w += cmplx.Abs(beta * c[at])
-			}
-			c[at], size[at] = s, w
-		}
-	}
+func matrix(v []complex128, ld int64, op Op, base int64) mat {
+	return mat{V: v, LD: ld, Op: op, Base: base}
 }

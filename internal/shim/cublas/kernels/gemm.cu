@@ -131,7 +131,7 @@ struct Side {
 // pack writes panels of WIDTH rows of op(X), k long: panel p holds for every l the rows p·WIDTH …, zero past the end. A block
 // takes some panels and `run` of k, a multiple of 32. WIDTH is a constant so that what is read, turned and written is known
 // to lie together: with a width in a register the same loops took ten times as long.
-template <class T, class W, int WIDTH> __device__ void pack(Side s, u32 block, u32 k, u32 run, u32 first, W *turn) {
+template <class T, class W, int WIDTH> __device__ __attribute__((always_inline)) void pack(Side s, u32 block, u32 k, u32 run, u32 first, W *turn) {
     u32 batch = BLOCK_Z, r0 = block * WIDTH * s.panels;
     if (r0 >= s.rows)
         return;
@@ -220,8 +220,9 @@ struct Output {
     u32 m, n, k, first, part;
 };
 
-// tile is the work of a warp: 32 rows, N columns.
-template <class W, class C, int N> __device__ inline void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+// tile is the work of a warp: 32 rows, N columns. It and what calls it must be inlined: a call passes what all lanes share through local
+// memory, after which nothing is known to be shared, and the same sums take ten times as long.
+template <class W, class C, int N> __device__ __attribute__((always_inline)) void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     u32 row = i0 + LANE;
     out += row;
 #pragma unroll
@@ -255,7 +256,7 @@ template <class W, class C, int N> __device__ inline void tile(const W *a, const
     }
 }
 
-template <class W, class C, int N> __device__ void tiles(u64 pa, s64 strideA, u64 pb, s64 strideB, const Output &o, const Claims &claims, u32 *box) {
+template <class W, class C, int N> __device__ __attribute__((always_inline)) void tiles(u64 pa, s64 strideA, u64 pb, s64 strideB, const Output &o, const Claims &claims, u32 *box) {
     u32 batch = BLOCK_Z;
     u32 wide = (o.n + N - 1) / N, panels = (o.m + ROWS - 1) / ROWS;
     const W *a = (const W *)pa + strideA * (s64)batch;
@@ -284,6 +285,7 @@ template <class W, class C, int N> __device__ void tiles(u64 pa, s64 strideA, u6
                     if (((o.part & 3) == 1 && i0 + ROWS <= j0) || ((o.part & 3) == 2 && i0 >= j0 + N))
                         continue;
                     tile<W, C, N>(a, b, out, o, alpha, beta, i0, j0);
+                    __nvvm_bar_warp_sync(~0u); // lanes without a row and those with one go on together: the loops stay the warp's
                 }
         }
     }
