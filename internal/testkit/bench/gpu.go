@@ -86,6 +86,8 @@ func gpuUnits(files []string, library string, n int) ([]unit, error) {
 		}
 		units = append(units, more...)
 	}
+	// The small ones first: what a run that is stopped leaves are the long ones.
+	slices.SortStableFunc(units, func(x, y unit) int { return cmp.Compare(x.Bytes, y.Bytes) })
 	return units, nil
 }
 
@@ -297,7 +299,11 @@ func gpuPage(about, table string, rows []gpuRow, targets []string) string {
 	for _, k := range list[:min(12, len(list))] {
 		fmt.Fprintf(&b, "| `%s` | %d | %t |", k.kernel, k.bytes, k.mma)
 		for _, t := range targets {
-			fmt.Fprintf(&b, " %.0f |", k.ms[t])
+			if v, ok := k.ms[t]; ok {
+				fmt.Fprintf(&b, " %.0f |", v)
+			} else {
+				b.WriteString(" - |")
+			}
 		}
 		b.WriteString("\n")
 	}
