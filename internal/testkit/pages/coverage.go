@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"kudzu/internal/backend"
@@ -111,7 +112,9 @@ func (r *row) try(dev backend.Device, line string) {
 	var text string
 	var m *ptx.Module
 	parsed, accepted := false, false
+	var profile spell.Profile
 	for _, p := range profiles(r.form) {
+		profile = p
 		text = wrap(p, r.form, line)
 		var err error
 		if m, err = ptx.ParseModule(text); err != nil {
@@ -141,7 +144,45 @@ func (r *row) try(dev backend.Device, line string) {
 		}
 	}
 	note(&r.interp, &r.whyInterp, interpreted(dev, text, m.Target.SM))
-	note(&r.cpu, &r.whyCPU, compiled(m))
+	used, err := read(profile, r.form, line)
+	if err == nil {
+		err = compiled(used)
+	}
+	note(&r.cpu, &r.whyCPU, err)
+}
+
+// named finds the registers of spell's prologue in a line.
+var named = regexp.MustCompile(`\b(p|b8_|h|r|d|f|fd|fh|fx|q|uh|sr|ud)\d+\b`)
+
+// held is how the registers of a prefix are loaded and stored.
+var held = map[string]string{"b8_": "b8", "h": "b16", "fh": "b16", "uh": "b16", "r": "b32", "f": "f32", "fx": "b32", "sr": "b32", "d": "b64", "fd": "f64", "ud": "b64", "q": "b128"}
+
+// read is the module in which the line's registers come from memory and what it leaves in them goes there: what nobody reads
+// would not come as far as the emitter, and what is constant would be computed before.
+func read(p spell.Profile, f *isa.Form, line string) (*ptx.Module, error) {
+	var before, after strings.Builder
+	if f.Op != isa.Bra && f.Op != isa.Brx && f.Op != isa.Call {
+		seen := map[string]bool{}
+		for _, m := range named.FindAllStringSubmatch(line, -1) {
+			reg, t := m[0], held[m[1]]
+			if seen[reg] {
+				continue
+			}
+			seen[reg] = true
+			if m[1] == "p" {
+				fmt.Fprintf(&before, "ld.volatile.global.b32 r299, [gv];\nsetp.ne.s32 %s, r299, 0;\n", reg)
+				fmt.Fprintf(&after, "selp.b32 r299, 1, 0, %s;\nst.volatile.global.b32 [gv], r299;\n", reg)
+				continue
+			}
+			fmt.Fprintf(&before, "ld.volatile.global.%s %s, [gv];\n", t, reg)
+			fmt.Fprintf(&after, "st.volatile.global.%s [gv], %s;\n", t, reg)
+		}
+	}
+	m, err := ptx.ParseModule(wrap(p, f, before.String()+line+"\n"+after.String()))
+	if err != nil {
+		return nil, err
+	}
+	return m, check.Module(m)
 }
 
 func uses(m *ptx.Module, f *isa.Form) bool {
