@@ -193,7 +193,7 @@ const (
 // Matrix describes a matrix operation.
 type Matrix struct {
 	M, N, K    int
-	A, B, C, D string // element types, as PTX spells them
+	A, B, C, D string // element types, as PTX spells them; e2m1b: e2m1 in a byte of its own
 	ALayout    string // row, col
 	BLayout    string
 	Trans      bool
@@ -202,6 +202,8 @@ type Matrix struct {
 	Sparse     bool
 	Bit        string // "xor.popc", "and.popc"
 	Fragment   string // wmma: "a", "b", "c", "d"
+	Scale      string // type of the factors of blocks along k, of which there are Scales; "": none
+	Scales     int
 }
 
 // What FTest tests, in Imm.

@@ -247,6 +247,7 @@ func (m *Matrix) fields() []matField {
 	return []matField{
 		{"a", &m.A}, {"b", &m.B}, {"c", &m.C}, {"d", &m.D}, {"alayout", &m.ALayout}, {"blayout", &m.BLayout}, {"trans", &m.Trans},
 		{"num", &m.Num}, {"sat", &m.Sat}, {"sparse", &m.Sparse}, {"bit", &m.Bit}, {"frag", &m.Fragment},
+		{"scale", &m.Scale}, {"scales", &m.Scales},
 	}
 }
 

@@ -193,7 +193,14 @@ func (x *inst) toPair(d isa.Type) {
 		elem = ir.BF16
 	}
 	if x.Has(isa.ModRs) {
-		x.fail("%s", x.spelling())
+		f := halfFmts[d]
+		most := f.max
+		if x.Has(isa.ModSatfinite) {
+			most--
+		}
+		v := x.packRandom([]*ir.Value{x.arg("b"), x.arg("a")}, f, x.arg("rbits"), most, x.Has(isa.ModRelu), ir.I32)
+		x.result(x.cast(v, irTypes[d]))
+		return
 	}
 	attr := ir.Attr{Rnd: roundings[x.Mod("rnd")]}
 	lo := x.narrow(x.arg("b"), elem, attr)
@@ -255,10 +262,14 @@ func (x *inst) toFormat(d, a isa.Type) {
 		x.result(x.packNarrow(args, f, attr.Flag, irTypes[d]))
 		return
 	}
-	if x.has("rbits") {
-		args = append(args, x.arg("rbits"))
+	switch f, ok := narrowFmts[attr.Fmt]; {
+	case ok && attr.Rnd == ir.RS && attr.Sat:
+		x.result(x.packRandom(args, f, x.arg("rbits"), f.max, attr.Flag, irTypes[d]))
+	case attr.Fmt == ir.FmtUE8M0 && (attr.Rnd == ir.RZ || attr.Rnd == ir.RP):
+		x.result(x.powers(args, attr.Rnd == ir.RP, attr.Sat, irTypes[d]))
+	default:
+		x.fail("%s", x.spelling())
 	}
-	x.result(x.b.Emit(ir.FToFmt, irTypes[d], attr, args...))
 }
 
 // fromFormat widens a pair to f16x2 (or bf16x2 from ue8m0).
@@ -271,7 +282,7 @@ func (x *inst) fromFormat(d, a isa.Type) {
 	if f, ok := narrowFmts[narrowFormat(a)]; ok {
 		parts = x.widenNarrow(x.arg("a"), f, 2)
 	} else {
-		parts = x.b.EmitN(ir.FmtToF, []ir.Type{elem, elem}, ir.Attr{Fmt: narrowFormat(a)}, x.arg("a")).Results
+		parts = x.fromPowers(x.arg("a"), 2) // ue8m0; only to bf16
 	}
 	if elem == ir.BF16 && parts[0].Type == ir.F16 {
 		for i, p := range parts {

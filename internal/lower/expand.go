@@ -77,7 +77,7 @@ type mmaUnit uint8
 const (
 	unitF32 mmaUnit = iota + 1 // f16, bf16, tf32: widened to f32
 	unitF64
-	unitNarrow  // e4m3, e5m2: widened to f32, the first and second two bytes of every register apart, c last
+	unitNarrow  // fp8, fp6, fp4: widened to f32, every other two elements apart, c last
 	unitBytes   // s8, u8: four at a time
 	unitNibbles // s4, u4: eight at a time, as bytes 16 times too large
 	unitBits    // b1: 32 at a time
@@ -85,14 +85,16 @@ const (
 
 var mmaElems = map[string]mmaElem{
 	"f16": {2, unitF32}, "bf16": {2, unitF32}, "tf32": {1, unitF32}, "f64": {1, unitF64},
-	"e4m3": {4, unitNarrow}, "e5m2": {4, unitNarrow},
+	"e4m3": {4, unitNarrow}, "e5m2": {4, unitNarrow}, "e2m3": {4, unitNarrow}, "e3m2": {4, unitNarrow}, "e2m1b": {4, unitNarrow}, "e2m1": {8, unitNarrow},
 	"s8": {4, unitBytes}, "u8": {4, unitBytes}, "s4": {8, unitNibbles}, "u4": {8, unitNibbles}, "b1": {32, unitBits},
 }
+
+var mmaFormats = map[string]ir.Format{"e4m3": ir.FmtE4M3, "e5m2": ir.FmtE5M2, "e2m3": ir.FmtE2M3, "e3m2": ir.FmtE3M2, "e2m1": ir.FmtE2M1, "e2m1b": ir.FmtE2M1}
 
 // canExpand reports the shapes and types that expandMma knows.
 func canExpand(m *ir.Matrix) bool {
 	e, ok := mmaElems[m.A]
-	if !ok || mmaElems[m.B].unit != e.unit || (m.M != 8 && m.M != 16) || m.N != 8 {
+	if !ok || mmaElems[m.B] != e || (m.M != 8 && m.M != 16) || m.N != 8 {
 		return false
 	}
 	return true
@@ -116,26 +118,34 @@ func (e mmaElem) passes() int {
 }
 
 // inPass reports whether element j of a register belongs to a pass.
-func (e mmaElem) inPass(pass, j int) bool { return e.unit != unitNarrow || j/2 == pass }
+func (e mmaElem) inPass(pass, j int) bool { return e.unit != unitNarrow || j/2%2 == pass }
 
-// startSums is what the products are added to: c, or zero where c comes last: integers saturate there, and fp8 rounds.
-func (x *inst) startSums(m *ir.Matrix, e mmaElem, acc []*ir.Value) []*ir.Value {
+// startSums is what the products are added to: c, or zero where c comes last: integers saturate there, and fp8 rounds. Blocks along
+// k that are scaled have sums of their own.
+func (x *inst) startSums(m *ir.Matrix, e mmaElem, acc []*ir.Value) [][]*ir.Value {
 	if e.unit < unitNarrow {
-		return append([]*ir.Value(nil), acc...)
+		return [][]*ir.Value{append([]*ir.Value(nil), acc...)}
 	}
 	zero := i32(0)
 	if e.unit == unitNarrow {
 		zero = ir.ConstInt(ir.F32, 0)
 	}
-	sum := make([]*ir.Value, len(acc))
-	for i := range sum {
-		sum[i] = zero
+	sums := make([][]*ir.Value, max(m.Scales, 1))
+	for b := range sums {
+		sums[b] = make([]*ir.Value, len(acc))
+		for i := range sums[b] {
+			sums[b][i] = zero
+		}
 	}
-	return sum
+	return sums
 }
 
-// finishSums adds c where startSums left it out.
-func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sum, acc []*ir.Value) []*ir.Value {
+// finishSums adds c where startSums left it out, and the sums of blocks, scaled.
+func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sums [][]*ir.Value, acc []*ir.Value, f *factors) []*ir.Value {
+	sum := sums[0]
+	if f != nil {
+		sum = x.scaleSums(f, sums)
+	}
 	switch {
 	case e.unit >= unitBytes:
 		return x.addInts(m, e, sum, acc)
@@ -163,9 +173,10 @@ func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Val
 	e := mmaElems[m.A]
 	rows := m.M / 8
 	steps := m.K / (4 * e.pack) // registers along k
+	args, f := x.factors(m, args)
 	a, b, c := args[:rows*steps], args[rows*steps:(rows+1)*steps], args[(rows+1)*steps:]
 	acc := x.accumulators(m, c)
-	sum := x.startSums(m, e, acc)
+	sums := x.startSums(m, e, acc)
 	ls := x.lanes()
 	swap := x.op(ir.Or, x.op(ir.Shl, ls.t, i32(3)), ls.group) // group and t exchanged, eight groups being two of four
 	for pass := range e.passes() {
@@ -180,6 +191,7 @@ func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Val
 					if !e.inPass(pass, j) {
 						continue
 					}
+					sum := sums[blockOf(m, e.pack*(4*s+t)+j)]
 					bv := [2]*ir.Value{x.ofGroup(bs[j], t), x.ofGroup(bs[j], 4+t)}
 					for h := range rows {
 						av := x.inGroup(as[h][j], t)
@@ -191,7 +203,7 @@ func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Val
 			}
 		}
 	}
-	return x.packAccumulators(m, x.finishSums(m, e, sum, acc))
+	return x.packAccumulators(m, x.finishSums(m, e, sums, acc, f))
 }
 
 // accumulators unpacks c into one value an element: two for each of the lane's rows.
@@ -233,8 +245,11 @@ func (x *inst) widen(v *ir.Value, elem string, e mmaElem) []*ir.Value {
 	case elem == "tf32":
 		return []*ir.Value{x.cast(x.op(ir.And, v, i32(^0x1fff)), ir.F32)}
 	case e.unit == unitNarrow:
-		f := narrowFmts[map[string]ir.Format{"e4m3": ir.FmtE4M3, "e5m2": ir.FmtE5M2}[elem]]
-		vs := x.widenNarrow(v, f, 4)
+		f := narrowFmts[mmaFormats[elem]]
+		if elem == "e2m1b" { // in bits 2 to 5
+			v, f.width = x.op(ir.ShrU, v, i32(2)), 8
+		}
+		vs := x.widenNarrow(v, f, e.pack)
 		for i := range vs {
 			vs[i] = x.b.Emit(ir.FExt, ir.F32, ir.Attr{}, vs[i])
 		}

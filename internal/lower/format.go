@@ -25,6 +25,12 @@ var narrowFmts = map[ir.Format]narrowFmt{
 	ir.FmtE2M1: {2, 1, 1, 0x7, 0x7, 0, 4},
 }
 
+// halfFmts are the formats that .rs conversions make pairs of; max is here the infinity.
+var halfFmts = map[isa.Type]narrowFmt{
+	isa.F16x2:  {5, 10, 15, 0x7c00, 0x7fff, 0, 16},
+	isa.BF16x2: {8, 7, 127, 0x7f80, 0x7fff, 0, 16},
+}
+
 // isNaN32 tests the magnitude bits of an f32.
 func (x *inst) isNaN32(mag *ir.Value) *ir.Value { return x.icmp(ir.HI, mag, i32(0x7f800000)) }
 
@@ -53,6 +59,92 @@ func (x *inst) narrowOne(v *ir.Value, f narrowFmt, relu bool) *ir.Value {
 		r = x.op(ir.Or, r, x.op(ir.Shl, sign, i32(int64(f.exp+f.man))))
 	}
 	return x.sel(x.isNaN32(mag), i32(f.nan), r)
+}
+
+// randomBits is how many random bits an element of a .rs conversion uses: as many as f32 has below the format's last place, at most
+// half a register.
+func (f *narrowFmt) randomBits() int64 { return min(23-int64(f.man), 16) }
+
+// narrowRandom converts an f32 to the bits of f; what is added below the last place before the rest is cut off is random. Magnitudes
+// above most become it.
+func (x *inst) narrowRandom(v *ir.Value, f narrowFmt, random *ir.Value, most int64, relu bool) *ir.Value {
+	n := f.randomBits()
+	b := x.cast(v, ir.I32)
+	mag := x.op(ir.And, b, i32(0x7fffffff))
+	field := x.op(ir.ShrU, mag, i32(23))
+	hidden := x.sel(x.icmp(ir.NE, field, i32(0)), i32(1<<23), i32(0))
+	sig := x.op(ir.Or, x.op(ir.And, mag, i32(1<<23-1)), hidden)
+	// How far the exponent is above the smallest that f has: above, it is part of the result; below, more is cut off.
+	above := x.op(ir.Sub, x.op(ir.MaxS, field, i32(1)), i32(int64(128-f.bias)))
+	cut := x.op(ir.Sub, i32(int64(23-f.man)-n), x.op(ir.MinS, above, i32(0)))
+	kept := x.op(ir.Add, x.op(ir.ShrU, sig, cut), x.op(ir.And, random, i32(1<<n-1)))
+	r := x.op(ir.ShrU, kept, i32(n))
+	r = x.op(ir.Add, r, x.op(ir.Shl, x.op(ir.MaxS, above, i32(0)), i32(int64(f.man))))
+	r = x.op(ir.MinU, r, i32(most))
+	sign := x.op(ir.ShrU, b, i32(31))
+	if relu {
+		r = x.sel(x.icmp(ir.NE, sign, i32(0)), i32(0), r)
+	} else {
+		r = x.op(ir.Or, r, x.op(ir.Shl, sign, i32(int64(f.exp+f.man))))
+	}
+	return x.sel(x.isNaN32(mag), i32(f.nan), r)
+}
+
+// packRandom converts and packs two or four values, the first lowest: those in each half of the result share half of the random bits.
+func (x *inst) packRandom(vs []*ir.Value, f narrowFmt, random *ir.Value, most int64, relu bool, t ir.Type) *ir.Value {
+	halves := [2]*ir.Value{random, x.op(ir.ShrU, random, i32(16))}
+	var r *ir.Value
+	for i, v := range vs {
+		n := x.narrowRandom(v, f, halves[i*2/len(vs)], most, relu)
+		if i > 0 {
+			n = x.op(ir.Or, r, x.op(ir.Shl, n, i32(int64(i)*f.width)))
+		}
+		r = n
+	}
+	return x.resize(r, t.Bits(), false)
+}
+
+// powers converts f32 values to ue8m0, powers of two without sign, towards zero or up, and packs them. A negative number is less
+// than any; what is too large is a NaN, with sat the largest.
+func (x *inst) powers(vs []*ir.Value, up, sat bool, t ir.Type) *ir.Value {
+	var r *ir.Value
+	for i, v := range vs {
+		b := x.cast(v, ir.I32)
+		mag := x.op(ir.And, b, i32(0x7fffffff))
+		n := mag
+		if up { // the smallest power is 2^-127, half the smallest normal number
+			small := x.icmp(ir.LO, mag, i32(1<<23))
+			n = x.op(ir.Add, mag, x.sel(small, i32(1<<22-1), i32(1<<23-1)))
+		}
+		n = x.op(ir.ShrU, n, i32(23))
+		if sat {
+			n = x.op(ir.MinU, n, i32(0xfe))
+		}
+		n = x.sel(x.icmp(ir.LT, b, i32(0)), i32(0), n)
+		if sat {
+			n = x.sel(x.isNaN32(mag), i32(0xff), n)
+		} else {
+			n = x.sel(x.icmp(ir.HS, mag, i32(0x7f800000)), i32(0xff), n)
+		}
+		if i > 0 {
+			n = x.op(ir.Or, r, x.op(ir.Shl, n, i32(int64(8*i))))
+		}
+		r = n
+	}
+	return x.resize(r, t.Bits(), false)
+}
+
+// fromPowers gives the parts of a packed ue8m0 value as bf16, which has all of them.
+func (x *inst) fromPowers(v *ir.Value, n int) []*ir.Value {
+	v = x.resize(v, 32, false)
+	var vs []*ir.Value
+	for i := range n {
+		e := x.op(ir.And, x.op(ir.ShrU, v, i32(int64(8*i))), i32(0xff))
+		bits := x.sel(x.icmp(ir.EQ, e, i32(0)), i32(0x40), x.op(ir.Shl, e, i32(7)))
+		bits = x.sel(x.icmp(ir.EQ, e, i32(0xff)), i32(0x7fff), bits)
+		vs = append(vs, x.cast(x.resize(bits, 16, false), ir.BF16))
+	}
+	return vs
 }
 
 // packNarrow converts and packs, the first value lowest.

@@ -32,6 +32,13 @@ func (x *inst) matrix() *ir.Matrix {
 		ALayout: x.word("alayout", "row"), BLayout: x.word("blayout", "col"), Sat: x.Has(isa.ModSatfinite),
 	}
 	m.M, m.N, m.K = shapeOf(x.Mod("shape"))
+	if k := x.Mod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
+		for _, elem := range []*string{&m.A, &m.B} {
+			if *elem == "e2m1" {
+				*elem = "e2m1b"
+			}
+		}
+	}
 	if x.Has(isa.ModPopc) {
 		m.Bit = x.word("op", "") + ".popc"
 	}
@@ -50,9 +57,6 @@ func fragType(elem string) isa.Type {
 }
 
 func lowerMma(x *inst) {
-	if x.Mod("stype") != 0 || x.has("sa") {
-		x.fail("%s", x.spelling())
-	}
 	m := x.matrix()
 	args := x.elems("a", fragType(m.A))
 	args = append(args, x.elems("b", fragType(m.B))...)
@@ -62,6 +66,9 @@ func lowerMma(x *inst) {
 		m.Sparse = true
 		args = append(args, x.argAs("e", isa.B32))
 		attr.Imm = x.Args[x.index("f")].Imm
+	}
+	if x.has("sa") {
+		args = append(args, x.blockScale(m)...)
 	}
 	t := fragType(m.D)
 	x.setElems(0, t, x.mma(attr, irTypes[t], len(x.Args[0].Elems), args))
@@ -109,6 +116,9 @@ func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string
 	if m.Sat {
 		name += ".sat"
 	}
+	if m.Scale != "" {
+		name += fmt.Sprintf(".%s.%d", m.Scale, m.Scales)
+	}
 	switch {
 	case m.Sparse:
 		name += fmt.Sprintf(".sp%d", attr.Imm)
@@ -134,7 +144,8 @@ func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string
 
 func lowerLdmatrix(x *inst) {
 	if x.Mod("dst_fmt") != 0 || x.Type("type") != isa.B16 {
-		x.fail("%s", x.spelling())
+		x.loadBytes()
+		return
 	}
 	n := map[string]int{"x1": 1, "x2": 2, "x4": 4}[x.word("num", "x1")]
 	m := &ir.Matrix{M: 8, N: 8, D: "b16", Num: n, Trans: x.Mod("trans") != 0}
@@ -151,12 +162,12 @@ func lowerLdmatrix(x *inst) {
 }
 
 func lowerStmatrix(x *inst) {
-	if x.Type("type") != isa.B16 {
-		x.fail("%s", x.spelling())
-	}
 	vs := x.elems("r", isa.B32)
 	m := &ir.Matrix{M: 8, N: 8, D: "b16", Num: len(vs), Trans: x.Mod("trans") != 0}
-	if !x.opts.KeepMatrix {
+	if x.Type("type") == isa.B8 { // columns of 16 bytes, which the transposition makes rows: four bytes a register, as they are
+		m.Trans = false
+	}
+	if !x.opts.KeepMatrix || x.Type("type") == isa.B8 {
 		x.storeTiles(x.inShared(&x.Args[0]), m, vs)
 		return
 	}

@@ -87,11 +87,12 @@ func (s *sparsity) right(ls lanes, b []*ir.Value, reg, t, h, n int) *ir.Value {
 // expandSparse is mma.sp: args are a, b, c and the metadata.
 func (x *inst) expandSparse(m *ir.Matrix, selector int64, args []*ir.Value) []*ir.Value {
 	e := mmaElems[m.A]
+	args, f := x.factors(m, args)
 	rows, steps := m.M/8, m.K/(8*e.pack)
 	a, b := args[:rows*steps], args[rows*steps:rows*steps+2*steps]
 	c := args[len(a)+len(b) : len(args)-1]
 	acc := x.accumulators(m, c)
-	sum := x.startSums(m, e, acc)
+	sums := x.startSums(m, e, acc)
 	ls, sp := x.lanes(), x.newSparsity(m, args[len(args)-1], selector)
 	for pass := range e.passes() {
 		for s := range steps {
@@ -102,6 +103,7 @@ func (x *inst) expandSparse(m *ir.Matrix, selector int64, args []*ir.Value) []*i
 						bv := x.widen(sp.right(ls, b, s, t, h, n), m.B, e)
 						for j := range av {
 							if e.inPass(pass, j) {
+								sum := sums[blockOf(m, 2*e.pack*(4*s+t))] // chunks do not cross blocks
 								sum[2*h+n] = x.multiplyAdd(m, e, ir.RN, av[j], bv[j], sum[2*h+n])
 							}
 						}
@@ -110,5 +112,5 @@ func (x *inst) expandSparse(m *ir.Matrix, selector int64, args []*ir.Value) []*i
 			}
 		}
 	}
-	return x.packAccumulators(m, x.finishSums(m, e, sum, acc))
+	return x.packAccumulators(m, x.finishSums(m, e, sums, acc, f))
 }

@@ -43,6 +43,8 @@ func init() {
 
 		isa.Ld: {lowerLd, branch}, isa.Ldu: {lowerLd, branch}, isa.St: {lowerSt, branch},
 		isa.Prefetch: {lowerPrefetch, branch}, isa.Prefetchu: {lowerPrefetch, branch}, isa.Applypriority: {lowerNothing, choose},
+		isa.MultimemLdReduce: {lowerLd, branch}, isa.MultimemSt: {lowerSt, branch}, isa.MultimemRed: {lowerRed, branch}, // one device holds the only replica
+		isa.MultimemCpAsyncBulk: {lowerCpAsyncBulk, branch}, isa.MultimemCpReduceAsyncBulk: {lowerCpReduceAsyncBulk, branch},
 		isa.Discard: {lowerNothing, choose}, isa.Createpolicy: {lowerCreatepolicy, choose},
 
 		isa.Bra: {lowerBra, own}, isa.Brx: {lowerBrx, branch}, isa.Call: {lowerCall, branch}, isa.Ret: {lowerRet, branch}, isa.Stacksave: {lowerStacksave, branch}, isa.Stackrestore: {lowerStackrestore, branch}, isa.Alloca: {lowerAlloca, branch}, isa.Exit: {lowerExit, branch},
@@ -88,12 +90,10 @@ const (
 	whyTensor = "tensor maps are not compiled yet"
 	whyWgmma  = "warpgroup matrix operations are not compiled yet"
 	whyTcgen  = "fifth-generation tensor core operations are not compiled yet"
-	whyMulti  = "multimem addresses need several devices"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
 var unsupported = [isa.NumOps]string{
-	isa.MultimemLdReduce: whyMulti, isa.MultimemSt: whyMulti, isa.MultimemRed: whyMulti, isa.MultimemCpAsyncBulk: whyMulti, isa.MultimemCpReduceAsyncBulk: whyMulti,
 	isa.CpAsyncBulkTensor:       whyTensor,
 	isa.CpReduceAsyncBulkTensor: whyTensor, isa.CpAsyncBulkPrefetchTensor: whyTensor,
 	isa.TensormapReplace: whyTensor, isa.TensormapCpFenceproxy: whyTensor,
