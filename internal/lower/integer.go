@@ -15,18 +15,30 @@ func (x *inst) kindOf() isa.Type {
 	return x.Type("dtype")
 }
 
-// lanes applies fn to the 16-bit halves of packed integers.
-func (x *inst) lanes16(fn func(args []*ir.Value) *ir.Value, args ...*ir.Value) *ir.Value {
-	var lo, hi []*ir.Value
-	for _, a := range args {
-		u := x.b.EmitN(ir.Unpack, []ir.Type{ir.I16, ir.I16}, ir.Attr{}, a)
-		lo, hi = append(lo, u.Results[0]), append(hi, u.Results[1])
-	}
-	l, h := fn(lo), fn(hi)
-	return x.b.Emit(ir.Pack, ir.I32, ir.Attr{}, l, h)
+// packedParts are the parts of the packed integer types.
+var packedParts = map[isa.Type][]ir.Type{
+	isa.S16x2: {ir.I16, ir.I16}, isa.U16x2: {ir.I16, ir.I16},
+	isa.S8x4: {ir.I8, ir.I8, ir.I8, ir.I8}, isa.U8x4: {ir.I8, ir.I8, ir.I8, ir.I8},
 }
 
-func isPacked16(t isa.Type) bool { return t == isa.S16x2 || t == isa.U16x2 }
+// inParts applies fn to the parts of packed integers of type t, and to others as they are.
+func (x *inst) inParts(t isa.Type, fn func(args []*ir.Value) *ir.Value, args ...*ir.Value) *ir.Value {
+	parts := packedParts[t]
+	if parts == nil {
+		return fn(args)
+	}
+	in := make([][]*ir.Value, len(parts))
+	for _, a := range args {
+		for i, v := range x.b.EmitN(ir.Unpack, parts, ir.Attr{}, a).Results {
+			in[i] = append(in[i], v)
+		}
+	}
+	var out []*ir.Value
+	for _, vs := range in {
+		out = append(out, fn(vs))
+	}
+	return x.b.Emit(ir.Pack, ir.I32, ir.Attr{}, out...)
+}
 
 func isFloatKind(t isa.Type) bool { return irTypes[t].IsFloat() || t == isa.F32x2 }
 
@@ -41,30 +53,35 @@ func intOrFloat(integer, float func(*inst)) func(*inst) {
 	}
 }
 
-// binary lowers an integer d = a op b, on packed halves too.
+// binary lowers an integer d = a op b, on packed parts too.
 func (x *inst) binary(t isa.Type, fn func(a, b *ir.Value) *ir.Value) {
-	a, b := x.arg("a"), x.arg("b")
-	if isPacked16(t) {
-		x.result(x.lanes16(func(v []*ir.Value) *ir.Value { return fn(v[0], v[1]) }, a, b))
-		return
-	}
-	x.result(fn(a, b))
+	x.result(x.inParts(t, func(v []*ir.Value) *ir.Value { return fn(v[0], v[1]) }, x.arg("a"), x.arg("b")))
 }
 
 func lowerIntAdd(x *inst) {
-	op := ir.Add
-	if x.Has(isa.ModSat) {
-		op = ir.AddSatS
-	}
-	x.binary(x.kindOf(), func(a, b *ir.Value) *ir.Value { return x.op(op, a, b) })
+	t := x.kindOf()
+	x.binary(t, func(a, b *ir.Value) *ir.Value {
+		switch {
+		case !x.Has(isa.ModSat):
+			return x.op(ir.Add, a, b)
+		case isSignedKind(t):
+			return x.op(ir.AddSatS, a, b)
+		}
+		return x.op(ir.Add, x.op(ir.MinU, a, x.op(ir.Not, b)), b) // no more than what is left above b
+	})
 }
 
 func lowerIntSub(x *inst) {
-	op := ir.Sub
-	if x.Has(isa.ModSat) {
-		op = ir.SubSatS
-	}
-	x.binary(x.kindOf(), func(a, b *ir.Value) *ir.Value { return x.op(op, a, b) })
+	t := x.kindOf()
+	x.binary(t, func(a, b *ir.Value) *ir.Value {
+		switch {
+		case !x.Has(isa.ModSat):
+			return x.op(ir.Sub, a, b)
+		case isSignedKind(t):
+			return x.op(ir.SubSatS, a, b)
+		}
+		return x.op(ir.Sub, x.op(ir.MaxU, a, b), b)
+	})
 }
 
 // product is a×b: the low half, the high half, or all of it.
@@ -168,9 +185,11 @@ func lowerRem(x *inst) {
 
 func lowerIntAbs(x *inst) { x.result(x.op(ir.AbsS, x.arg("a"))) }
 
-func lowerIntNeg(x *inst) { x.result(x.op(ir.Neg, x.arg("a"))) }
+func lowerIntNeg(x *inst) {
+	x.result(x.inParts(x.kindOf(), func(v []*ir.Value) *ir.Value { return x.op(ir.Neg, v[0]) }, x.arg("a")))
+}
 
-func isSignedKind(t isa.Type) bool { return t.IsSigned() || t == isa.S16x2 }
+func isSignedKind(t isa.Type) bool { return t.IsSigned() || t == isa.S16x2 || t == isa.S8x4 }
 
 func intMinMax(signed, unsigned ir.Op) func(*inst) {
 	return func(x *inst) {

@@ -22,6 +22,8 @@ import (
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/ptx/isa"
+	"kudzu/internal/ptx/isa/spell"
 )
 
 // onlyLines is for working on some lines: KUDZU_FULL=1 go test -run CPU ./internal/testkit/truth -lines '^vmad'.
@@ -153,11 +155,16 @@ func (c comparison) run(t *testing.T) {
 	if c.sample > 0 {
 		lines = sample(slices.DeleteFunc(lines, func(l *Line) bool { return open.allows(l.Text) }), c.sample)
 	}
+	c.report(t, lines, c.judge(t, devs[0], lines, want), open)
+}
+
+// judge runs the lines and compares each with what is wanted of it.
+func (c comparison) judge(t *testing.T, dev backend.Device, lines []*Line, want map[string][]byte) []verdict {
 	work := make(chan []*Line)
 	answers := make(chan verdict)
 	var wg sync.WaitGroup
 	for range c.workers {
-		r := &Runner{Device: devs[0], Host: testkit.NewHostPage(t, HostBytes), Module: func(s string) (*backend.Module, error) { return driver.Describe("truth", s, targetSM) }}
+		r := &Runner{Device: dev, Host: testkit.NewHostPage(t, HostBytes), Module: describe}
 		wg.Go(func() {
 			for part := range work {
 				judge(r, part, want, answers)
@@ -176,19 +183,34 @@ func (c comparison) run(t *testing.T) {
 	for v := range answers {
 		all = append(all, v)
 	}
-	c.report(t, lines, all, open)
+	return all
+}
+
+// describe is a module for a card that has what it asks for.
+func describe(s string) (*backend.Module, error) {
+	_, name, _ := strings.Cut(s, ".target ")
+	name, _, _ = strings.Cut(name, "\n")
+	target, ok := isa.TargetOf(name)
+	if !ok {
+		return nil, fmt.Errorf("target %q", name)
+	}
+	return driver.Describe("truth", s, target.SM)
 }
 
 // batches puts lines together that may share a kernel: whether all of a kernel's operations flush subnormals decides how it
 // is compiled, so those that do and those that do not stay apart.
 func batches(lines []*Line, n int) [][]*Line {
+	type kind struct {
+		profile spell.Profile
+		ftz     bool
+	}
 	var out [][]*Line
-	open := map[bool][]*Line{}
+	open := map[kind][]*Line{}
 	for _, l := range lines {
-		ftz := strings.Contains(l.Text, ".ftz")
-		if open[ftz] = append(open[ftz], l); len(open[ftz]) >= n {
-			out = append(out, open[ftz])
-			open[ftz] = nil
+		k := kind{l.profile, strings.Contains(l.Text, ".ftz")}
+		if open[k] = append(open[k], l); len(open[k]) >= n {
+			out = append(out, open[k])
+			open[k] = nil
 		}
 	}
 	for _, rest := range open {

@@ -50,6 +50,16 @@ func (l *Line) matrix() bool { return l.Chapter == "matrix" }
 
 // fragment gives matrix elements that are exact in every format in use, so that only the order of additions can matter.
 func (l *Line) fragment(rng *rand.Rand, r reg) uint64 {
+	switch word(l.Form, l.Mods, "stype") { // factors near one, four in a register
+	case isa.ModUe8m0:
+		if r.role == "sa" || r.role == "sb" {
+			return uint64(rng.Uint32()&0x07070707 + 0x7c7c7c7c)
+		}
+	case isa.ModUe4m3:
+		if r.role == "sa" || r.role == "sb" {
+			return uint64(rng.Uint32()&0x1f1f1f1f + 0x28282828)
+		}
+	}
 	t := isa.TypeNone
 	for _, slot := range map[string][]string{"a": {"atype", "type"}, "b": {"btype", "atype", "type"}, "c": {"ctype", "dtype", "type"}}[r.role] {
 		if w := word(l.Form, l.Mods, slot); w != 0 {

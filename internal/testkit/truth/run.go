@@ -40,7 +40,7 @@ func (r *Runner) Run(l *Line) ([]byte, error) {
 	return out[0], nil
 }
 
-// RunAll runs several lines in one kernel and gives the bytes of each.
+// RunAll runs several lines of one profile in one kernel and gives the bytes of each.
 func (r *Runner) RunAll(lines []*Line) ([][]byte, error) {
 	k, unload, err := r.load(lines)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Runner) RunAll(lines []*Line) ([][]byte, error) {
 
 // load makes the kernel of some lines.
 func (r *Runner) load(lines []*Line) (k backend.Kernel, unload func(), err error) {
-	m, err := r.Module(Header() + Batch("k", lines))
+	m, err := r.Module(header(lines[0].profile) + Batch("k", lines))
 	if err != nil {
 		return nil, nil, err
 	}

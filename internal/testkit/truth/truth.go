@@ -26,12 +26,16 @@ const (
 	version, target, targetSM = "9.0", "sm_90", 90
 )
 
+var recording = spell.Profile{Target: target, Version: version}
+
 // Line is one instruction to run.
 type Line struct {
 	Chapter string
 	Text    string // the instruction with its semicolon
 	Form    *isa.Form
 	Mods    []isa.Mod
+
+	profile spell.Profile // the module it stands in
 
 	regs   []reg  // every register it names
 	memory bool   // it reads or writes memory: the lane's piece is part of the result
@@ -99,7 +103,7 @@ func Lines(limit int) []*Line {
 					continue
 				}
 				seen[text] = true
-				if l := newLine(c.Name, text); l != nil {
+				if l := newLine(recording, c.Name, text); l != nil {
 					all = append(all, l)
 				}
 			}
@@ -116,7 +120,7 @@ func Recorded(record []Answer) ([]*Line, error) {
 		if skips(r.Text) {
 			continue
 		}
-		l := newLine(r.Chapter, r.Text)
+		l := newLine(recording, r.Chapter, r.Text)
 		if l == nil || l.Text != r.Text || Lanes*l.OutBytes() != len(r.Bytes) {
 			return nil, fmt.Errorf("%s: the record has a line that cannot be run", r.Text)
 		}
@@ -126,9 +130,9 @@ func Recorded(record []Answer) ([]*Line, error) {
 }
 
 // newLine reads the registers of a line off its syntax tree; nil if the line is not one that can be run alone.
-func newLine(chapter, text string) *Line {
+func newLine(p spell.Profile, chapter, text string) *Line {
 	const addresses = ".reg .b64 aglobal, ashared, alocal;\n" // for a text that was a Line's already
-	src := spell.Prologue(spell.Profile{Target: target, Version: version}) + addresses + text + "\n" + spell.Epilogue
+	src := spell.Prologue(p) + addresses + text + "\n" + spell.Epilogue
 	m, err := ptx.ParseModule(src)
 	if err != nil || len(m.Funcs) != 1 || m.Funcs[0].Body == nil {
 		return nil
@@ -138,7 +142,7 @@ func newLine(chapter, text string) *Line {
 		return nil
 	}
 	in := &body.Insts[0]
-	l := &Line{Chapter: chapter, Text: text, Form: in.Form, Mods: in.Mods}
+	l := &Line{Chapter: chapter, Text: text, Form: in.Form, Mods: in.Mods, profile: p}
 	ok := true
 	for i := range in.Args {
 		o := &in.Form.Operands()[i]
@@ -273,8 +277,10 @@ func (l *Line) memoryBytes() int {
 }
 
 // Header begins a module of Kernels.
-func Header() string {
-	return fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", version, target)
+func Header() string { return header(recording) }
+
+func header(p spell.Profile) string {
+	return fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", p.Version, p.Target)
 }
 
 // Kernel writes the kernel that runs the line: (out, in, 64 bytes of parameters).
