@@ -115,7 +115,7 @@ func tensorContent(n int, kind int64, seed uint32) []byte {
 	return p
 }
 
-// tensorRig is a driver over the interpreter with the buffers of a case.
+// tensorRig is a driver over a backend with the buffers of a case.
 type tensorRig struct {
 	th                   *Thread
 	c                    *cmem
@@ -130,7 +130,11 @@ const (
 )
 
 func newTensorRig(t *testing.T) *tensorRig {
-	Start([]backend.Backend{interp.New(interp.Config{Out: io.Discard, Err: io.Discard})})
+	return newTensorRigOn(t, interp.New(interp.Config{Out: io.Discard, Err: io.Discard}))
+}
+
+func newTensorRigOn(t *testing.T, b backend.Backend) *tensorRig {
+	Start([]backend.Backend{b})
 	r := &tensorRig{th: &Thread{ID: threadIDs.Add(1)}, c: &cmem{}}
 	want(t, "init", r.th.Init(0), 0)
 	r.host = r.c.words(make([]uint64, tensorBytes/8)...)
@@ -272,6 +276,10 @@ func (r *tensorRig) run(t *testing.T, x *tensorCase, m hostmem.Ptr) (code int, l
 // TestTensorCopies compares tensor maps and copies with what a card answered: which maps are refused, which copies fault, and
 // every byte that the others leave in memory.
 func TestTensorCopies(t *testing.T) {
+	compareTensorCopies(t, newTensorRig, tensorCases(t))
+}
+
+func compareTensorCopies(t *testing.T, rig func(*testing.T) *tensorRig, cases []tensorCase) {
 	answers := tensorAnswers(t)
 	bad := 0
 	fail := func(format string, args ...any) {
@@ -280,9 +288,9 @@ func TestTensorCopies(t *testing.T) {
 		}
 	}
 	stderrOf(t, func() {
-		r := newTensorRig(t)
+		r := rig(t)
 		defer func() { want(t, "reset", r.th.DevicePrimaryCtxReset(0), 0) }()
-		for _, x := range tensorCases(t) {
+		for _, x := range cases {
 			a, ok := answers[x.label]
 			if !ok {
 				t.Fatalf("%s was not recorded", x.label)

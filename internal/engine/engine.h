@@ -49,7 +49,7 @@ _Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_laun
 _Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
                offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
                offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && sizeof(struct kz_worker) == 128, "kz_worker");
-enum { KZ_NUM_RT = 10, KZ_STOP_YIELD = 7 };
+enum { KZ_NUM_RT = 11, KZ_STOP_YIELD = 7 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
 

@@ -1,31 +1,5 @@
 // The common fetches, for all lanes of a warp at once; a part of texsample.c.
 
-// The processor's rounding and flushing as samplers need it: nothing flushed. What it was is given back afterwards.
-static inline u32 float_mode_plain(void) {
-#if defined(__x86_64__)
-	u32 m = __builtin_ia32_stmxcsr();
-	if (m & 0x8040) __builtin_ia32_ldmxcsr(m & ~UINT32_C(0x8040));
-	return m;
-#elif defined(__aarch64__)
-	u64 m;
-	__asm__ volatile("mrs %0, fpcr" : "=r"(m));
-	if (m & (1 << 24)) __asm__ volatile("msr fpcr, %0" : : "r"(m & ~(UINT64_C(1) << 24)));
-	return (u32)m;
-#else
-	return 0;
-#endif
-}
-
-static inline void float_mode_set(u32 m) {
-#if defined(__x86_64__)
-	if (m & 0x8040) __builtin_ia32_ldmxcsr(m);
-#elif defined(__aarch64__)
-	if (m & (1 << 24)) __asm__ volatile("msr fpcr, %0" : : "r"((u64)m));
-#else
-	(void)m;
-#endif
-}
-
 // A side of a plain 2D texture, clamped or wrapped.
 struct fast_side { i64 n; int k; bool normalized, linear, wrap; };
 

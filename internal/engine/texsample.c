@@ -1,13 +1,10 @@
 // Instructions on textures and surfaces, for one warp a call. What they compute is what sm_90 does, as recorded; the interpreter
 // (internal/backend/interp/texture*.go) has the same in another way, and explains it.
 #include "internal.h"
+#include "floats.h"
 #include "texture.h"
 #include <math.h>
 #include <string.h>
-
-typedef int64_t i64;
-typedef uint64_t u64;
-typedef uint32_t u32;
 
 enum { OFF = -1, NOWHERE = -2 }; // texels of the border's colour; none at all
 #define MAX_TEXEL (INT64_C(1) << 36)
@@ -15,18 +12,6 @@ enum { OFF = -1, NOWHERE = -2 }; // texels of the border's colour; none at all
 static const uint8_t sizes[8] = {1, 2, 4, 1, 2, 4, 2, 4};
 
 #include "texsrgb.h"
-
-static inline float as_float(u32 v) {
-	float f;
-	memcpy(&f, &v, 4);
-	return f;
-}
-
-static inline u32 as_bits(float f) {
-	u32 v;
-	memcpy(&v, &f, 4);
-	return v;
-}
 
 // The engine does without libm.
 static inline double down(double v) {
@@ -255,28 +240,6 @@ static inline u32 read_raw(const struct kz_tex *o, const uint8_t *p, int c) {
 	u32 v;
 	memcpy(&v, p + 4 * c, 4);
 	return v;
-}
-
-static u32 half_to_float(u32 v) {
-	u32 s = (v & 0x8000) << 16, e = v >> 10 & 31, m = v & 0x3ff;
-	if (e == 31) return s | 0x7f800000 | m << 13;
-	if (e) return s | (e + 112) << 23 | m << 13;
-	if (!m) return s;
-	int shift = __builtin_clz(m) - 21;
-	return s | (u32)(113 - shift) << 23 | ((m << shift) & 0x3ff) << 13;
-}
-
-// Nearest even; the canonical NaN.
-static u32 float_to_half(u32 v) {
-	u32 s = v >> 16 & 0x8000, a = v & 0x7fffffff;
-	if (a > 0x7f800000) return 0x7fff;
-	if (a >= 0x477ff000) return s | 0x7c00;
-	if (a < 0x33000001) return s;
-	int e = (int)(a >> 23);
-	u32 m = (a & 0x7fffff) | 0x800000, drop = e < 113 ? 13 + (u32)(113 - e) : 13;
-	u32 half = UINT32_C(1) << (drop - 1), low = m & (2 * half - 1), r = m >> drop;
-	if (low > half || (low == half && (r & 1))) r++;
-	return s | (e < 113 ? r : r + ((u32)(e - 113) << 10));
 }
 
 // Toward zero: sust.p.

@@ -99,6 +99,7 @@ const (
 	StopCall     = 6 // a call through a pointer that is no function's
 	StopYield    = 7 // not a fault: the block waits for others
 	StopTexture  = 8 // no such texture or surface, or outside one where that is not allowed
+	StopIllegal  = 9 // an instruction with operands that the hardware refuses
 )
 
 // Runtime entry points, indices into kz_launch.rt. All take (kz_launch*, kz_worker*, …) and never call Go.
@@ -113,6 +114,7 @@ const (
 	RtNanosleep        // (l, w, ns u32)
 	RtTexture          // (l, w, op u32, mask u32, args, results) → u64: see texture.go
 	RtCluster          // (l, w, op u32) → u64: see ClusterArrive and its like
+	RtTensor           // (l, w, op u32, mask u32, args, results) → u64: see tensor.go
 	NumRt
 )
 

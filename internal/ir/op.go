@@ -141,6 +141,9 @@ const (
 	TexRead  // (handle, words…) words
 	TexWrite // (handle, words…)
 
+	// tensor copies; Space: of the map, Imm: what is done (internal/image, tensor.go)
+	Tensor // (map's address; shared address, or a map's new value; words…) bytes copied
+
 	// warp
 	Shfl    // (value, lane, clamp, membermask) Shuf; results value, in-range predicate
 	VoteAny // (pred, membermask)
@@ -236,6 +239,7 @@ var rows = [NumOps]Row{
 	Fence: {"fence", 0, 0, Reads | Writes, 0},
 
 	TexRead: {"texread", -1, -1, Reads, LanesVarying}, TexWrite: {"texwrite", -1, 0, Reads | Writes, 0},
+	Tensor: {"tensor", -1, 1, Reads | Writes, LanesVarying},
 
 	Shfl: {"shfl", 4, -1, Convergent, LanesVarying}, VoteAny: {"vote.any", 2, 1, Convergent, LanesWarp}, VoteAll: {"vote.all", 2, 1, Convergent, LanesWarp},
 	VoteUni: {"vote.uni", 2, 1, Convergent, LanesWarp}, Ballot: {"ballot", 2, 1, Convergent, LanesWarp}, MatchAny: {"match.any", 2, 1, Convergent, LanesVarying},

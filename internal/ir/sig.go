@@ -39,6 +39,7 @@ var sigs = [NumOps]string{
 	Load: "V... = i64", Store: "= i64 V...", Atomic: "V? = i64 V", AtomicCAS: "V = i64 V V", CopyAsync: "= i64 i64 i32", Prefetch: "= i64", Fence: "=",
 
 	TexRead: "V... = i64 V...", TexWrite: "= i64 V...",
+	Tensor: "i32 = i64 i64 V...",
 
 	Shfl: "V i1? = V i32 i32 i32", VoteAny: "i1 = i1 i32", VoteAll: "i1 = i1 i32", VoteUni: "i1 = i1 i32", Ballot: "i32 = i1 i32",
 	MatchAny: "i32 = X i32", MatchAll: "i32 i1? = X i32", Redux: "V = V i32", ActiveMask: "i32 =", Elect: "i32 i1 = i32", WarpSync: "= i32", LaneMask: "i32 =",

@@ -65,6 +65,8 @@ func init() {
 		isa.MbarrierCompleteTx: {lowerMbarrierCompleteTx, branch}, isa.MbarrierArrive: {lowerMbarrierArrive, branch}, isa.MbarrierArriveDrop: {lowerMbarrierArrive, branch},
 		isa.MbarrierTestWait: {lowerMbarrierWait, branch}, isa.MbarrierTryWait: {lowerMbarrierWait, branch}, isa.MbarrierPendingCount: {lowerMbarrierPendingCount, choose},
 		isa.ClusterlaunchcontrolTryCancel: {lowerTryCancel, branch}, isa.ClusterlaunchcontrolQueryCancel: {lowerQueryCancel, choose},
+		isa.CpAsyncBulkTensor: {lowerCpAsyncBulkTensor, branch}, isa.CpReduceAsyncBulkTensor: {lowerCpReduceAsyncBulkTensor, branch}, isa.CpAsyncBulkPrefetchTensor: {lowerNothing, choose},
+		isa.TensormapReplace: {lowerTensormapReplace, branch}, isa.TensormapCpFenceproxy: {lowerTensormapCpFenceproxy, branch},
 		isa.CpAsync: {lowerCpAsync, branch}, isa.CpAsyncCommitGroup: {lowerNothing, choose}, isa.CpAsyncWaitGroup: {lowerNothing, choose},
 		isa.CpAsyncWaitAll: {lowerNothing, choose},
 
@@ -87,17 +89,12 @@ func init() {
 }
 
 const (
-	whyTensor = "tensor maps are not compiled yet"
-	whyWgmma  = "warpgroup matrix operations are not compiled yet"
-	whyTcgen  = "fifth-generation tensor core operations are not compiled yet"
+	whyWgmma = "warpgroup matrix operations are not compiled yet"
+	whyTcgen = "fifth-generation tensor core operations are not compiled yet"
 )
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
 var unsupported = [isa.NumOps]string{
-	isa.CpAsyncBulkTensor:       whyTensor,
-	isa.CpReduceAsyncBulkTensor: whyTensor, isa.CpAsyncBulkPrefetchTensor: whyTensor,
-	isa.TensormapReplace: whyTensor, isa.TensormapCpFenceproxy: whyTensor,
-
 	isa.WgmmaMmaAsync: whyWgmma, isa.WgmmaMmaAsyncSp: whyWgmma, isa.WgmmaFence: whyWgmma, isa.WgmmaCommitGroup: whyWgmma, isa.WgmmaWaitGroup: whyWgmma,
 	isa.Tcgen05Alloc: whyTcgen, isa.Tcgen05Dealloc: whyTcgen, isa.Tcgen05RelinquishAllocPermit: whyTcgen, isa.Tcgen05Ld: whyTcgen, isa.Tcgen05LdRed: whyTcgen,
 	isa.Tcgen05St: whyTcgen, isa.Tcgen05Wait: whyTcgen, isa.Tcgen05Cp: whyTcgen, isa.Tcgen05Shift: whyTcgen, isa.Tcgen05Mma: whyTcgen, isa.Tcgen05MmaSp: whyTcgen,

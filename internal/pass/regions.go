@@ -109,7 +109,7 @@ func suspends(in *ir.Inst) bool {
 // gathers reports an operation of a warp's lanes for which they wait where they run one by one.
 func gathers(op ir.Op) bool {
 	switch op {
-	case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.Elect, ir.WarpSync:
+	case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.Elect, ir.WarpSync, ir.Mma:
 		return true
 	}
 	return false

@@ -6,8 +6,10 @@ import (
 
 // shape writes what is known of each value over a warp into it. It changes nothing else.
 func shape(st *state) error {
-	for _, f := range st.m.Funcs[1:] {
-		analyse(&state{m: st.m, f: f, cfg: st.cfg})
+	for _, f := range st.m.Funcs[1:] { // products: all lanes of a warp together, whatever the kernel does
+		wide := *st.m
+		wide.Width = 32
+		analyse(&state{m: &wide, f: f, cfg: st.cfg})
 	}
 	analyse(st)
 	return nil

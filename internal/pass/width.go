@@ -39,7 +39,7 @@ func width(st *state) error {
 		return nil
 	}
 	if alone {
-		if in := matrixOp(f); in != nil {
+		if in := matrixOp(f); in != nil && in.Op != ir.Mma {
 			return &ir.Unsupported{What: "lanes of a warp that wait on each other (a lock, a recursive function) in a kernel with matrix operations", Line: int(in.Line)}
 		}
 		st.m.Width = 1
@@ -88,7 +88,7 @@ func returnApart(st *state) (bool, error) {
 	if !returns || !meet {
 		return false, nil
 	}
-	// Without matrix operations, which need the lanes side by side, nothing is risked: random programs found lanes that come
+	// Without matrix operations, which are slow with lanes one by one, nothing is risked: random programs found lanes that come
 	// to a vote behind a loop of two entries in different rounds although every loop looked right.
 	if matrixOp(st.f) == nil {
 		return true, nil
@@ -107,7 +107,8 @@ func returnApart(st *state) (bool, error) {
 	return false, nil
 }
 
-// matrixOp is an operation that needs the lanes of a warp side by side; others gather them (regions).
+// matrixOp is an operation on matrices. Lanes one by one gather for a product (regions); the others need them side by side, and lower
+// makes them only for targets that have them.
 func matrixOp(f *ir.Func) *ir.Inst {
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {

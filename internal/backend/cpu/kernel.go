@@ -128,10 +128,20 @@ func (k *Kernel) find(block [3]uint32) *variant {
 	return nil
 }
 
-// Prepare compiles for a block shape; zero is the generic variant.
+// Prepare compiles for a block shape; zero is the generic variant. A kernel that says how large its clusters are is never launched
+// in another way.
 func (k *Kernel) Prepare(block [3]uint32) error {
-	_, err := k.variant(block)
+	_, err := k.prepared(block)
 	return err
+}
+
+func (k *Kernel) prepared(block [3]uint32) (*variant, error) {
+	if k.decl.ReqCluster[0] > 0 {
+		if v, err := k.clustered(&backend.Launch{Block: block}); v != nil || err != nil {
+			return v, err
+		}
+	}
+	return k.variant(block)
 }
 
 // variant finds or makes the variant for a shape.
@@ -482,7 +492,7 @@ func (k *Kernel) Info() (*backend.KernelInfo, error) {
 		for i, n := range k.decl.ReqBlock {
 			shape[i] = uint32(n)
 		}
-		if v, err = k.variant(shape); err != nil {
+		if v, err = k.prepared(shape); err != nil {
 			return nil, err
 		}
 	}
@@ -539,7 +549,9 @@ func (k *Kernel) facts() (*compile.Facts, error) {
 			k.toldErr = err
 			return
 		}
-		k.told, k.toldErr = c.Facts(&compile.Request{PTX: text, Kernel: k.decl.Name, Options: options(k.p.m.Options)})
+		req := &compile.Request{PTX: text, Kernel: k.decl.Name, Options: options(k.p.m.Options)}
+		req.Options.Clusters = k.decl.ReqCluster[0] > 0
+		k.told, k.toldErr = c.Facts(req)
 	})
 	return k.told, k.toldErr
 }

@@ -33,7 +33,7 @@ func init() {
 
 		ir.Load: emitLoad, ir.Store: emitStore, ir.Atomic: emitAtomic, ir.AtomicCAS: emitCAS, ir.CopyAsync: emitCopyAsync, ir.Prefetch: emitPrefetch, ir.Fence: emitFence,
 
-		ir.TexRead: emitMissing, ir.TexWrite: emitMissing,
+		ir.TexRead: emitMissing, ir.TexWrite: emitMissing, ir.Tensor: emitMissing,
 
 		ir.Shfl: emitMissing, ir.VoteAny: emitMissing, ir.VoteAll: emitMissing, ir.VoteUni: emitMissing, ir.Ballot: emitMissing, ir.MatchAny: emitMissing, ir.MatchAll: emitMissing, ir.Redux: emitMissing,
 		ir.ActiveMask: emitMissing, ir.Elect: emitMissing, ir.WarpSync: emitMissing, ir.LaneMask: emitNever,

@@ -24,15 +24,17 @@ type collect struct {
 // isCollective reports an operation that threads do together.
 func isCollective(op ir.Op) bool {
 	switch op {
-	case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.Elect, ir.WarpSync:
+	case ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny, ir.MatchAll, ir.Redux, ir.Elect, ir.WarpSync, ir.Mma:
 		return true
 	}
 	return false
 }
 
-// membersArg is which operand names the lanes that take part.
+// membersArg is which operand names the lanes that take part; -1: all do.
 func membersArg(op ir.Op) int {
 	switch op {
+	case ir.Mma:
+		return -1
 	case ir.Shfl:
 		return 3
 	case ir.Elect, ir.WarpSync:
@@ -70,7 +72,11 @@ func (e *emitter) arriveCollective(in *ir.Inst, k int) {
 	for i, a := range in.Args {
 		o.Do("store %s, %s, align 8", e.stored(a, 1), e.at(c.warpFrame, e.coll.args+8*i))
 	}
-	o.Do("store %s, %s", e.scalar(in.Args[membersArg(in.Op)]), e.at(c.warpFrame, e.coll.members))
+	members := ll.Int("i32", -1)
+	if m := membersArg(in.Op); m >= 0 {
+		members = e.scalar(in.Args[m])
+	}
+	o.Do("store %s, %s", members, e.at(c.warpFrame, e.coll.members))
 	e.save(k)
 	o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
 	o.Do("store i32 %d, %s", collecting, e.at(c.warpFrame, warpStatus))
@@ -150,9 +156,10 @@ func (e *emitter) together(in *ir.Inst, base, here ll.Val) {
 		fake.Results = append(fake.Results, &ir.Value{Type: r.Type, Shape: ir.Shape{Kind: ir.Varying}, Def: &fake})
 	}
 	// A member mask differs between lanes only where groups synchronise apart, and those that are here are one group.
-	if m := membersArg(in.Op); !fake.Args[m].Const {
+	if m := membersArg(in.Op); m >= 0 && !fake.Args[m].Const {
 		fake.Args[m] = ir.ConstInt(ir.I32, 1<<32-1)
 	}
+	e.forgetTiles()
 	emitters[in.Op](e, &fake)
 	for i, r := range fake.Results {
 		x := e.vals[r].vec

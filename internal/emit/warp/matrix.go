@@ -65,6 +65,7 @@ func (e *emitter) products() {
 			continue
 		}
 		p := newEmitter(e.m, e.cfg)
+		p.w = 32 // of a kernel that runs thread by thread too
 		p.f, p.mod, p.flush, p.ctx = f, e.mod, e.flush, context{sregs: map[ir.SpecialReg]*rep{}}
 		p.o = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)
 		p.nanSources(true)

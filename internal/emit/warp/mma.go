@@ -343,6 +343,7 @@ func (e *emitter) writeTiles() {
 			params = append(params, acc[i].String())
 		}
 		p := newEmitter(e.m, e.cfg)
+		p.w = 32
 		p.mod = e.mod
 		p.o = e.mod.Func(fmt.Sprintf("internal %s%s @%q(%s, ptr %%a, ptr %%b) noinline", e.tileConvention(), ret, t.name, strings.Join(params, ", ")), false)
 		together := 2 * t.rows

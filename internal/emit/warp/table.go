@@ -32,7 +32,7 @@ func init() {
 
 		ir.Load: emitLoad, ir.Store: emitStore, ir.Atomic: emitAtomic, ir.AtomicCAS: emitCAS, ir.CopyAsync: emitCopyAsync, ir.Prefetch: emitPrefetch, ir.Fence: emitFence,
 
-		ir.TexRead: emitTexture, ir.TexWrite: emitTexture,
+		ir.TexRead: emitTexture, ir.TexWrite: emitTexture, ir.Tensor: emitTensor,
 
 		ir.Shfl: emitShfl, ir.VoteAny: emitVote, ir.VoteAll: emitVote, ir.VoteUni: emitVote, ir.Ballot: emitVote, ir.MatchAny: emitMatch, ir.MatchAll: emitMatchAll, ir.Redux: emitRedux,
 		ir.ActiveMask: emitActiveMask, ir.Elect: emitElect, ir.WarpSync: emitNothing, ir.LaneMask: emitActiveMask,

@@ -1,0 +1,47 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/image"
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// emitTensor calls the runtime for the whole warp: addresses and words go to memory, the bytes that were copied come back from it.
+func emitTensor(e *emitter, in *ir.Inst) {
+	o := e.o
+	const words = image.TensorCoords + image.TensorShifts
+	room := func(key string, bytes int) ll.Val {
+		p, ok := e.scratch[key]
+		if !ok {
+			p = o.Alloca(fmt.Sprintf("[%d x i8]", bytes), 64)
+			e.scratch[key] = p
+		}
+		return p
+	}
+	args, results := room("tensor arguments", texLanes*(8+8+4*words)), room("tensor results", texLanes*4)
+	maps, second := e.hostAddress(in.Args[0], in.Space), e.stored(in.Args[1], e.w)
+	if in.Imm&0xf != image.TensorReplace {
+		second = e.hostAddress(in.Args[1], ir.Shared)
+	}
+	o.Do("store %s, %s, align 64", maps, e.at(args, 0))
+	o.Do("store %s, %s, align 64", second, e.at(args, texLanes*8))
+	for i, a := range in.Args[2:] {
+		o.Do("store %s, %s, align 64", e.stored(a, e.w), e.at(args, texLanes*(16+4*i)))
+	}
+	answer := e.rtCall("i64", image.RtTensor, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(uint32(in.Imm)))), e.active(in), args, results)
+	e.orTexture(in, answer)
+	t := ll.Vec(e.w, "i32")
+	e.set(in.Results[0], o.Op(t, "load %s, %s, align 64", t, results))
+}
+
+// hostAddress is where each lane's address in a space is, as numbers.
+func (e *emitter) hostAddress(a *ir.Value, sp ir.Space) ll.Val {
+	v := e.stored(a, e.w)
+	switch sp {
+	case ir.Shared, ir.ParamSpace, ir.Local:
+		return e.op2("add", v, e.base(sp, e.w))
+	}
+	return v
+}
