@@ -22,6 +22,9 @@ func (x *inst) elementBits() int64 {
 func (x *inst) loadBytes() {
 	rows, _, _ := shapeOf(x.Mod("shape"))
 	n := map[string]int{"x1": 1, "x2": 2, "x4": 4}[x.word("num", "x1")]
+	if n*rows/8 != max(len(x.Args[0].Elems), 1) {
+		x.fail("%s into %d registers", x.spelling(), max(len(x.Args[0].Elems), 1))
+	}
 	ls, addr := x.lanes(), x.resize(x.inShared(&x.Args[x.index("p")]), 32, false)
 	var vs []*ir.Value
 	for i := range n {

@@ -48,7 +48,7 @@ func init() {
 
 		ir.EntryMask: emitNever, ir.AnyLane: emitNever, ir.AllLanes: emitNever, ir.KeepBegin: emitNever, ir.Keep: emitNever,
 	}
-	for _, op := range []ir.Op{ir.SReg, ir.IsSpace, ir.FToFmt, ir.FmtToF, ir.TexRead, ir.TexWrite, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
+	for _, op := range []ir.Op{ir.SReg, ir.IsSpace, ir.FToFmt, ir.FmtToF, ir.TexRead, ir.TexWrite, ir.Tensor, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
 		ir.MatchAll, ir.Redux, ir.ActiveMask, ir.Elect, ir.WarpSync, ir.LdMatrix, ir.StMatrix, ir.MovMatrix, ir.Bar, ir.GridSync, ir.Clock, ir.CallRt, ir.Asm, ir.AsmPure} {
 		ways[op] = Missing
 	}
