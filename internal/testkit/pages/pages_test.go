@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the pages")
 var notInterpreted = map[string]bool{"wgmma": true, "tcgen05": true, "arrays of several samples do not exist": true}
 
 // TestCoverage: docs/zcoverage.md says what is true today, no form is unparsed, and every form that a CPU can execute is
-// interpreted.
+// interpreted and compiled.
 func TestCoverage(t *testing.T) {
 	devs, err := interp.New(interp.Config{}).Open()
 	if err != nil {
@@ -35,6 +35,8 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("%s: %s: no spelling is accepted", c.name, r.form.Syntax)
 			case r.interp < r.accepted && !notInterpreted[c.name] && !notInterpreted[r.whyInterp]:
 				t.Errorf("%s: %s: %d of %d spellings are not interpreted: %s", c.name, r.form.Syntax, r.accepted-r.interp, r.accepted, r.whyInterp)
+			case r.cpu < r.interp:
+				t.Errorf("%s: %s: %d of %d spellings are interpreted and not compiled: %s", c.name, r.form.Syntax, r.interp-r.cpu, r.interp, r.whyCPU)
 			}
 		}
 	}
