@@ -41,6 +41,18 @@ var levels = [...]level{
 	3: {"default<O3>" + required, 3},
 }
 
+// unrolled is level 0 for text that asks for copies of a loop's body: code of single threads, which is short. Its loops must be
+// seen as they are (simplifycfg before instcombine, which would fill their empty latches) before they are copied.
+const unrolled = "function(sroa,early-cse,simplifycfg," + combine + ",simplifycfg,loop-mssa(licm,simple-loop-unswitch),loop-simplify,lcssa,loop-unroll<no-partial;no-runtime;no-peeling;no-upperbound>," + combine + ",simplifycfg)" + required
+
+// suited is o with the passes that text asks for, where the request leaves them to us.
+func suited(o llvm.Options, text string) llvm.Options {
+	if o.Passes == levels[0].passes && strings.Contains(text, "llvm.loop.unroll.count") {
+		o.Passes = unrolled
+	}
+	return o
+}
+
 // options are LLVM's for a request. The levels' names come from outside: they are clamped.
 func (b *backend) options(req *compile.Request) llvm.Options {
 	l := levels[min(max(req.Options.Level, 0), len(levels)-1)]
@@ -86,7 +98,7 @@ func (c *clock) done(stage string) {
 
 // FromLLVM makes the image of a kernel from its LLVM text; meta says the rest. The kernel's function is named entry.
 func (b *backend) FromLLVM(text, entry string, meta image.Meta, req *compile.Request, t *clock) ([]byte, error) {
-	o := b.options(req)
+	o := suited(b.options(req), text)
 	obj, err := b.lib.Compile(text, o)
 	if err != nil {
 		return nil, &compile.Failed{Stage: "llvm", Text: err.Error()}

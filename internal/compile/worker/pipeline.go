@@ -59,6 +59,7 @@ func (p *Pipeline) Run(req *compile.Request) (*compile.Result, error) {
 
 // texts adds what LLVM can show of the kernel.
 func (b *backend) texts(text string, o llvm.Options, emit []string, emitted map[string]string) error {
+	o = suited(o, text)
 	for _, e := range emit {
 		var out string
 		var err error
