@@ -202,10 +202,15 @@ func (e *emitter) reduction(in *ir.Inst, t ir.Type, mask ll.Val, all bool) {
 }
 
 // offsetsOneByOne takes the lanes' offsets in shared memory out of their vector. Whole registers of 64 bits come out of a
-// vector, two or four offsets each, and are taken apart by shifts: that is twice as fast as through memory.
+// vector, two, four or eight numbers each, and are taken apart by shifts: that is twice as fast as through memory.
 func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 	bits := 32
-	if top, ok := e.upper(addr, 0); ok && top < 1<<16 {
+	place := func(x ll.Val) ll.Val { return x }
+	if x, shift, base, ok := e.byteIndex(addr); ok {
+		bits = 8
+		off = e.conv("trunc", e.vector(x), "i8")
+		place = func(x ll.Val) ll.Val { return e.op2("add", e.op2("shl", x, k(x, shift)), k(x, base)) }
+	} else if top, ok := e.upper(addr, 0); ok && top < 1<<16 {
 		bits = 16
 		off = e.conv("trunc", off, "i16")
 	}
@@ -219,10 +224,45 @@ func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 			if j > 0 {
 				x = e.op2("lshr", w, k(w, int64(j*bits)))
 			}
-			out = append(out, e.conv("zext", e.conv("trunc", x, fmt.Sprintf("i%d", bits)), "i32"))
+			out = append(out, place(e.conv("zext", e.conv("trunc", x, fmt.Sprintf("i%d", bits)), "i32")))
 		}
 	}
 	return out
+}
+
+// byteIndex takes an address in shared memory apart that is a number below 256, shifted, above a place that is known now: a
+// histogram of bytes.
+func (e *emitter) byteIndex(v *ir.Value) (x *ir.Value, shift, base int64, ok bool) {
+	for depth := 0; depth < 8 && v.Def != nil && v.Type.Bits() >= 32; depth++ { // modulo 2^32, which is all that counts
+		d := v.Def
+		switch {
+		case d.Op == ir.Add && shift == 0 && d.Args[1].Const:
+			base += d.Args[1].Int()
+			v = d.Args[0]
+			continue
+		case d.Op == ir.Add && shift == 0:
+			i := 0
+			if a := d.Args[0].Def; a == nil || a.Op != ir.SharedAddr {
+				i = 1
+			}
+			a := d.Args[i].Def
+			if a == nil || a.Op != ir.SharedAddr {
+				return nil, 0, 0, false
+			}
+			base += e.sharedOffset(a.Sym) + a.Off
+			v = d.Args[1-i]
+			continue
+		case d.Op == ir.Shl && shift == 0 && d.Args[1].Const && d.Args[1].Bits <= 4:
+			shift, v = int64(d.Args[1].Bits), d.Args[0]
+			continue
+		case d.Op == ir.ZExt:
+			v = d.Args[0]
+			continue
+		}
+		break
+	}
+	top, known := e.upper(v, 0)
+	return v, shift, base, known && top < 256 && !uniform(v) && base >= 0 && base < 1<<24
 }
 
 // upper bounds a value as an unsigned number.

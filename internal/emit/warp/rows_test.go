@@ -71,3 +71,20 @@ func TestRowsAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestBins counts in shared memory at places that a byte of the data chooses, not at the start of it.
+func TestBins(t *testing.T) {
+	block := [3]uint32{128, 1, 1}
+	in := ints(128, func(i int) int32 { return int32(uint32(i*i*2654435761) ^ 0x80<<8) })
+	want := make([]uint64, 257)
+	for _, x := range in {
+		want[1+uint32(x)>>8&255] += 3
+	}
+	each(t, "bins.ptx", "bins", block, func(t *testing.T, k *kernel) {
+		out := make([]uint64, 257)
+		if r := k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, out); r != 0 {
+			t.Fatal("stopped:", r)
+		}
+		compare(t, "bins", out, want)
+	})
+}
