@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 lib=$1 n=${2:-500} rows=${3:-.build/gpu-compile.rows}
-make build >/dev/null
+make dist >/dev/null
 scripts/examples.sh >/dev/null
 about="Every kernel of the examples and the bench and $n kernels of llama.cpp's \`libggml-cuda.so\`, taken at even distances, each cut out of
 its module and compiled to a code object by the compiler process. Times are milliseconds of processor, on $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1),
