@@ -165,6 +165,7 @@ struct kz_kernel {
 struct kz_job {
 	uint64_t total;
 	_Atomic uint64_t next; // first block nobody has taken
+	_Atomic uint64_t spent; // ns of its threads in chunks
 	_Atomic uint32_t failed;
 	_Atomic uint32_t active; // threads inside; changed under e->lock
 	uint32_t want;           // threads that it is worth, set before it is listed

@@ -80,6 +80,7 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->kind = kind;
 	op->inlinable = op->done = false;
 	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
+	atomic_store_explicit(&op->job.spent, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.failed, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.active, 0, memory_order_relaxed);
 	op->job.listed = op->job.open = op->job.spins = false;

@@ -192,6 +192,14 @@ static void learn(struct kz_op *op, int64_t ns, uint64_t blocks) {
 	atomic_store_explicit(avg, old ? old - old / 4 + x / 4 : x, memory_order_relaxed);
 }
 
+// A job's chunks are learned from as one: where the first blocks do the work and the last find none left, as in kernels that deal it
+// out themselves, the last chunks alone would make the next launch look too short to share. Only what never ran is learned at once.
+static void learn_chunk(struct kz_op *op, int64_t ns, uint64_t blocks) {
+	if (op->kind != KZ_OP_KERNEL) return;
+	if (!atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed)) learn(op, ns, blocks);
+	atomic_fetch_add_explicit(&op->job.spent, (uint64_t)(ns > 0 ? ns : 0), memory_order_relaxed);
+}
+
 static bool run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count) {
 	struct kz_fault f;
 	c->yields = 0;
@@ -216,7 +224,10 @@ static bool job_leave(struct kz_engine *e, struct kz_op *op) {
 	tally(e, op);
 	if (over && last) atomic_fetch_sub_explicit(&e->running, 1, memory_order_relaxed);
 	kz_release(&e->lock);
-	return over && last;
+	if (!over || !last) return false;
+	uint64_t spent = atomic_load_explicit(&j->spent, memory_order_relaxed);
+	if (spent && !atomic_load(&j->failed)) learn(op, (int64_t)spent, j->total);
+	return true;
 }
 
 bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
@@ -251,7 +262,7 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op) {
 		int64_t t0 = kz_nanos();
 		if (!run_blocks(c, op, at, n)) break;
 		int64_t dt = kz_nanos() - t0;
-		learn(op, dt, n);
+		learn_chunk(op, dt, n);
 		own = (uint64_t)(dt > 0 ? dt : 0) * 16 / n + 1;
 		if (should_leave(e, op)) break;
 	}
@@ -300,12 +311,12 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 		int64_t t0 = kz_nanos();
 		if (!run_blocks(c, op, 0, n)) return true;
 		int64_t dt = kz_nanos() - t0;
-		learn(op, dt, n);
-		if (n == j->total) return true;
-		if (dt * 16 < 2 * WAKE_NS) {
-			run_blocks(c, op, n, j->total - n);
+		if (n == j->total || dt * 16 < 2 * WAKE_NS) {
+			learn(op, dt, n);
+			if (n < j->total) run_blocks(c, op, n, j->total - n);
 			return true;
 		}
+		learn_chunk(op, dt, n);
 		atomic_store(&j->next, n);
 	}
 	uint64_t want = j->total < (uint64_t)e->n ? j->total : (uint64_t)e->n;
