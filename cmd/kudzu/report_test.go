@@ -15,13 +15,7 @@ import (
 func TestReportProduct(t *testing.T) {
 	blas := libdouble.Build(t, "rocblas", "librocblas.so.4", map[string]string{
 		"rocblas_create_handle": "static uintptr_t n; *(uintptr_t *)p_handle = ++n;",
-		"rocblas_sgemm": `const float *A = p_A, *B = p_B;
-    for (int i = 0; i < p_m; i++)
-        for (int j = 0; j < p_n; j++) {
-            float s = 0;
-            for (int l = 0; l < p_k; l++) s += A[i + l * p_lda] * B[l + j * p_ldb];
-            ((float *)p_C)[i + j * p_ldc] = s;
-        }`,
+		"rocblas_sgemm":         libdouble.Sgemm,
 	})
 	t.Setenv("KUDZU_ROCBLAS_LIBRARY", blas.Path)
 	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1100,gfx90a")

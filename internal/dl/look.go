@@ -9,30 +9,39 @@ import (
 
 // Look says how to find a library.
 type Look struct {
-	What    string   // what is missing when it is missing, for messages
-	Path    string   // the file outright; "" tries the names
-	Names   []string // sonames, the best first
-	Folders []string // where the vendor puts it, after the loader's own
-	Symbol  string   // a function that it must have: a file of that name may be something else
+	What     string              // what is missing when it is missing, for messages
+	Path     string              // the file outright; "" asks the variable, then tries the names
+	Variable string              // of the environment: the file outright, or "none": do without
+	Env      func(string) string // what the environment says
+	Names    []string            // sonames, the best first
+	Folders  []string            // where the vendor puts it, after the loader's own
+	Symbol   string              // a function that it must have: a file of that name may be something else
 }
 
 // Open loads the first library that answers. Files that are not there are passed over in silence; one that is there and does
 // not load is what the error tells of.
 func (l *Look) Open() (*Library, error) {
+	path := l.Path
+	if path == "" && l.Variable != "" {
+		path = l.Env(l.Variable)
+	}
+	if path == "none" {
+		return nil, fmt.Errorf("%s: %s=none", l.What, l.Variable)
+	}
 	list := l.Names
 	for _, dir := range l.Folders {
 		for _, n := range l.Names {
 			list = append(list[:len(list):len(list)], dir+n)
 		}
 	}
-	if l.Path != "" {
-		list = []string{l.Path}
+	if path != "" {
+		list = []string{path}
 	}
 	err := errors.New("no " + enumerate(l.Names) + " found")
 	for _, p := range list {
 		if strings.HasPrefix(p, "/") {
 			if _, e := os.Stat(p); e != nil {
-				if l.Path != "" {
+				if path != "" {
 					err = e
 				}
 				continue
@@ -44,7 +53,7 @@ func (l *Look) Open() (*Library, error) {
 				return lib, nil
 			}
 		}
-		if l.Path != "" || !strings.Contains(e.Error(), "No such file") {
+		if path != "" || !strings.Contains(e.Error(), "No such file") {
 			err = e
 		}
 	}

@@ -92,13 +92,7 @@ func TestAppOnDouble(t *testing.T) {
 func TestAppLibraries(t *testing.T) {
 	blas := libdouble.Build(t, "rocblas", "librocblas.so.4", map[string]string{
 		"rocblas_create_handle": "*(uintptr_t *)p_handle = 1;",
-		"rocblas_sgemm": `const float *A = p_A, *B = p_B;
-    for (int i = 0; i < p_m; i++)
-        for (int j = 0; j < p_n; j++) {
-            float s = 0;
-            for (int l = 0; l < p_k; l++) s += A[i + l * p_lda] * B[l + j * p_ldb];
-            ((float *)p_C)[i + j * p_ldc] = s;
-        }`,
+		"rocblas_sgemm":         libdouble.Sgemm,
 	})
 	smi := libdouble.Build(t, "rsmi", "librocm_smi64.so.7", map[string]string{
 		"rsmi_num_monitor_devices": "*(uint32_t *)p_num_devices = 1;", "rsmi_dev_pci_id_get": "*(uint64_t *)p_bdfid = 3 << 8;",

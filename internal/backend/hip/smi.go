@@ -32,16 +32,13 @@ const smiVariable = "KUDZU_ROCM_SMI_LIBRARY"
 
 // open loads the library and finds its devices, once.
 func (s *smi) open(env func(string) string) error {
-	s.once.Do(func() { s.err = s.load(env(smiVariable)) })
+	s.once.Do(func() { s.err = s.load(env) })
 	return s.err
 }
 
-func (s *smi) load(path string) error {
-	if path == "none" {
-		return fmt.Errorf("ROCm SMI is not to be used: %w", backend.ErrNoSensor)
-	}
+func (s *smi) load(env func(string) string) error {
 	look := dl.Look{
-		What: "ROCm SMI", Path: path, Names: smiNames, Folders: folders, Symbol: rsmi.Rows[rsmi.Rsmi_init].Name,
+		What: "ROCm SMI", Variable: smiVariable, Env: env, Names: smiNames, Folders: folders, Symbol: rsmi.Rows[rsmi.Rsmi_init].Name,
 	}
 	lib, err := look.Open()
 	if err != nil {

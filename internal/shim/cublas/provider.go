@@ -1,11 +1,9 @@
 package cublas
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"kudzu/internal/driver"
 	"kudzu/internal/handle"
+	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 )
@@ -23,30 +21,16 @@ type Provider interface {
 	Drop(x *Handle)
 }
 
-var (
-	useMu     sync.Mutex
-	providers atomic.Pointer[[]Provider]
-)
+var providers shim.Providers[Provider]
 
 // Use puts a provider behind those there are.
-func Use(p Provider) {
-	useMu.Lock()
-	defer useMu.Unlock()
-	var list []Provider
-	if old := providers.Load(); old != nil {
-		list = append(list, *old...)
-	}
-	list = append(list, p)
-	providers.Store(&list)
-}
+func Use(p Provider) { providers.Add(p) }
 
 // Elsewhere reports whether a provider may do a call.
 func (t *Thread) Elsewhere() bool {
-	if list := providers.Load(); list != nil {
-		for _, p := range *list {
-			if p.Serves(t.driver()) {
-				return true
-			}
+	for _, p := range providers.All() {
+		if p.Serves(t.driver()) {
+			return true
 		}
 	}
 	return false
@@ -54,12 +38,11 @@ func (t *Thread) Elsewhere() bool {
 
 // Forward offers a call to the providers. A handle that is none is left to the function itself, which has the right answer.
 func (t *Thread) Forward(name string, args ...uint64) (done bool, err error) {
-	list := providers.Load()
 	x := handles.Get(handle.Value(args[0]))
-	if list == nil || x == nil {
+	if x == nil {
 		return false, nil
 	}
-	for _, p := range *list {
+	for _, p := range providers.All() {
 		if !p.Serves(t.driver()) {
 			continue
 		}
@@ -87,12 +70,10 @@ func (x *Handle) Modes() Modes {
 
 // drop tells the providers that a handle ends.
 func (x *Handle) drop() {
-	if list := providers.Load(); list != nil {
-		for _, p := range *list {
-			p.Drop(x)
-		}
+	for _, p := range providers.All() {
+		p.Drop(x)
 	}
 }
 
 // Unuse forgets all providers. For tests: a process has one set of them.
-func Unuse() { providers.Store(nil) }
+func Unuse() { providers.Clear() }

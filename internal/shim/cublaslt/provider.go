@@ -1,11 +1,9 @@
 package cublaslt
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
@@ -67,29 +65,17 @@ const (
 	NumPointers
 )
 
-var (
-	useMu     sync.Mutex
-	providers atomic.Pointer[[]Provider]
-)
+var providers shim.Providers[Provider]
 
 // Use puts a provider behind those there are.
-func Use(p Provider) {
-	useMu.Lock()
-	defer useMu.Unlock()
-	var list []Provider
-	if old := providers.Load(); old != nil {
-		list = append(list, *old...)
-	}
-	list = append(list, p)
-	providers.Store(&list)
-}
+func Use(p Provider) { providers.Add(p) }
 
 // Unuse forgets all providers. For tests: a process has one set of them.
-func Unuse() { providers.Store(nil) }
+func Unuse() { providers.Clear() }
 
 // elsewhere offers a product to the providers. The descriptors make sense: planOf has seen them.
 func (t *Thread) elsewhere(x *cublas.Handle, stream cu.CUstream, desc hostmem.Ptr, layouts, operands [4]hostmem.Ptr, alpha, beta hostmem.Ptr) (bool, error) {
-	list := providers.Load()
+	list := providers.All()
 	if list == nil || !t.driver().AnyAbroad() {
 		return false, nil
 	}
@@ -100,7 +86,7 @@ func (t *Thread) elsewhere(x *cublas.Handle, stream cu.CUstream, desc hostmem.Pt
 	for i, p := range []hostmem.Ptr{alpha, beta, operands[0], operands[1], operands[2], operands[3]} {
 		m.Pointers[i] = uint64(p)
 	}
-	for _, p := range *list {
+	for _, p := range list {
 		if done, err := p.Matmul(t.driver(), x, stream, m); done {
 			return true, err
 		}

@@ -174,3 +174,12 @@ func (d *Double) Answer(t testing.TB, name string, status int) {
 	copy(buf.Bytes(), name)
 	f.Call(buf.Addr(), uintptr(status))
 }
+
+// Sgemm is a body for rocblas_sgemm: the plain product of column-major matrices, whatever alpha and beta are.
+const Sgemm = `const float *A = p_A, *B = p_B;
+    for (int i = 0; i < p_m; i++)
+        for (int j = 0; j < p_n; j++) {
+            float s = 0;
+            for (int l = 0; l < p_k; l++) s += A[i + l * p_lda] * B[l + j * p_ldb];
+            ((float *)p_C)[i + j * p_ldc] = s;
+        }`

@@ -78,15 +78,8 @@ const Variable = "KUDZU_ROCBLAS_LIBRARY"
 func (p *Provider) library() *dl.Library {
 	p.once.Do(func() {
 		look := dl.Look{
-			What: "rocBLAS", Path: p.cfg.Library, Names: []string{"librocblas.so.5", "librocblas.so.4", "librocblas.so.3", "librocblas.so.0"},
+			What: "rocBLAS", Path: p.cfg.Library, Variable: Variable, Env: p.cfg.Env, Names: []string{"librocblas.so.5", "librocblas.so.4", "librocblas.so.3", "librocblas.so.0"},
 			Folders: []string{"/opt/rocm/lib/", "/opt/rocm/lib64/"}, Symbol: rocblas.Rows[rocblas.Rocblas_create_handle].Name,
-		}
-		if look.Path == "" {
-			look.Path = p.cfg.Env(Variable)
-		}
-		if look.Path == "none" {
-			p.err = errors.New("rocBLAS: " + Variable + "=none")
-			return
 		}
 		lib, err := look.Open()
 		if err != nil {

@@ -67,15 +67,8 @@ const Variable = "KUDZU_HIPBLASLT_LIBRARY"
 func (p *Provider) library() *dl.Library {
 	p.once.Do(func() {
 		look := dl.Look{
-			What: "hipBLASLt", Path: p.cfg.Library, Names: []string{"libhipblaslt.so.1", "libhipblaslt.so.0"},
+			What: "hipBLASLt", Path: p.cfg.Library, Variable: Variable, Env: p.cfg.Env, Names: []string{"libhipblaslt.so.1", "libhipblaslt.so.0"},
 			Folders: []string{"/opt/rocm/lib/", "/opt/rocm/lib64/"}, Symbol: hipblaslt.Rows[hipblaslt.HipblasLtMatmul].Name,
-		}
-		if look.Path == "" {
-			look.Path = p.cfg.Env(Variable)
-		}
-		if look.Path == "none" {
-			p.err = errors.New("hipBLASLt: " + Variable + "=none")
-			return
 		}
 		lib, err := look.Open()
 		if err != nil {
