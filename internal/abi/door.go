@@ -4,7 +4,7 @@ package abi
 
 /*
 #cgo CFLAGS: -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
-#cgo LDFLAGS: -Wl,--wrap=sigaction
+#cgo LDFLAGS: -Wl,--wrap=sigaction -Wl,--wrap=pthread_key_create
 #cgo noescape kz_call_out
 #cgo noescape kz_call_back
 #cgo noescape kz_call_quiet

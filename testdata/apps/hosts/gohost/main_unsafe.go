@@ -96,6 +96,19 @@ func nilPanics() (caught bool) {
 	return false
 }
 
+// threadsEnd: threads that called us end while others stop the world, so that preemption signals are pending for them.
+func threadsEnd(ctx uintptr) {
+	var wg sync.WaitGroup
+	for range 400 {
+		wg.Go(func() {
+			runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine
+			ok(0, "cuCtxSetCurrent", ctx)
+			runtime.GC()
+		})
+	}
+	wg.Wait()
+}
+
 func main() {
 	name := C.CString("libcuda.so.1")
 	if lib = C.dlopen(name, C.RTLD_NOW); lib == nil {
@@ -127,6 +140,7 @@ func main() {
 			})
 		}
 		wg.Wait()
+		threadsEnd(*ctx.p)
 		launch(poke, 0, 1, 1)
 		ok(700, "cuCtxSynchronize")
 		if !nilPanics() {
