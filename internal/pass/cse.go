@@ -77,8 +77,9 @@ func unwritten(load *ir.Inst, b *ir.Block, list []*ir.Inst) bool {
 			if list[i] == load {
 				return true
 			}
-			if list[i].Op.Row().Effects&(ir.Writes|ir.Barrier|ir.Convergent) != 0 {
-				return false
+			in := list[i]
+			if in.Op.Row().Effects&(ir.Writes|ir.Barrier|ir.Convergent) != 0 || in.Volatile || in.Order != ir.Weak {
+				return false // a load that acquires shows what others wrote before they released
 			}
 		}
 		if b == load.Block || len(b.Preds) != 1 {

@@ -48,10 +48,10 @@ type keeper struct {
 }
 
 // unordered finds the blocks of code where no thread has written to memory that others see, in a kernel without atomics, fences and
-// the like: what another block writes while this one runs is nothing that a program can rely on.
+// the like: what another block writes while this one runs is nothing that a program can rely on. What was written before a barrier
+// counts behind every barrier: other warps of the block may wait there from elsewhere in the code.
 func (k *keeper) unordered() map[*ir.Block]bool {
-	written := map[*ir.Block]bool{}
-	var work []*ir.Block
+	var stores, bars []*ir.Block
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Insts {
 			switch in.Op {
@@ -60,9 +60,10 @@ func (k *keeper) unordered() map[*ir.Block]bool {
 					return nil
 				}
 				if in.Op == ir.Store && in.Space != ir.Shared {
-					work = append(work, b)
+					stores = append(stores, b)
 				}
 			case ir.Bar:
+				bars = append(bars, b)
 			default:
 				if in.Op.Row().Effects&ir.Writes != 0 {
 					return nil
@@ -70,12 +71,12 @@ func (k *keeper) unordered() map[*ir.Block]bool {
 			}
 		}
 	}
-	for len(work) > 0 {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
-		if !written[b] {
-			written[b] = true
-			work = append(work, b.Succs()...)
+	written := map[*ir.Block]bool{}
+	reach(written, stores)
+	for _, b := range bars {
+		if written[b] && storeBefore(b, written) {
+			reach(written, bars)
+			break
 		}
 	}
 	plain := map[*ir.Block]bool{}
@@ -83,6 +84,38 @@ func (k *keeper) unordered() map[*ir.Block]bool {
 		plain[b] = !written[b]
 	}
 	return plain
+}
+
+// reach adds blocks, and those that they lead to, to a set.
+func reach(set map[*ir.Block]bool, from []*ir.Block) {
+	work := append([]*ir.Block(nil), from...)
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if !set[b] {
+			set[b] = true
+			work = append(work, b.Succs()...)
+		}
+	}
+}
+
+// storeBefore reports that a store comes before the last barrier of b: in it, or on a way to it.
+func storeBefore(b *ir.Block, written map[*ir.Block]bool) bool {
+	for _, p := range b.Preds {
+		if written[p] {
+			return true
+		}
+	}
+	stored := false
+	for _, in := range b.Insts {
+		switch {
+		case in.Op == ir.Store && in.Space != ir.Shared:
+			stored = true
+		case in.Op == ir.Bar && stored:
+			return true
+		}
+	}
+	return false
 }
 
 // compare finds what moves, hoping for everything until something speaks against it.
@@ -242,10 +275,10 @@ func (k *keeper) leaving(list []*ir.Inst, group map[*ir.Inst]bool) (out []*ir.Va
 // counter counts the rounds of a loop, from 0.
 func (k *keeper) counter(l *ir.Loop) *ir.Value {
 	h := l.Header
-	phi := k.f.NewInst(ir.Phi, []ir.Type{ir.I32})
-	up := k.f.NewInst(ir.Add, []ir.Type{ir.I32}, phi.Results[0], ir.ConstInt(ir.I32, 1))
+	phi := k.f.NewInst(ir.Phi, []ir.Type{ir.I64}) // 2^32 rounds are seconds
+	up := k.f.NewInst(ir.Add, []ir.Type{ir.I64}, phi.Results[0], ir.ConstInt(ir.I64, 1))
 	for _, p := range h.Preds {
-		from := ir.ConstInt(ir.I32, 0)
+		from := ir.ConstInt(ir.I64, 0)
 		if l.Contains(p) {
 			from = up.Results[0]
 		}

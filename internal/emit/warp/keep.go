@@ -53,10 +53,10 @@ func emitKeepBegin(e *emitter, in *ir.Inst) {
 	k.at = e.op2("mul", e.conv("zext", c.warp, "i64"), ll.Int("i64", int64(k.places)))
 	kept := ll.Int("i1", 1)
 	if len(in.Args) > 0 {
-		most := ll.Int("i32", int64(k.rounds))
+		most := ll.Int("i64", int64(k.rounds))
 		round := e.scalar(in.Args[0])
 		kept = e.cmp("ult", round, most)
-		k.at = e.op2("add", k.at, e.conv("zext", e.intr("umin", round, most), "i64"))
+		k.at = e.op2("add", k.at, e.intr("umin", round, most))
 	}
 	z := e.op2("shl", e.conv("zext", c.ctaid[2], "i64"), ll.Int("i64", 32))
 	k.row = e.op2("add", e.op2("or", z, e.conv("zext", c.ctaid[1], "i64")), ll.Int("i64", 1))
