@@ -59,7 +59,7 @@ func (k *keeper) unordered() map[*ir.Block]bool {
 				if in.Volatile || in.Order != ir.Weak {
 					return nil
 				}
-				if in.Op == ir.Store && in.Space != ir.Shared {
+				if seenByOthers(in) {
 					stores = append(stores, b)
 				}
 			case ir.Bar:
@@ -99,6 +99,11 @@ func reach(set map[*ir.Block]bool, from []*ir.Block) {
 	}
 }
 
+// seenByOthers reports a store that a load from global memory may show: the thread's own memory and the block's are elsewhere.
+func seenByOthers(in *ir.Inst) bool {
+	return in.Op == ir.Store && in.Space != ir.Shared && in.Space != ir.Local
+}
+
 // storeBefore reports that a store comes before the last barrier of b: in it, or on a way to it.
 func storeBefore(b *ir.Block, written map[*ir.Block]bool) bool {
 	for _, p := range b.Preds {
@@ -109,7 +114,7 @@ func storeBefore(b *ir.Block, written map[*ir.Block]bool) bool {
 	stored := false
 	for _, in := range b.Insts {
 		switch {
-		case in.Op == ir.Store && in.Space != ir.Shared:
+		case seenByOthers(in):
 			stored = true
 		case in.Op == ir.Bar && stored:
 			return true

@@ -14,6 +14,7 @@ type maker struct {
 	whole     bool
 	functions int // how many the program has
 	calls     int // in the function being made
+	calm      bool
 }
 
 // where is what may be written at a place.
@@ -31,8 +32,20 @@ func New(c *Catalog, seed uint64) *Program {
 	shapes := [][3]uint32{{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {16, 4, 1}, {8, 4, 2}, {33, 1, 1}, {7, 5, 1}, {1, 1, 1}}
 	m.prog.Block = shapes[m.IntN(len(shapes))]
 	m.prog.Grid = [3]uint32{uint32(1 + m.IntN(3)), 1, 1}
+	if m.IntN(4) == 0 { // a worker runs several blocks, and rows of them
+		m.prog.Grid = [3]uint32{uint32(2 + m.IntN(6)), uint32(1 + m.IntN(2)), 1}
+	}
 	m.prog.Uniform = m.Uint32() % 16
 	m.whole = m.prog.blockThreads()%32 == 0
+	if m.IntN(16) == 0 {
+		m.prog.Block, m.prog.Grid = [3]uint32{uint32(32 * (1 + m.IntN(4))), 1, 1}, [3]uint32{uint32(1 + m.IntN(3)), 1, 1}
+		m.walking()
+		return m.prog
+	}
+	if m.calm = m.IntN(8) == 0; m.calm {
+		m.calmly()
+		return m.prog
+	}
 	m.functions = m.IntN(4)
 	for range m.functions {
 		m.fuel, m.calls = 6, 0
@@ -62,6 +75,9 @@ func (m *maker) list(at where, upTo int) []*node {
 
 // statement picks among what is allowed at a place.
 func (m *maker) statement(at where) *node {
+	if m.calm {
+		return m.calmStatement(at)
+	}
 	n := m.IntN(100)
 	deep := at.depth >= 4
 	switch {
@@ -79,8 +95,12 @@ func (m *maker) statement(at where) *node {
 		return m.tangle(at)
 	case n < 70 && at.inLoop:
 		return &node{kind: escape, pred: m.guard(), again: m.IntN(2) == 0}
-	case n < 76:
+	case n < 74:
 		return m.memory(at)
+	case n < 76 && !at.function:
+		return m.again()
+	case n < 78 && !at.function:
+		return m.table(at)
 	case n < 80 && !at.function:
 		return m.atomic()
 	case n < 84 && m.functions > 0 && (!at.function || at.loops == 0 && m.calls < 2):
@@ -89,11 +109,16 @@ func (m *maker) statement(at where) *node {
 		return m.carry()
 	case n < 88:
 		return m.special(at)
-	case n < 95 && at.uniform && m.whole:
+	case n < 94 && at.uniform && m.whole:
 		return m.warp()
+	case n < 95 && at.uniform && m.prog.blockThreads() >= 32:
+		return m.histogram()
 	case n < 97 && at.uniform:
 		return m.exchange()
 	case n < 99 && at.uniform && m.whole && m.prog.blockThreads() >= 64:
+		if m.IntN(3) == 0 && m.prog.blockThreads()%64 == 0 {
+			return m.handOver()
+		}
 		return m.byWarps()
 	case at.uniform:
 		return m.barrier()

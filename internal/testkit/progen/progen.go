@@ -1,7 +1,9 @@
 // Package progen makes random valid kernels, the same from the same seed: operations of the whole instruction table,
 // divergence, nested loops whose trip counts depend on data, loops with two entries, switches, calls, recursion and calls
 // through pointers, shared and local memory, shuffles and votes of whole warps, barriers in uniform flow, by warps and with
-// threads that have ended, and atomics whose result does not depend on their order. Two executors must
+// threads that have ended, and atomics whose result does not depend on their order; accesses of mixed widths to one place with stores, fences,
+// volatile and ordered accesses between; tables that all blocks read; counts of bytes; warps that hand over global memory at a barrier;
+// threads that walk by themselves (walk.go). Two executors must
 // leave the same bytes in memory.
 package progen
 
@@ -56,6 +58,9 @@ type Program struct {
 	leave       string // a guard: threads that end before the last barrier; "": none
 	functions   []*function
 	body        []*node
+	totals      bool     // some statement adds to the block's total
+	bins        bool     // some statement counts in bins
+	alone       []string // instead of all that: threads that walk by themselves
 }
 
 // Threads is how many run.
@@ -115,12 +120,17 @@ func (p *Program) Text() string {
 	}
 	w.WriteString(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 cells, .param .u32 uniform)\n{\n")
 	w.registers()
+	if p.alone != nil {
+		w.walk(p)
+		return w.String()
+	}
+	if p.bins {
+		w.p(".shared .align 16 .b8 bins[1024];")
+	}
 	w.p(".shared .align 16 .b8 exchange[%d];\n\t.shared .align 16 .b8 mine[%d];\n\t.shared .align 8 .b8 totals[64];", 4*p.blockThreads(), 16*p.blockThreads())
 	w.p("mov.u32 tid, %%tid.z;\n\tmov.u32 w1, %%ntid.y;\n\tmov.u32 w2, %%tid.y;\n\tmad.lo.u32 tid, tid, w1, w2;")
 	w.p("mov.u32 w1, %%ntid.x;\n\tmov.u32 w2, %%tid.x;\n\tmad.lo.u32 tid, tid, w1, w2;")
-	w.p("mov.u32 gid, %%ctaid.x;\n\tmad.lo.u32 gid, gid, %d, tid;", p.blockThreads())
-	w.p("ld.param.u64 in_, [in];\n\tld.param.u64 out_, [out];\n\tld.param.u64 cells_, [cells];\n\tld.param.u32 uni, [uniform];")
-	w.p("mad.wide.u32 in_, gid, %d, in_;\n\tmad.wide.u32 out_, gid, %d, out_;\n\tadd.u64 slot_, out_, %d;", inBytes, outBytes, inBytes)
+	w.places(p)
 	w.p("mov.u32 sh_, mine;\n\tmad.lo.u32 sh_, tid, 16, sh_;\n\tmov.u32 ex_, exchange;\n\tmov.u32 tot_, totals;\n\tmov.u64 loc_, own;")
 	w.p("mov.u64 w3, 0;\n\tst.shared.v2.u64 [sh_], {w3, w3};\n\tst.shared.u64 [totals], w3;\n\tst.shared.u64 [totals+8], w3;\n\tst.shared.u64 [totals+16], w3;")
 	for i := 0; i < localBytes; i += 8 {
@@ -134,12 +144,33 @@ func (p *Program) Text() string {
 		w.move("out_", false)
 		w.p("exit;\n\tSTAY:")
 	}
-	w.p("bar.sync 0;\n\tmov.u32 w1, 0;\n\tsetp.ne.u32 sp, tid, 0;\n\t@sp bra DONE;\n\tld.shared.u64 w3, [totals];\n\tred.global.add.u64 [cells_+%d], w3;", 8*(Cells-1))
-	w.WriteString("DONE:\n")
+	w.p("bar.sync 0;")
+	if p.totals {
+		w.p("setp.ne.u32 sp, tid, 0;\n\t@sp bra DONE;\n\tld.shared.u64 w3, [totals];\n\tred.global.add.u64 [cells_+%d], w3;\n\tDONE:", 8*(Cells-1))
+	}
 	w.move("out_", false)
 	w.p("ret;")
 	w.WriteString("}\n")
 	return w.String()
+}
+
+// places computes the thread's number in the grid and where its memory is.
+func (w *printer) places(p *Program) {
+	w.p("mov.u32 gid, %%ctaid.y;\n\tmov.u32 w1, %%nctaid.x;\n\tmov.u32 w2, %%ctaid.x;\n\tmad.lo.u32 gid, gid, w1, w2;\n\tmad.lo.u32 gid, gid, %d, tid;", p.blockThreads())
+	w.p("ld.param.u64 in_, [in];\n\tld.param.u64 out_, [out];\n\tld.param.u64 cells_, [cells];\n\tld.param.u32 uni, [uniform];")
+	w.p("mad.wide.u32 in_, gid, %d, in_;\n\tmad.wide.u32 out_, gid, %d, out_;\n\tadd.u64 slot_, out_, %d;", inBytes, outBytes, inBytes)
+}
+
+// walk writes a program of threads that walk by themselves: what they keep is r5 and f0.
+func (w *printer) walk(p *Program) {
+	w.p("mov.u32 tid, %%tid.x;")
+	w.places(p)
+	w.p("mov.u32 r5, 77;\n\tmov.f32 f0, 0f3F800000;")
+	for _, l := range p.alone {
+		w.p("%s", l)
+	}
+	w.p("st.global.u32 [out_+40], r5;\n\tst.global.f32 [out_+%d], f0;\n\tret;", 8*(8+5))
+	w.WriteString("}\n")
 }
 
 // registers declares them all.

@@ -56,6 +56,7 @@ func (m *maker) atomic() *node {
 	}
 	switch m.IntN(5) {
 	case 0: // the block's total, in shared memory
+		m.prog.totals = true
 		return lines(fmt.Sprintf("red.shared.add.u64 [totals], %s;", m.reg("d")))
 	case 1: // the thread's own
 		if m.IntN(2) == 0 {
