@@ -155,8 +155,8 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 143 cublasCaxpy_v2_64
 	kz_lazy_cublas12, // 144 cublasZaxpy_v2
 	kz_lazy_cublas12, // 145 cublasZaxpy_v2_64
-	kz_none_cublas12, // 146 cublasCopyEx
-	kz_none_cublas12, // 147 cublasCopyEx_64
+	kz_lazy_cublas12, // 146 cublasCopyEx
+	kz_lazy_cublas12, // 147 cublasCopyEx_64
 	kz_lazy_cublas12, // 148 cublasScopy_v2
 	kz_lazy_cublas12, // 149 cublasScopy_v2_64
 	kz_lazy_cublas12, // 150 cublasDcopy_v2
@@ -173,8 +173,8 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 161 cublasCswap_v2_64
 	kz_lazy_cublas12, // 162 cublasZswap_v2
 	kz_lazy_cublas12, // 163 cublasZswap_v2_64
-	kz_none_cublas12, // 164 cublasSwapEx
-	kz_none_cublas12, // 165 cublasSwapEx_64
+	kz_lazy_cublas12, // 164 cublasSwapEx
+	kz_lazy_cublas12, // 165 cublasSwapEx_64
 	kz_lazy_cublas12, // 166 cublasIsamax_v2
 	kz_lazy_cublas12, // 167 cublasIsamax_v2_64
 	kz_lazy_cublas12, // 168 cublasIdamax_v2
@@ -183,8 +183,8 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 171 cublasIcamax_v2_64
 	kz_lazy_cublas12, // 172 cublasIzamax_v2
 	kz_lazy_cublas12, // 173 cublasIzamax_v2_64
-	kz_none_cublas12, // 174 cublasIamaxEx
-	kz_none_cublas12, // 175 cublasIamaxEx_64
+	kz_lazy_cublas12, // 174 cublasIamaxEx
+	kz_lazy_cublas12, // 175 cublasIamaxEx_64
 	kz_lazy_cublas12, // 176 cublasIsamin_v2
 	kz_lazy_cublas12, // 177 cublasIsamin_v2_64
 	kz_lazy_cublas12, // 178 cublasIdamin_v2
@@ -193,10 +193,10 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 181 cublasIcamin_v2_64
 	kz_lazy_cublas12, // 182 cublasIzamin_v2
 	kz_lazy_cublas12, // 183 cublasIzamin_v2_64
-	kz_none_cublas12, // 184 cublasIaminEx
-	kz_none_cublas12, // 185 cublasIaminEx_64
-	kz_none_cublas12, // 186 cublasAsumEx
-	kz_none_cublas12, // 187 cublasAsumEx_64
+	kz_lazy_cublas12, // 184 cublasIaminEx
+	kz_lazy_cublas12, // 185 cublasIaminEx_64
+	kz_lazy_cublas12, // 186 cublasAsumEx
+	kz_lazy_cublas12, // 187 cublasAsumEx_64
 	kz_lazy_cublas12, // 188 cublasSasum_v2
 	kz_lazy_cublas12, // 189 cublasSasum_v2_64
 	kz_lazy_cublas12, // 190 cublasDasum_v2
@@ -217,22 +217,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 205 cublasZrot_v2_64
 	kz_lazy_cublas12, // 206 cublasZdrot_v2
 	kz_lazy_cublas12, // 207 cublasZdrot_v2_64
-	kz_none_cublas12, // 208 cublasRotEx
-	kz_none_cublas12, // 209 cublasRotEx_64
-	kz_none_cublas12, // 210 cublasSrotg_v2
-	kz_none_cublas12, // 211 cublasDrotg_v2
-	kz_none_cublas12, // 212 cublasCrotg_v2
-	kz_none_cublas12, // 213 cublasZrotg_v2
-	kz_none_cublas12, // 214 cublasRotgEx
-	kz_none_cublas12, // 215 cublasSrotm_v2
-	kz_none_cublas12, // 216 cublasSrotm_v2_64
-	kz_none_cublas12, // 217 cublasDrotm_v2
-	kz_none_cublas12, // 218 cublasDrotm_v2_64
-	kz_none_cublas12, // 219 cublasRotmEx
-	kz_none_cublas12, // 220 cublasRotmEx_64
-	kz_none_cublas12, // 221 cublasSrotmg_v2
-	kz_none_cublas12, // 222 cublasDrotmg_v2
-	kz_none_cublas12, // 223 cublasRotmgEx
+	kz_lazy_cublas12, // 208 cublasRotEx
+	kz_lazy_cublas12, // 209 cublasRotEx_64
+	kz_lazy_cublas12, // 210 cublasSrotg_v2
+	kz_lazy_cublas12, // 211 cublasDrotg_v2
+	kz_lazy_cublas12, // 212 cublasCrotg_v2
+	kz_lazy_cublas12, // 213 cublasZrotg_v2
+	kz_lazy_cublas12, // 214 cublasRotgEx
+	kz_lazy_cublas12, // 215 cublasSrotm_v2
+	kz_lazy_cublas12, // 216 cublasSrotm_v2_64
+	kz_lazy_cublas12, // 217 cublasDrotm_v2
+	kz_lazy_cublas12, // 218 cublasDrotm_v2_64
+	kz_lazy_cublas12, // 219 cublasRotmEx
+	kz_lazy_cublas12, // 220 cublasRotmEx_64
+	kz_lazy_cublas12, // 221 cublasSrotmg_v2
+	kz_lazy_cublas12, // 222 cublasDrotmg_v2
+	kz_lazy_cublas12, // 223 cublasRotmgEx
 	kz_none_cublas12, // 224 cublasSnrm2
 	kz_none_cublas12, // 225 cublasDnrm2
 	kz_none_cublas12, // 226 cublasScnrm2
@@ -295,14 +295,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 283 cublasCgemv_v2_64
 	kz_lazy_cublas12, // 284 cublasZgemv_v2
 	kz_lazy_cublas12, // 285 cublasZgemv_v2_64
-	kz_none_cublas12, // 286 cublasSgbmv_v2
-	kz_none_cublas12, // 287 cublasSgbmv_v2_64
-	kz_none_cublas12, // 288 cublasDgbmv_v2
-	kz_none_cublas12, // 289 cublasDgbmv_v2_64
-	kz_none_cublas12, // 290 cublasCgbmv_v2
-	kz_none_cublas12, // 291 cublasCgbmv_v2_64
-	kz_none_cublas12, // 292 cublasZgbmv_v2
-	kz_none_cublas12, // 293 cublasZgbmv_v2_64
+	kz_lazy_cublas12, // 286 cublasSgbmv_v2
+	kz_lazy_cublas12, // 287 cublasSgbmv_v2_64
+	kz_lazy_cublas12, // 288 cublasDgbmv_v2
+	kz_lazy_cublas12, // 289 cublasDgbmv_v2_64
+	kz_lazy_cublas12, // 290 cublasCgbmv_v2
+	kz_lazy_cublas12, // 291 cublasCgbmv_v2_64
+	kz_lazy_cublas12, // 292 cublasZgbmv_v2
+	kz_lazy_cublas12, // 293 cublasZgbmv_v2_64
 	kz_lazy_cublas12, // 294 cublasStrmv_v2
 	kz_lazy_cublas12, // 295 cublasStrmv_v2_64
 	kz_lazy_cublas12, // 296 cublasDtrmv_v2
@@ -311,22 +311,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 299 cublasCtrmv_v2_64
 	kz_lazy_cublas12, // 300 cublasZtrmv_v2
 	kz_lazy_cublas12, // 301 cublasZtrmv_v2_64
-	kz_none_cublas12, // 302 cublasStbmv_v2
-	kz_none_cublas12, // 303 cublasStbmv_v2_64
-	kz_none_cublas12, // 304 cublasDtbmv_v2
-	kz_none_cublas12, // 305 cublasDtbmv_v2_64
-	kz_none_cublas12, // 306 cublasCtbmv_v2
-	kz_none_cublas12, // 307 cublasCtbmv_v2_64
-	kz_none_cublas12, // 308 cublasZtbmv_v2
-	kz_none_cublas12, // 309 cublasZtbmv_v2_64
-	kz_none_cublas12, // 310 cublasStpmv_v2
-	kz_none_cublas12, // 311 cublasStpmv_v2_64
-	kz_none_cublas12, // 312 cublasDtpmv_v2
-	kz_none_cublas12, // 313 cublasDtpmv_v2_64
-	kz_none_cublas12, // 314 cublasCtpmv_v2
-	kz_none_cublas12, // 315 cublasCtpmv_v2_64
-	kz_none_cublas12, // 316 cublasZtpmv_v2
-	kz_none_cublas12, // 317 cublasZtpmv_v2_64
+	kz_lazy_cublas12, // 302 cublasStbmv_v2
+	kz_lazy_cublas12, // 303 cublasStbmv_v2_64
+	kz_lazy_cublas12, // 304 cublasDtbmv_v2
+	kz_lazy_cublas12, // 305 cublasDtbmv_v2_64
+	kz_lazy_cublas12, // 306 cublasCtbmv_v2
+	kz_lazy_cublas12, // 307 cublasCtbmv_v2_64
+	kz_lazy_cublas12, // 308 cublasZtbmv_v2
+	kz_lazy_cublas12, // 309 cublasZtbmv_v2_64
+	kz_lazy_cublas12, // 310 cublasStpmv_v2
+	kz_lazy_cublas12, // 311 cublasStpmv_v2_64
+	kz_lazy_cublas12, // 312 cublasDtpmv_v2
+	kz_lazy_cublas12, // 313 cublasDtpmv_v2_64
+	kz_lazy_cublas12, // 314 cublasCtpmv_v2
+	kz_lazy_cublas12, // 315 cublasCtpmv_v2_64
+	kz_lazy_cublas12, // 316 cublasZtpmv_v2
+	kz_lazy_cublas12, // 317 cublasZtpmv_v2_64
 	kz_lazy_cublas12, // 318 cublasStrsv_v2
 	kz_lazy_cublas12, // 319 cublasStrsv_v2_64
 	kz_lazy_cublas12, // 320 cublasDtrsv_v2
@@ -335,22 +335,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 323 cublasCtrsv_v2_64
 	kz_lazy_cublas12, // 324 cublasZtrsv_v2
 	kz_lazy_cublas12, // 325 cublasZtrsv_v2_64
-	kz_none_cublas12, // 326 cublasStpsv_v2
-	kz_none_cublas12, // 327 cublasStpsv_v2_64
-	kz_none_cublas12, // 328 cublasDtpsv_v2
-	kz_none_cublas12, // 329 cublasDtpsv_v2_64
-	kz_none_cublas12, // 330 cublasCtpsv_v2
-	kz_none_cublas12, // 331 cublasCtpsv_v2_64
-	kz_none_cublas12, // 332 cublasZtpsv_v2
-	kz_none_cublas12, // 333 cublasZtpsv_v2_64
-	kz_none_cublas12, // 334 cublasStbsv_v2
-	kz_none_cublas12, // 335 cublasStbsv_v2_64
-	kz_none_cublas12, // 336 cublasDtbsv_v2
-	kz_none_cublas12, // 337 cublasDtbsv_v2_64
-	kz_none_cublas12, // 338 cublasCtbsv_v2
-	kz_none_cublas12, // 339 cublasCtbsv_v2_64
-	kz_none_cublas12, // 340 cublasZtbsv_v2
-	kz_none_cublas12, // 341 cublasZtbsv_v2_64
+	kz_lazy_cublas12, // 326 cublasStpsv_v2
+	kz_lazy_cublas12, // 327 cublasStpsv_v2_64
+	kz_lazy_cublas12, // 328 cublasDtpsv_v2
+	kz_lazy_cublas12, // 329 cublasDtpsv_v2_64
+	kz_lazy_cublas12, // 330 cublasCtpsv_v2
+	kz_lazy_cublas12, // 331 cublasCtpsv_v2_64
+	kz_lazy_cublas12, // 332 cublasZtpsv_v2
+	kz_lazy_cublas12, // 333 cublasZtpsv_v2_64
+	kz_lazy_cublas12, // 334 cublasStbsv_v2
+	kz_lazy_cublas12, // 335 cublasStbsv_v2_64
+	kz_lazy_cublas12, // 336 cublasDtbsv_v2
+	kz_lazy_cublas12, // 337 cublasDtbsv_v2_64
+	kz_lazy_cublas12, // 338 cublasCtbsv_v2
+	kz_lazy_cublas12, // 339 cublasCtbsv_v2_64
+	kz_lazy_cublas12, // 340 cublasZtbsv_v2
+	kz_lazy_cublas12, // 341 cublasZtbsv_v2_64
 	kz_lazy_cublas12, // 342 cublasSsymv_v2
 	kz_lazy_cublas12, // 343 cublasSsymv_v2_64
 	kz_lazy_cublas12, // 344 cublasDsymv_v2
@@ -363,22 +363,22 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 351 cublasChemv_v2_64
 	kz_lazy_cublas12, // 352 cublasZhemv_v2
 	kz_lazy_cublas12, // 353 cublasZhemv_v2_64
-	kz_none_cublas12, // 354 cublasSsbmv_v2
-	kz_none_cublas12, // 355 cublasSsbmv_v2_64
-	kz_none_cublas12, // 356 cublasDsbmv_v2
-	kz_none_cublas12, // 357 cublasDsbmv_v2_64
-	kz_none_cublas12, // 358 cublasChbmv_v2
-	kz_none_cublas12, // 359 cublasChbmv_v2_64
-	kz_none_cublas12, // 360 cublasZhbmv_v2
-	kz_none_cublas12, // 361 cublasZhbmv_v2_64
-	kz_none_cublas12, // 362 cublasSspmv_v2
-	kz_none_cublas12, // 363 cublasSspmv_v2_64
-	kz_none_cublas12, // 364 cublasDspmv_v2
-	kz_none_cublas12, // 365 cublasDspmv_v2_64
-	kz_none_cublas12, // 366 cublasChpmv_v2
-	kz_none_cublas12, // 367 cublasChpmv_v2_64
-	kz_none_cublas12, // 368 cublasZhpmv_v2
-	kz_none_cublas12, // 369 cublasZhpmv_v2_64
+	kz_lazy_cublas12, // 354 cublasSsbmv_v2
+	kz_lazy_cublas12, // 355 cublasSsbmv_v2_64
+	kz_lazy_cublas12, // 356 cublasDsbmv_v2
+	kz_lazy_cublas12, // 357 cublasDsbmv_v2_64
+	kz_lazy_cublas12, // 358 cublasChbmv_v2
+	kz_lazy_cublas12, // 359 cublasChbmv_v2_64
+	kz_lazy_cublas12, // 360 cublasZhbmv_v2
+	kz_lazy_cublas12, // 361 cublasZhbmv_v2_64
+	kz_lazy_cublas12, // 362 cublasSspmv_v2
+	kz_lazy_cublas12, // 363 cublasSspmv_v2_64
+	kz_lazy_cublas12, // 364 cublasDspmv_v2
+	kz_lazy_cublas12, // 365 cublasDspmv_v2_64
+	kz_lazy_cublas12, // 366 cublasChpmv_v2
+	kz_lazy_cublas12, // 367 cublasChpmv_v2_64
+	kz_lazy_cublas12, // 368 cublasZhpmv_v2
+	kz_lazy_cublas12, // 369 cublasZhpmv_v2_64
 	kz_lazy_cublas12, // 370 cublasSger_v2
 	kz_lazy_cublas12, // 371 cublasSger_v2_64
 	kz_lazy_cublas12, // 372 cublasDger_v2
@@ -403,14 +403,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 391 cublasCher_v2_64
 	kz_lazy_cublas12, // 392 cublasZher_v2
 	kz_lazy_cublas12, // 393 cublasZher_v2_64
-	kz_none_cublas12, // 394 cublasSspr_v2
-	kz_none_cublas12, // 395 cublasSspr_v2_64
-	kz_none_cublas12, // 396 cublasDspr_v2
-	kz_none_cublas12, // 397 cublasDspr_v2_64
-	kz_none_cublas12, // 398 cublasChpr_v2
-	kz_none_cublas12, // 399 cublasChpr_v2_64
-	kz_none_cublas12, // 400 cublasZhpr_v2
-	kz_none_cublas12, // 401 cublasZhpr_v2_64
+	kz_lazy_cublas12, // 394 cublasSspr_v2
+	kz_lazy_cublas12, // 395 cublasSspr_v2_64
+	kz_lazy_cublas12, // 396 cublasDspr_v2
+	kz_lazy_cublas12, // 397 cublasDspr_v2_64
+	kz_lazy_cublas12, // 398 cublasChpr_v2
+	kz_lazy_cublas12, // 399 cublasChpr_v2_64
+	kz_lazy_cublas12, // 400 cublasZhpr_v2
+	kz_lazy_cublas12, // 401 cublasZhpr_v2_64
 	kz_lazy_cublas12, // 402 cublasSsyr2_v2
 	kz_lazy_cublas12, // 403 cublasSsyr2_v2_64
 	kz_lazy_cublas12, // 404 cublasDsyr2_v2
@@ -423,14 +423,14 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 411 cublasCher2_v2_64
 	kz_lazy_cublas12, // 412 cublasZher2_v2
 	kz_lazy_cublas12, // 413 cublasZher2_v2_64
-	kz_none_cublas12, // 414 cublasSspr2_v2
-	kz_none_cublas12, // 415 cublasSspr2_v2_64
-	kz_none_cublas12, // 416 cublasDspr2_v2
-	kz_none_cublas12, // 417 cublasDspr2_v2_64
-	kz_none_cublas12, // 418 cublasChpr2_v2
-	kz_none_cublas12, // 419 cublasChpr2_v2_64
-	kz_none_cublas12, // 420 cublasZhpr2_v2
-	kz_none_cublas12, // 421 cublasZhpr2_v2_64
+	kz_lazy_cublas12, // 414 cublasSspr2_v2
+	kz_lazy_cublas12, // 415 cublasSspr2_v2_64
+	kz_lazy_cublas12, // 416 cublasDspr2_v2
+	kz_lazy_cublas12, // 417 cublasDspr2_v2_64
+	kz_lazy_cublas12, // 418 cublasChpr2_v2
+	kz_lazy_cublas12, // 419 cublasChpr2_v2_64
+	kz_lazy_cublas12, // 420 cublasZhpr2_v2
+	kz_lazy_cublas12, // 421 cublasZhpr2_v2_64
 	kz_none_cublas12, // 422 cublasSgemv
 	kz_none_cublas12, // 423 cublasDgemv
 	kz_none_cublas12, // 424 cublasCgemv
@@ -513,50 +513,50 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 501 cublasCgemvStridedBatched_64
 	kz_lazy_cublas12, // 502 cublasZgemvStridedBatched
 	kz_lazy_cublas12, // 503 cublasZgemvStridedBatched_64
-	kz_none_cublas12, // 504 cublasHSHgemvBatched
-	kz_none_cublas12, // 505 cublasHSHgemvBatched_64
-	kz_none_cublas12, // 506 cublasHSHgemvStridedBatched
-	kz_none_cublas12, // 507 cublasHSHgemvStridedBatched_64
-	kz_none_cublas12, // 508 cublasHSSgemvBatched
-	kz_none_cublas12, // 509 cublasHSSgemvBatched_64
-	kz_none_cublas12, // 510 cublasHSSgemvStridedBatched
-	kz_none_cublas12, // 511 cublasHSSgemvStridedBatched_64
-	kz_none_cublas12, // 512 cublasTSSgemvBatched
-	kz_none_cublas12, // 513 cublasTSSgemvBatched_64
-	kz_none_cublas12, // 514 cublasTSSgemvStridedBatched
-	kz_none_cublas12, // 515 cublasTSSgemvStridedBatched_64
-	kz_none_cublas12, // 516 cublasTSTgemvBatched
-	kz_none_cublas12, // 517 cublasTSTgemvBatched_64
-	kz_none_cublas12, // 518 cublasTSTgemvStridedBatched
-	kz_none_cublas12, // 519 cublasTSTgemvStridedBatched_64
+	kz_lazy_cublas12, // 504 cublasHSHgemvBatched
+	kz_lazy_cublas12, // 505 cublasHSHgemvBatched_64
+	kz_lazy_cublas12, // 506 cublasHSHgemvStridedBatched
+	kz_lazy_cublas12, // 507 cublasHSHgemvStridedBatched_64
+	kz_lazy_cublas12, // 508 cublasHSSgemvBatched
+	kz_lazy_cublas12, // 509 cublasHSSgemvBatched_64
+	kz_lazy_cublas12, // 510 cublasHSSgemvStridedBatched
+	kz_lazy_cublas12, // 511 cublasHSSgemvStridedBatched_64
+	kz_lazy_cublas12, // 512 cublasTSSgemvBatched
+	kz_lazy_cublas12, // 513 cublasTSSgemvBatched_64
+	kz_lazy_cublas12, // 514 cublasTSSgemvStridedBatched
+	kz_lazy_cublas12, // 515 cublasTSSgemvStridedBatched_64
+	kz_lazy_cublas12, // 516 cublasTSTgemvBatched
+	kz_lazy_cublas12, // 517 cublasTSTgemvBatched_64
+	kz_lazy_cublas12, // 518 cublasTSTgemvStridedBatched
+	kz_lazy_cublas12, // 519 cublasTSTgemvStridedBatched_64
 	kz_lazy_cublas12, // 520 cublasSgemm_v2
 	kz_lazy_cublas12, // 521 cublasSgemm_v2_64
 	kz_lazy_cublas12, // 522 cublasDgemm_v2
 	kz_lazy_cublas12, // 523 cublasDgemm_v2_64
 	kz_lazy_cublas12, // 524 cublasCgemm_v2
 	kz_lazy_cublas12, // 525 cublasCgemm_v2_64
-	kz_none_cublas12, // 526 cublasCgemm3m
-	kz_none_cublas12, // 527 cublasCgemm3m_64
-	kz_none_cublas12, // 528 cublasCgemm3mEx
-	kz_none_cublas12, // 529 cublasCgemm3mEx_64
+	kz_lazy_cublas12, // 526 cublasCgemm3m
+	kz_lazy_cublas12, // 527 cublasCgemm3m_64
+	kz_lazy_cublas12, // 528 cublasCgemm3mEx
+	kz_lazy_cublas12, // 529 cublasCgemm3mEx_64
 	kz_lazy_cublas12, // 530 cublasZgemm_v2
 	kz_lazy_cublas12, // 531 cublasZgemm_v2_64
-	kz_none_cublas12, // 532 cublasZgemm3m
-	kz_none_cublas12, // 533 cublasZgemm3m_64
+	kz_lazy_cublas12, // 532 cublasZgemm3m
+	kz_lazy_cublas12, // 533 cublasZgemm3m_64
 	kz_lazy_cublas12, // 534 cublasSgemmEx
 	kz_lazy_cublas12, // 535 cublasSgemmEx_64
 	kz_lazy_cublas12, // 536 cublasGemmEx
 	kz_lazy_cublas12, // 537 cublasGemmEx_64
-	kz_none_cublas12, // 538 cublasCgemmEx
-	kz_none_cublas12, // 539 cublasCgemmEx_64
+	kz_lazy_cublas12, // 538 cublasCgemmEx
+	kz_lazy_cublas12, // 539 cublasCgemmEx_64
 	kz_lazy_cublas12, // 540 cublasSgemmBatched
 	kz_lazy_cublas12, // 541 cublasSgemmBatched_64
 	kz_lazy_cublas12, // 542 cublasDgemmBatched
 	kz_lazy_cublas12, // 543 cublasDgemmBatched_64
 	kz_lazy_cublas12, // 544 cublasCgemmBatched
 	kz_lazy_cublas12, // 545 cublasCgemmBatched_64
-	kz_none_cublas12, // 546 cublasCgemm3mBatched
-	kz_none_cublas12, // 547 cublasCgemm3mBatched_64
+	kz_lazy_cublas12, // 546 cublasCgemm3mBatched
+	kz_lazy_cublas12, // 547 cublasCgemm3mBatched_64
 	kz_lazy_cublas12, // 548 cublasZgemmBatched
 	kz_lazy_cublas12, // 549 cublasZgemmBatched_64
 	kz_lazy_cublas12, // 550 cublasSgemmStridedBatched
@@ -565,18 +565,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 553 cublasDgemmStridedBatched_64
 	kz_lazy_cublas12, // 554 cublasCgemmStridedBatched
 	kz_lazy_cublas12, // 555 cublasCgemmStridedBatched_64
-	kz_none_cublas12, // 556 cublasCgemm3mStridedBatched
-	kz_none_cublas12, // 557 cublasCgemm3mStridedBatched_64
+	kz_lazy_cublas12, // 556 cublasCgemm3mStridedBatched
+	kz_lazy_cublas12, // 557 cublasCgemm3mStridedBatched_64
 	kz_lazy_cublas12, // 558 cublasZgemmStridedBatched
 	kz_lazy_cublas12, // 559 cublasZgemmStridedBatched_64
 	kz_lazy_cublas12, // 560 cublasGemmBatchedEx
 	kz_lazy_cublas12, // 561 cublasGemmBatchedEx_64
 	kz_lazy_cublas12, // 562 cublasGemmStridedBatchedEx
 	kz_lazy_cublas12, // 563 cublasGemmStridedBatchedEx_64
-	kz_none_cublas12, // 564 cublasSgemmGroupedBatched
-	kz_none_cublas12, // 565 cublasSgemmGroupedBatched_64
-	kz_none_cublas12, // 566 cublasDgemmGroupedBatched
-	kz_none_cublas12, // 567 cublasDgemmGroupedBatched_64
+	kz_lazy_cublas12, // 564 cublasSgemmGroupedBatched
+	kz_lazy_cublas12, // 565 cublasSgemmGroupedBatched_64
+	kz_lazy_cublas12, // 566 cublasDgemmGroupedBatched
+	kz_lazy_cublas12, // 567 cublasDgemmGroupedBatched_64
 	kz_none_cublas12, // 568 cublasUint8gemmBias
 	kz_none_cublas12, // 569 cublasSgemm
 	kz_none_cublas12, // 570 cublasDgemm
@@ -596,18 +596,18 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_lazy_cublas12, // 584 cublasCsyrk_v2_64
 	kz_lazy_cublas12, // 585 cublasZsyrk_v2
 	kz_lazy_cublas12, // 586 cublasZsyrk_v2_64
-	kz_none_cublas12, // 587 cublasCsyrkEx
-	kz_none_cublas12, // 588 cublasCsyrkEx_64
-	kz_none_cublas12, // 589 cublasCsyrk3mEx
-	kz_none_cublas12, // 590 cublasCsyrk3mEx_64
+	kz_lazy_cublas12, // 587 cublasCsyrkEx
+	kz_lazy_cublas12, // 588 cublasCsyrkEx_64
+	kz_lazy_cublas12, // 589 cublasCsyrk3mEx
+	kz_lazy_cublas12, // 590 cublasCsyrk3mEx_64
 	kz_lazy_cublas12, // 591 cublasCherk_v2
 	kz_lazy_cublas12, // 592 cublasCherk_v2_64
 	kz_lazy_cublas12, // 593 cublasZherk_v2
 	kz_lazy_cublas12, // 594 cublasZherk_v2_64
-	kz_none_cublas12, // 595 cublasCherkEx
-	kz_none_cublas12, // 596 cublasCherkEx_64
-	kz_none_cublas12, // 597 cublasCherk3mEx
-	kz_none_cublas12, // 598 cublasCherk3mEx_64
+	kz_lazy_cublas12, // 595 cublasCherkEx
+	kz_lazy_cublas12, // 596 cublasCherkEx_64
+	kz_lazy_cublas12, // 597 cublasCherk3mEx
+	kz_lazy_cublas12, // 598 cublasCherk3mEx_64
 	kz_lazy_cublas12, // 599 cublasSsyr2k_v2
 	kz_lazy_cublas12, // 600 cublasSsyr2k_v2_64
 	kz_lazy_cublas12, // 601 cublasDsyr2k_v2
@@ -758,25 +758,25 @@ const uint8_t kz_kind_cublas12[] = {
 	0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,
-	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
-	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,0,0,
-	0,0,2,2,0,0,2,2,2,2,0,0,2,2,2,2,2,2,0,0,2,2,2,2,
-	2,2,2,2,0,0,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,2,2,2,2,0,0,0,0,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,

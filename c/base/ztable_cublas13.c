@@ -167,8 +167,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 155 cublasCaxpy_v2_64
 	kz_lazy_cublas13, // 156 cublasZaxpy_v2
 	kz_lazy_cublas13, // 157 cublasZaxpy_v2_64
-	kz_none_cublas13, // 158 cublasCopyEx
-	kz_none_cublas13, // 159 cublasCopyEx_64
+	kz_lazy_cublas13, // 158 cublasCopyEx
+	kz_lazy_cublas13, // 159 cublasCopyEx_64
 	kz_lazy_cublas13, // 160 cublasScopy_v2
 	kz_lazy_cublas13, // 161 cublasScopy_v2_64
 	kz_lazy_cublas13, // 162 cublasDcopy_v2
@@ -185,8 +185,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 173 cublasCswap_v2_64
 	kz_lazy_cublas13, // 174 cublasZswap_v2
 	kz_lazy_cublas13, // 175 cublasZswap_v2_64
-	kz_none_cublas13, // 176 cublasSwapEx
-	kz_none_cublas13, // 177 cublasSwapEx_64
+	kz_lazy_cublas13, // 176 cublasSwapEx
+	kz_lazy_cublas13, // 177 cublasSwapEx_64
 	kz_lazy_cublas13, // 178 cublasIsamax_v2
 	kz_lazy_cublas13, // 179 cublasIsamax_v2_64
 	kz_lazy_cublas13, // 180 cublasIdamax_v2
@@ -195,8 +195,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 183 cublasIcamax_v2_64
 	kz_lazy_cublas13, // 184 cublasIzamax_v2
 	kz_lazy_cublas13, // 185 cublasIzamax_v2_64
-	kz_none_cublas13, // 186 cublasIamaxEx
-	kz_none_cublas13, // 187 cublasIamaxEx_64
+	kz_lazy_cublas13, // 186 cublasIamaxEx
+	kz_lazy_cublas13, // 187 cublasIamaxEx_64
 	kz_lazy_cublas13, // 188 cublasIsamin_v2
 	kz_lazy_cublas13, // 189 cublasIsamin_v2_64
 	kz_lazy_cublas13, // 190 cublasIdamin_v2
@@ -205,10 +205,10 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 193 cublasIcamin_v2_64
 	kz_lazy_cublas13, // 194 cublasIzamin_v2
 	kz_lazy_cublas13, // 195 cublasIzamin_v2_64
-	kz_none_cublas13, // 196 cublasIaminEx
-	kz_none_cublas13, // 197 cublasIaminEx_64
-	kz_none_cublas13, // 198 cublasAsumEx
-	kz_none_cublas13, // 199 cublasAsumEx_64
+	kz_lazy_cublas13, // 196 cublasIaminEx
+	kz_lazy_cublas13, // 197 cublasIaminEx_64
+	kz_lazy_cublas13, // 198 cublasAsumEx
+	kz_lazy_cublas13, // 199 cublasAsumEx_64
 	kz_lazy_cublas13, // 200 cublasSasum_v2
 	kz_lazy_cublas13, // 201 cublasSasum_v2_64
 	kz_lazy_cublas13, // 202 cublasDasum_v2
@@ -229,22 +229,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 217 cublasZrot_v2_64
 	kz_lazy_cublas13, // 218 cublasZdrot_v2
 	kz_lazy_cublas13, // 219 cublasZdrot_v2_64
-	kz_none_cublas13, // 220 cublasRotEx
-	kz_none_cublas13, // 221 cublasRotEx_64
-	kz_none_cublas13, // 222 cublasSrotg_v2
-	kz_none_cublas13, // 223 cublasDrotg_v2
-	kz_none_cublas13, // 224 cublasCrotg_v2
-	kz_none_cublas13, // 225 cublasZrotg_v2
-	kz_none_cublas13, // 226 cublasRotgEx
-	kz_none_cublas13, // 227 cublasSrotm_v2
-	kz_none_cublas13, // 228 cublasSrotm_v2_64
-	kz_none_cublas13, // 229 cublasDrotm_v2
-	kz_none_cublas13, // 230 cublasDrotm_v2_64
-	kz_none_cublas13, // 231 cublasRotmEx
-	kz_none_cublas13, // 232 cublasRotmEx_64
-	kz_none_cublas13, // 233 cublasSrotmg_v2
-	kz_none_cublas13, // 234 cublasDrotmg_v2
-	kz_none_cublas13, // 235 cublasRotmgEx
+	kz_lazy_cublas13, // 220 cublasRotEx
+	kz_lazy_cublas13, // 221 cublasRotEx_64
+	kz_lazy_cublas13, // 222 cublasSrotg_v2
+	kz_lazy_cublas13, // 223 cublasDrotg_v2
+	kz_lazy_cublas13, // 224 cublasCrotg_v2
+	kz_lazy_cublas13, // 225 cublasZrotg_v2
+	kz_lazy_cublas13, // 226 cublasRotgEx
+	kz_lazy_cublas13, // 227 cublasSrotm_v2
+	kz_lazy_cublas13, // 228 cublasSrotm_v2_64
+	kz_lazy_cublas13, // 229 cublasDrotm_v2
+	kz_lazy_cublas13, // 230 cublasDrotm_v2_64
+	kz_lazy_cublas13, // 231 cublasRotmEx
+	kz_lazy_cublas13, // 232 cublasRotmEx_64
+	kz_lazy_cublas13, // 233 cublasSrotmg_v2
+	kz_lazy_cublas13, // 234 cublasDrotmg_v2
+	kz_lazy_cublas13, // 235 cublasRotmgEx
 	kz_none_cublas13, // 236 cublasSnrm2
 	kz_none_cublas13, // 237 cublasDnrm2
 	kz_none_cublas13, // 238 cublasScnrm2
@@ -307,14 +307,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 295 cublasCgemv_v2_64
 	kz_lazy_cublas13, // 296 cublasZgemv_v2
 	kz_lazy_cublas13, // 297 cublasZgemv_v2_64
-	kz_none_cublas13, // 298 cublasSgbmv_v2
-	kz_none_cublas13, // 299 cublasSgbmv_v2_64
-	kz_none_cublas13, // 300 cublasDgbmv_v2
-	kz_none_cublas13, // 301 cublasDgbmv_v2_64
-	kz_none_cublas13, // 302 cublasCgbmv_v2
-	kz_none_cublas13, // 303 cublasCgbmv_v2_64
-	kz_none_cublas13, // 304 cublasZgbmv_v2
-	kz_none_cublas13, // 305 cublasZgbmv_v2_64
+	kz_lazy_cublas13, // 298 cublasSgbmv_v2
+	kz_lazy_cublas13, // 299 cublasSgbmv_v2_64
+	kz_lazy_cublas13, // 300 cublasDgbmv_v2
+	kz_lazy_cublas13, // 301 cublasDgbmv_v2_64
+	kz_lazy_cublas13, // 302 cublasCgbmv_v2
+	kz_lazy_cublas13, // 303 cublasCgbmv_v2_64
+	kz_lazy_cublas13, // 304 cublasZgbmv_v2
+	kz_lazy_cublas13, // 305 cublasZgbmv_v2_64
 	kz_lazy_cublas13, // 306 cublasStrmv_v2
 	kz_lazy_cublas13, // 307 cublasStrmv_v2_64
 	kz_lazy_cublas13, // 308 cublasDtrmv_v2
@@ -323,22 +323,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 311 cublasCtrmv_v2_64
 	kz_lazy_cublas13, // 312 cublasZtrmv_v2
 	kz_lazy_cublas13, // 313 cublasZtrmv_v2_64
-	kz_none_cublas13, // 314 cublasStbmv_v2
-	kz_none_cublas13, // 315 cublasStbmv_v2_64
-	kz_none_cublas13, // 316 cublasDtbmv_v2
-	kz_none_cublas13, // 317 cublasDtbmv_v2_64
-	kz_none_cublas13, // 318 cublasCtbmv_v2
-	kz_none_cublas13, // 319 cublasCtbmv_v2_64
-	kz_none_cublas13, // 320 cublasZtbmv_v2
-	kz_none_cublas13, // 321 cublasZtbmv_v2_64
-	kz_none_cublas13, // 322 cublasStpmv_v2
-	kz_none_cublas13, // 323 cublasStpmv_v2_64
-	kz_none_cublas13, // 324 cublasDtpmv_v2
-	kz_none_cublas13, // 325 cublasDtpmv_v2_64
-	kz_none_cublas13, // 326 cublasCtpmv_v2
-	kz_none_cublas13, // 327 cublasCtpmv_v2_64
-	kz_none_cublas13, // 328 cublasZtpmv_v2
-	kz_none_cublas13, // 329 cublasZtpmv_v2_64
+	kz_lazy_cublas13, // 314 cublasStbmv_v2
+	kz_lazy_cublas13, // 315 cublasStbmv_v2_64
+	kz_lazy_cublas13, // 316 cublasDtbmv_v2
+	kz_lazy_cublas13, // 317 cublasDtbmv_v2_64
+	kz_lazy_cublas13, // 318 cublasCtbmv_v2
+	kz_lazy_cublas13, // 319 cublasCtbmv_v2_64
+	kz_lazy_cublas13, // 320 cublasZtbmv_v2
+	kz_lazy_cublas13, // 321 cublasZtbmv_v2_64
+	kz_lazy_cublas13, // 322 cublasStpmv_v2
+	kz_lazy_cublas13, // 323 cublasStpmv_v2_64
+	kz_lazy_cublas13, // 324 cublasDtpmv_v2
+	kz_lazy_cublas13, // 325 cublasDtpmv_v2_64
+	kz_lazy_cublas13, // 326 cublasCtpmv_v2
+	kz_lazy_cublas13, // 327 cublasCtpmv_v2_64
+	kz_lazy_cublas13, // 328 cublasZtpmv_v2
+	kz_lazy_cublas13, // 329 cublasZtpmv_v2_64
 	kz_lazy_cublas13, // 330 cublasStrsv_v2
 	kz_lazy_cublas13, // 331 cublasStrsv_v2_64
 	kz_lazy_cublas13, // 332 cublasDtrsv_v2
@@ -347,22 +347,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 335 cublasCtrsv_v2_64
 	kz_lazy_cublas13, // 336 cublasZtrsv_v2
 	kz_lazy_cublas13, // 337 cublasZtrsv_v2_64
-	kz_none_cublas13, // 338 cublasStpsv_v2
-	kz_none_cublas13, // 339 cublasStpsv_v2_64
-	kz_none_cublas13, // 340 cublasDtpsv_v2
-	kz_none_cublas13, // 341 cublasDtpsv_v2_64
-	kz_none_cublas13, // 342 cublasCtpsv_v2
-	kz_none_cublas13, // 343 cublasCtpsv_v2_64
-	kz_none_cublas13, // 344 cublasZtpsv_v2
-	kz_none_cublas13, // 345 cublasZtpsv_v2_64
-	kz_none_cublas13, // 346 cublasStbsv_v2
-	kz_none_cublas13, // 347 cublasStbsv_v2_64
-	kz_none_cublas13, // 348 cublasDtbsv_v2
-	kz_none_cublas13, // 349 cublasDtbsv_v2_64
-	kz_none_cublas13, // 350 cublasCtbsv_v2
-	kz_none_cublas13, // 351 cublasCtbsv_v2_64
-	kz_none_cublas13, // 352 cublasZtbsv_v2
-	kz_none_cublas13, // 353 cublasZtbsv_v2_64
+	kz_lazy_cublas13, // 338 cublasStpsv_v2
+	kz_lazy_cublas13, // 339 cublasStpsv_v2_64
+	kz_lazy_cublas13, // 340 cublasDtpsv_v2
+	kz_lazy_cublas13, // 341 cublasDtpsv_v2_64
+	kz_lazy_cublas13, // 342 cublasCtpsv_v2
+	kz_lazy_cublas13, // 343 cublasCtpsv_v2_64
+	kz_lazy_cublas13, // 344 cublasZtpsv_v2
+	kz_lazy_cublas13, // 345 cublasZtpsv_v2_64
+	kz_lazy_cublas13, // 346 cublasStbsv_v2
+	kz_lazy_cublas13, // 347 cublasStbsv_v2_64
+	kz_lazy_cublas13, // 348 cublasDtbsv_v2
+	kz_lazy_cublas13, // 349 cublasDtbsv_v2_64
+	kz_lazy_cublas13, // 350 cublasCtbsv_v2
+	kz_lazy_cublas13, // 351 cublasCtbsv_v2_64
+	kz_lazy_cublas13, // 352 cublasZtbsv_v2
+	kz_lazy_cublas13, // 353 cublasZtbsv_v2_64
 	kz_lazy_cublas13, // 354 cublasSsymv_v2
 	kz_lazy_cublas13, // 355 cublasSsymv_v2_64
 	kz_lazy_cublas13, // 356 cublasDsymv_v2
@@ -375,22 +375,22 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 363 cublasChemv_v2_64
 	kz_lazy_cublas13, // 364 cublasZhemv_v2
 	kz_lazy_cublas13, // 365 cublasZhemv_v2_64
-	kz_none_cublas13, // 366 cublasSsbmv_v2
-	kz_none_cublas13, // 367 cublasSsbmv_v2_64
-	kz_none_cublas13, // 368 cublasDsbmv_v2
-	kz_none_cublas13, // 369 cublasDsbmv_v2_64
-	kz_none_cublas13, // 370 cublasChbmv_v2
-	kz_none_cublas13, // 371 cublasChbmv_v2_64
-	kz_none_cublas13, // 372 cublasZhbmv_v2
-	kz_none_cublas13, // 373 cublasZhbmv_v2_64
-	kz_none_cublas13, // 374 cublasSspmv_v2
-	kz_none_cublas13, // 375 cublasSspmv_v2_64
-	kz_none_cublas13, // 376 cublasDspmv_v2
-	kz_none_cublas13, // 377 cublasDspmv_v2_64
-	kz_none_cublas13, // 378 cublasChpmv_v2
-	kz_none_cublas13, // 379 cublasChpmv_v2_64
-	kz_none_cublas13, // 380 cublasZhpmv_v2
-	kz_none_cublas13, // 381 cublasZhpmv_v2_64
+	kz_lazy_cublas13, // 366 cublasSsbmv_v2
+	kz_lazy_cublas13, // 367 cublasSsbmv_v2_64
+	kz_lazy_cublas13, // 368 cublasDsbmv_v2
+	kz_lazy_cublas13, // 369 cublasDsbmv_v2_64
+	kz_lazy_cublas13, // 370 cublasChbmv_v2
+	kz_lazy_cublas13, // 371 cublasChbmv_v2_64
+	kz_lazy_cublas13, // 372 cublasZhbmv_v2
+	kz_lazy_cublas13, // 373 cublasZhbmv_v2_64
+	kz_lazy_cublas13, // 374 cublasSspmv_v2
+	kz_lazy_cublas13, // 375 cublasSspmv_v2_64
+	kz_lazy_cublas13, // 376 cublasDspmv_v2
+	kz_lazy_cublas13, // 377 cublasDspmv_v2_64
+	kz_lazy_cublas13, // 378 cublasChpmv_v2
+	kz_lazy_cublas13, // 379 cublasChpmv_v2_64
+	kz_lazy_cublas13, // 380 cublasZhpmv_v2
+	kz_lazy_cublas13, // 381 cublasZhpmv_v2_64
 	kz_lazy_cublas13, // 382 cublasSger_v2
 	kz_lazy_cublas13, // 383 cublasSger_v2_64
 	kz_lazy_cublas13, // 384 cublasDger_v2
@@ -415,14 +415,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 403 cublasCher_v2_64
 	kz_lazy_cublas13, // 404 cublasZher_v2
 	kz_lazy_cublas13, // 405 cublasZher_v2_64
-	kz_none_cublas13, // 406 cublasSspr_v2
-	kz_none_cublas13, // 407 cublasSspr_v2_64
-	kz_none_cublas13, // 408 cublasDspr_v2
-	kz_none_cublas13, // 409 cublasDspr_v2_64
-	kz_none_cublas13, // 410 cublasChpr_v2
-	kz_none_cublas13, // 411 cublasChpr_v2_64
-	kz_none_cublas13, // 412 cublasZhpr_v2
-	kz_none_cublas13, // 413 cublasZhpr_v2_64
+	kz_lazy_cublas13, // 406 cublasSspr_v2
+	kz_lazy_cublas13, // 407 cublasSspr_v2_64
+	kz_lazy_cublas13, // 408 cublasDspr_v2
+	kz_lazy_cublas13, // 409 cublasDspr_v2_64
+	kz_lazy_cublas13, // 410 cublasChpr_v2
+	kz_lazy_cublas13, // 411 cublasChpr_v2_64
+	kz_lazy_cublas13, // 412 cublasZhpr_v2
+	kz_lazy_cublas13, // 413 cublasZhpr_v2_64
 	kz_lazy_cublas13, // 414 cublasSsyr2_v2
 	kz_lazy_cublas13, // 415 cublasSsyr2_v2_64
 	kz_lazy_cublas13, // 416 cublasDsyr2_v2
@@ -435,14 +435,14 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 423 cublasCher2_v2_64
 	kz_lazy_cublas13, // 424 cublasZher2_v2
 	kz_lazy_cublas13, // 425 cublasZher2_v2_64
-	kz_none_cublas13, // 426 cublasSspr2_v2
-	kz_none_cublas13, // 427 cublasSspr2_v2_64
-	kz_none_cublas13, // 428 cublasDspr2_v2
-	kz_none_cublas13, // 429 cublasDspr2_v2_64
-	kz_none_cublas13, // 430 cublasChpr2_v2
-	kz_none_cublas13, // 431 cublasChpr2_v2_64
-	kz_none_cublas13, // 432 cublasZhpr2_v2
-	kz_none_cublas13, // 433 cublasZhpr2_v2_64
+	kz_lazy_cublas13, // 426 cublasSspr2_v2
+	kz_lazy_cublas13, // 427 cublasSspr2_v2_64
+	kz_lazy_cublas13, // 428 cublasDspr2_v2
+	kz_lazy_cublas13, // 429 cublasDspr2_v2_64
+	kz_lazy_cublas13, // 430 cublasChpr2_v2
+	kz_lazy_cublas13, // 431 cublasChpr2_v2_64
+	kz_lazy_cublas13, // 432 cublasZhpr2_v2
+	kz_lazy_cublas13, // 433 cublasZhpr2_v2_64
 	kz_none_cublas13, // 434 cublasSgemv
 	kz_none_cublas13, // 435 cublasDgemv
 	kz_none_cublas13, // 436 cublasCgemv
@@ -525,50 +525,50 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 513 cublasCgemvStridedBatched_64
 	kz_lazy_cublas13, // 514 cublasZgemvStridedBatched
 	kz_lazy_cublas13, // 515 cublasZgemvStridedBatched_64
-	kz_none_cublas13, // 516 cublasHSHgemvBatched
-	kz_none_cublas13, // 517 cublasHSHgemvBatched_64
-	kz_none_cublas13, // 518 cublasHSHgemvStridedBatched
-	kz_none_cublas13, // 519 cublasHSHgemvStridedBatched_64
-	kz_none_cublas13, // 520 cublasHSSgemvBatched
-	kz_none_cublas13, // 521 cublasHSSgemvBatched_64
-	kz_none_cublas13, // 522 cublasHSSgemvStridedBatched
-	kz_none_cublas13, // 523 cublasHSSgemvStridedBatched_64
-	kz_none_cublas13, // 524 cublasTSSgemvBatched
-	kz_none_cublas13, // 525 cublasTSSgemvBatched_64
-	kz_none_cublas13, // 526 cublasTSSgemvStridedBatched
-	kz_none_cublas13, // 527 cublasTSSgemvStridedBatched_64
-	kz_none_cublas13, // 528 cublasTSTgemvBatched
-	kz_none_cublas13, // 529 cublasTSTgemvBatched_64
-	kz_none_cublas13, // 530 cublasTSTgemvStridedBatched
-	kz_none_cublas13, // 531 cublasTSTgemvStridedBatched_64
+	kz_lazy_cublas13, // 516 cublasHSHgemvBatched
+	kz_lazy_cublas13, // 517 cublasHSHgemvBatched_64
+	kz_lazy_cublas13, // 518 cublasHSHgemvStridedBatched
+	kz_lazy_cublas13, // 519 cublasHSHgemvStridedBatched_64
+	kz_lazy_cublas13, // 520 cublasHSSgemvBatched
+	kz_lazy_cublas13, // 521 cublasHSSgemvBatched_64
+	kz_lazy_cublas13, // 522 cublasHSSgemvStridedBatched
+	kz_lazy_cublas13, // 523 cublasHSSgemvStridedBatched_64
+	kz_lazy_cublas13, // 524 cublasTSSgemvBatched
+	kz_lazy_cublas13, // 525 cublasTSSgemvBatched_64
+	kz_lazy_cublas13, // 526 cublasTSSgemvStridedBatched
+	kz_lazy_cublas13, // 527 cublasTSSgemvStridedBatched_64
+	kz_lazy_cublas13, // 528 cublasTSTgemvBatched
+	kz_lazy_cublas13, // 529 cublasTSTgemvBatched_64
+	kz_lazy_cublas13, // 530 cublasTSTgemvStridedBatched
+	kz_lazy_cublas13, // 531 cublasTSTgemvStridedBatched_64
 	kz_lazy_cublas13, // 532 cublasSgemm_v2
 	kz_lazy_cublas13, // 533 cublasSgemm_v2_64
 	kz_lazy_cublas13, // 534 cublasDgemm_v2
 	kz_lazy_cublas13, // 535 cublasDgemm_v2_64
 	kz_lazy_cublas13, // 536 cublasCgemm_v2
 	kz_lazy_cublas13, // 537 cublasCgemm_v2_64
-	kz_none_cublas13, // 538 cublasCgemm3m
-	kz_none_cublas13, // 539 cublasCgemm3m_64
-	kz_none_cublas13, // 540 cublasCgemm3mEx
-	kz_none_cublas13, // 541 cublasCgemm3mEx_64
+	kz_lazy_cublas13, // 538 cublasCgemm3m
+	kz_lazy_cublas13, // 539 cublasCgemm3m_64
+	kz_lazy_cublas13, // 540 cublasCgemm3mEx
+	kz_lazy_cublas13, // 541 cublasCgemm3mEx_64
 	kz_lazy_cublas13, // 542 cublasZgemm_v2
 	kz_lazy_cublas13, // 543 cublasZgemm_v2_64
-	kz_none_cublas13, // 544 cublasZgemm3m
-	kz_none_cublas13, // 545 cublasZgemm3m_64
+	kz_lazy_cublas13, // 544 cublasZgemm3m
+	kz_lazy_cublas13, // 545 cublasZgemm3m_64
 	kz_lazy_cublas13, // 546 cublasSgemmEx
 	kz_lazy_cublas13, // 547 cublasSgemmEx_64
 	kz_lazy_cublas13, // 548 cublasGemmEx
 	kz_lazy_cublas13, // 549 cublasGemmEx_64
-	kz_none_cublas13, // 550 cublasCgemmEx
-	kz_none_cublas13, // 551 cublasCgemmEx_64
+	kz_lazy_cublas13, // 550 cublasCgemmEx
+	kz_lazy_cublas13, // 551 cublasCgemmEx_64
 	kz_lazy_cublas13, // 552 cublasSgemmBatched
 	kz_lazy_cublas13, // 553 cublasSgemmBatched_64
 	kz_lazy_cublas13, // 554 cublasDgemmBatched
 	kz_lazy_cublas13, // 555 cublasDgemmBatched_64
 	kz_lazy_cublas13, // 556 cublasCgemmBatched
 	kz_lazy_cublas13, // 557 cublasCgemmBatched_64
-	kz_none_cublas13, // 558 cublasCgemm3mBatched
-	kz_none_cublas13, // 559 cublasCgemm3mBatched_64
+	kz_lazy_cublas13, // 558 cublasCgemm3mBatched
+	kz_lazy_cublas13, // 559 cublasCgemm3mBatched_64
 	kz_lazy_cublas13, // 560 cublasZgemmBatched
 	kz_lazy_cublas13, // 561 cublasZgemmBatched_64
 	kz_lazy_cublas13, // 562 cublasSgemmStridedBatched
@@ -577,20 +577,20 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 565 cublasDgemmStridedBatched_64
 	kz_lazy_cublas13, // 566 cublasCgemmStridedBatched
 	kz_lazy_cublas13, // 567 cublasCgemmStridedBatched_64
-	kz_none_cublas13, // 568 cublasCgemm3mStridedBatched
-	kz_none_cublas13, // 569 cublasCgemm3mStridedBatched_64
+	kz_lazy_cublas13, // 568 cublasCgemm3mStridedBatched
+	kz_lazy_cublas13, // 569 cublasCgemm3mStridedBatched_64
 	kz_lazy_cublas13, // 570 cublasZgemmStridedBatched
 	kz_lazy_cublas13, // 571 cublasZgemmStridedBatched_64
 	kz_lazy_cublas13, // 572 cublasGemmBatchedEx
 	kz_lazy_cublas13, // 573 cublasGemmBatchedEx_64
 	kz_lazy_cublas13, // 574 cublasGemmStridedBatchedEx
 	kz_lazy_cublas13, // 575 cublasGemmStridedBatchedEx_64
-	kz_none_cublas13, // 576 cublasSgemmGroupedBatched
-	kz_none_cublas13, // 577 cublasSgemmGroupedBatched_64
-	kz_none_cublas13, // 578 cublasDgemmGroupedBatched
-	kz_none_cublas13, // 579 cublasDgemmGroupedBatched_64
-	kz_none_cublas13, // 580 cublasGemmGroupedBatchedEx
-	kz_none_cublas13, // 581 cublasGemmGroupedBatchedEx_64
+	kz_lazy_cublas13, // 576 cublasSgemmGroupedBatched
+	kz_lazy_cublas13, // 577 cublasSgemmGroupedBatched_64
+	kz_lazy_cublas13, // 578 cublasDgemmGroupedBatched
+	kz_lazy_cublas13, // 579 cublasDgemmGroupedBatched_64
+	kz_lazy_cublas13, // 580 cublasGemmGroupedBatchedEx
+	kz_lazy_cublas13, // 581 cublasGemmGroupedBatchedEx_64
 	kz_none_cublas13, // 582 cublasUint8gemmBias
 	kz_none_cublas13, // 583 cublasSgemm
 	kz_none_cublas13, // 584 cublasDgemm
@@ -610,18 +610,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 598 cublasCsyrk_v2_64
 	kz_lazy_cublas13, // 599 cublasZsyrk_v2
 	kz_lazy_cublas13, // 600 cublasZsyrk_v2_64
-	kz_none_cublas13, // 601 cublasCsyrkEx
-	kz_none_cublas13, // 602 cublasCsyrkEx_64
-	kz_none_cublas13, // 603 cublasCsyrk3mEx
-	kz_none_cublas13, // 604 cublasCsyrk3mEx_64
+	kz_lazy_cublas13, // 601 cublasCsyrkEx
+	kz_lazy_cublas13, // 602 cublasCsyrkEx_64
+	kz_lazy_cublas13, // 603 cublasCsyrk3mEx
+	kz_lazy_cublas13, // 604 cublasCsyrk3mEx_64
 	kz_lazy_cublas13, // 605 cublasCherk_v2
 	kz_lazy_cublas13, // 606 cublasCherk_v2_64
 	kz_lazy_cublas13, // 607 cublasZherk_v2
 	kz_lazy_cublas13, // 608 cublasZherk_v2_64
-	kz_none_cublas13, // 609 cublasCherkEx
-	kz_none_cublas13, // 610 cublasCherkEx_64
-	kz_none_cublas13, // 611 cublasCherk3mEx
-	kz_none_cublas13, // 612 cublasCherk3mEx_64
+	kz_lazy_cublas13, // 609 cublasCherkEx
+	kz_lazy_cublas13, // 610 cublasCherkEx_64
+	kz_lazy_cublas13, // 611 cublasCherk3mEx
+	kz_lazy_cublas13, // 612 cublasCherk3mEx_64
 	kz_lazy_cublas13, // 613 cublasSsyr2k_v2
 	kz_lazy_cublas13, // 614 cublasSsyr2k_v2_64
 	kz_lazy_cublas13, // 615 cublasDsyr2k_v2
@@ -774,26 +774,26 @@ const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,0,0,0,1,1,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,
-	2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,2,2,2,2,
-	2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
-	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
-	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,
-	2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,0,0,
-	0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,
-	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+	0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,
-	2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,0,2,2,2,2,2,2,0,0,0,0,2,2,0,0,2,2,2,2,0,0,
-	2,2,2,2,2,2,0,0,2,2,2,2,2,2,2,2,0,0,2,2,2,2,2,2,
-	0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
-	2,0,0,0,0,2,2,2,2,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

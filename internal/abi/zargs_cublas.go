@@ -913,6 +913,32 @@ type CublasZaxpy_v2_64 struct {
 	Incy   uint64
 }
 
+type CublasCopyEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	XType  uint32
+	Incx   uint32
+	Y      uint64
+	YType  uint32
+	Incy   uint32
+}
+
+type CublasCopyEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	XType  uint32
+	Incx   uint64
+	Y      uint64
+	YType  uint32
+	Incy   uint64
+}
+
 type CublasScopy_v2 struct {
 	_ structs.HostLayout
 
@@ -1089,6 +1115,32 @@ type CublasZswap_v2_64 struct {
 	Incy   uint64
 }
 
+type CublasSwapEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	XType  uint32
+	Incx   uint32
+	Y      uint64
+	YType  uint32
+	Incy   uint32
+}
+
+type CublasSwapEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	XType  uint32
+	Incx   uint64
+	Y      uint64
+	YType  uint32
+	Incy   uint64
+}
+
 type CublasIsamax_v2 struct {
 	_ structs.HostLayout
 
@@ -1165,6 +1217,28 @@ type CublasIzamax_v2_64 struct {
 	Handle uint64
 	N      uint64
 	X      uint64
+	Incx   uint64
+	Result uint64
+}
+
+type CublasIamaxEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	XType  uint32
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIamaxEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	XType  uint32
 	Incx   uint64
 	Result uint64
 }
@@ -1247,6 +1321,54 @@ type CublasIzamin_v2_64 struct {
 	X      uint64
 	Incx   uint64
 	Result uint64
+}
+
+type CublasIaminEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	XType  uint32
+	Incx   uint32
+	Result uint64
+}
+
+type CublasIaminEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	XType  uint32
+	Incx   uint64
+	Result uint64
+}
+
+type CublasAsumEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Result        uint64
+	ResultType    uint32
+	Executiontype uint32
+}
+
+type CublasAsumEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Result        uint64
+	ResultType    uint32
+	Executiontype uint32
 }
 
 type CublasSasum_v2 struct {
@@ -1485,6 +1607,212 @@ type CublasZdrot_v2_64 struct {
 	S      uint64
 }
 
+type CublasRotEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Y             uint64
+	YType         uint32
+	Incy          uint32
+	C             uint64
+	S             uint64
+	CsType        uint32
+	Executiontype uint32
+}
+
+type CublasRotEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Y             uint64
+	YType         uint32
+	Incy          uint64
+	C             uint64
+	S             uint64
+	CsType        uint32
+	Executiontype uint32
+}
+
+type CublasSrotg_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Av     uint64
+	Bv     uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasDrotg_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Av     uint64
+	Bv     uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasCrotg_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Av     uint64
+	Bv     uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasZrotg_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Av     uint64
+	Bv     uint64
+	C      uint64
+	S      uint64
+}
+
+type CublasRotgEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	Av            uint64
+	Bv            uint64
+	AbType        uint32
+	C             uint64
+	S             uint64
+	CsType        uint32
+	Executiontype uint32
+}
+
+type CublasSrotm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Param  uint64
+}
+
+type CublasSrotm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Param  uint64
+}
+
+type CublasDrotm_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint32
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	Param  uint64
+}
+
+type CublasDrotm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	N      uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	Param  uint64
+}
+
+type CublasRotmEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint32
+	X             uint64
+	XType         uint32
+	Incx          uint32
+	Y             uint64
+	YType         uint32
+	Incy          uint32
+	Param         uint64
+	ParamType     uint32
+	Executiontype uint32
+}
+
+type CublasRotmEx_64 struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	N             uint64
+	X             uint64
+	XType         uint32
+	Incx          uint64
+	Y             uint64
+	YType         uint32
+	Incy          uint64
+	Param         uint64
+	ParamType     uint32
+	Executiontype uint32
+}
+
+type CublasSrotmg_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	D1     uint64
+	D2     uint64
+	X1     uint64
+	Y1     uint64
+	Param  uint64
+}
+
+type CublasDrotmg_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	D1     uint64
+	D2     uint64
+	X1     uint64
+	Y1     uint64
+	Param  uint64
+}
+
+type CublasRotmgEx struct {
+	_ structs.HostLayout
+
+	Handle        uint64
+	D1            uint64
+	D1Type        uint32
+	D2            uint64
+	D2Type        uint32
+	X1            uint64
+	X1Type        uint32
+	Y1            uint64
+	Y1Type        uint32
+	Param         uint64
+	ParamType     uint32
+	Executiontype uint32
+}
+
 type CublasSgemv_v2 struct {
 	_ structs.HostLayout
 
@@ -1621,6 +1949,158 @@ type CublasZgemv_v2_64 struct {
 	Incy   uint64
 }
 
+type CublasSgbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Kl     uint32
+	Ku     uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSgbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Kl     uint64
+	Ku     uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDgbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Kl     uint32
+	Ku     uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDgbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Kl     uint64
+	Ku     uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasCgbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Kl     uint32
+	Ku     uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasCgbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Kl     uint64
+	Ku     uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZgbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint32
+	N      uint32
+	Kl     uint32
+	Ku     uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZgbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Trans  uint32
+	M      uint64
+	N      uint64
+	Kl     uint64
+	Ku     uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
 type CublasStrmv_v2 struct {
 	_ structs.HostLayout
 
@@ -1733,6 +2213,230 @@ type CublasZtrmv_v2_64 struct {
 	Incx   uint64
 }
 
+type CublasStbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasStbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDtbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDtbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCtbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCtbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZtbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZtbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasStpmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasStpmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDtpmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDtpmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCtpmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCtpmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZtpmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZtpmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
 type CublasStrsv_v2 struct {
 	_ structs.HostLayout
 
@@ -1839,6 +2543,230 @@ type CublasZtrsv_v2_64 struct {
 	Trans  uint32
 	Diag   uint32
 	N      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasStpsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasStpsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDtpsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDtpsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCtpsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCtpsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZtpsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	AP     uint64
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZtpsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasStbsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasStbsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasDtbsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasDtbsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasCtbsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasCtbsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+}
+
+type CublasZtbsv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint32
+	K      uint32
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+}
+
+type CublasZtbsv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	Diag   uint32
+	N      uint64
+	K      uint64
 	A      uint64
 	Lda    uint64
 	X      uint64
@@ -2030,6 +2958,262 @@ type CublasZhemv_v2_64 struct {
 	Alpha  uint64
 	A      uint64
 	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasSsbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSsbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDsbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDsbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasChbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasChbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZhbmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZhbmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasSspmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasSspmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasDspmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasDspmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasChpmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasChpmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint64
+	Beta   uint64
+	Y      uint64
+	Incy   uint64
+}
+
+type CublasZhpmv_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	AP     uint64
+	X      uint64
+	Incx   uint32
+	Beta   uint64
+	Y      uint64
+	Incy   uint32
+}
+
+type CublasZhpmv_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	AP     uint64
 	X      uint64
 	Incx   uint64
 	Beta   uint64
@@ -2373,6 +3557,102 @@ type CublasZher_v2_64 struct {
 	Lda    uint64
 }
 
+type CublasSspr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	AP     uint64
+}
+
+type CublasSspr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	AP     uint64
+}
+
+type CublasDspr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	AP     uint64
+}
+
+type CublasDspr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	AP     uint64
+}
+
+type CublasChpr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	AP     uint64
+}
+
+type CublasChpr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	AP     uint64
+}
+
+type CublasZhpr_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	AP     uint64
+}
+
+type CublasZhpr_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	AP     uint64
+}
+
 type CublasSsyr2_v2 struct {
 	_ structs.HostLayout
 
@@ -2551,6 +3831,118 @@ type CublasZher2_v2_64 struct {
 	Incy   uint64
 	A      uint64
 	Lda    uint64
+}
+
+type CublasSspr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	AP     uint64
+}
+
+type CublasSspr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	AP     uint64
+}
+
+type CublasDspr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	AP     uint64
+}
+
+type CublasDspr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	AP     uint64
+}
+
+type CublasChpr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	AP     uint64
+}
+
+type CublasChpr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	AP     uint64
+}
+
+type CublasZhpr2_v2 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint32
+	Alpha  uint64
+	X      uint64
+	Incx   uint32
+	Y      uint64
+	Incy   uint32
+	AP     uint64
+}
+
+type CublasZhpr2_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	N      uint64
+	Alpha  uint64
+	X      uint64
+	Incx   uint64
+	Y      uint64
+	Incy   uint64
+	AP     uint64
 }
 
 type CublasSgemvBatched struct {
@@ -2865,6 +4257,318 @@ type CublasZgemvStridedBatched_64 struct {
 	BatchCount uint64
 }
 
+type CublasHSHgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasHSHgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasHSHgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasHSHgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
+type CublasHSSgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasHSSgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasHSSgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasHSSgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
+type CublasTSSgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasTSSgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasTSSgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasTSSgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
+type CublasTSTgemvBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Xarray     uint64
+	Incx       uint32
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint32
+	BatchCount uint32
+}
+
+type CublasTSTgemvBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Xarray     uint64
+	Incx       uint64
+	Beta       uint64
+	Yarray     uint64
+	Incy       uint64
+	BatchCount uint64
+}
+
+type CublasTSTgemvStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint32
+	N          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	X          uint64
+	Incx       uint32
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint32
+	Stridey    uint64
+	BatchCount uint32
+}
+
+type CublasTSTgemvStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Trans      uint32
+	M          uint64
+	N          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	X          uint64
+	Incx       uint64
+	Stridex    uint64
+	Beta       uint64
+	Y          uint64
+	Incy       uint64
+	Stridey    uint64
+	BatchCount uint64
+}
+
 type CublasSgemm_v2 struct {
 	_ structs.HostLayout
 
@@ -2979,6 +4683,88 @@ type CublasCgemm_v2_64 struct {
 	Ldc    uint64
 }
 
+type CublasCgemm3m struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasCgemm3m_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasCgemm3mEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint32
+	B      uint64
+	Btype  uint32
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint32
+}
+
+type CublasCgemm3mEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint64
+	B      uint64
+	Btype  uint32
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint64
+}
+
 type CublasZgemm_v2 struct {
 	_ structs.HostLayout
 
@@ -2999,6 +4785,44 @@ type CublasZgemm_v2 struct {
 }
 
 type CublasZgemm_v2_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Lda    uint64
+	B      uint64
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ldc    uint64
+}
+
+type CublasZgemm3m struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Lda    uint32
+	B      uint64
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ldc    uint32
+}
+
+type CublasZgemm3m_64 struct {
 	_ structs.HostLayout
 
 	Handle uint64
@@ -3109,6 +4933,50 @@ type CublasGemmEx_64 struct {
 	Algo        uint32
 }
 
+type CublasCgemmEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint32
+	B      uint64
+	Btype  uint32
+	Ldb    uint32
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint32
+}
+
+type CublasCgemmEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Transa uint32
+	Transb uint32
+	M      uint64
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint64
+	B      uint64
+	Btype  uint32
+	Ldb    uint64
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint64
+}
+
 type CublasSgemmBatched struct {
 	_ structs.HostLayout
 
@@ -3210,6 +5078,46 @@ type CublasCgemmBatched struct {
 }
 
 type CublasCgemmBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Transa     uint32
+	Transb     uint32
+	M          uint64
+	N          uint64
+	K          uint64
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint64
+	Barray     uint64
+	Ldb        uint64
+	Beta       uint64
+	Carray     uint64
+	Ldc        uint64
+	BatchCount uint64
+}
+
+type CublasCgemm3mBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Transa     uint32
+	Transb     uint32
+	M          uint32
+	N          uint32
+	K          uint32
+	Alpha      uint64
+	Aarray     uint64
+	Lda        uint32
+	Barray     uint64
+	Ldb        uint32
+	Beta       uint64
+	Carray     uint64
+	Ldc        uint32
+	BatchCount uint32
+}
+
+type CublasCgemm3mBatched_64 struct {
 	_ structs.HostLayout
 
 	Handle     uint64
@@ -3407,6 +5315,52 @@ type CublasCgemmStridedBatched_64 struct {
 	BatchCount uint64
 }
 
+type CublasCgemm3mStridedBatched struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Transa     uint32
+	Transb     uint32
+	M          uint32
+	N          uint32
+	K          uint32
+	Alpha      uint64
+	A          uint64
+	Lda        uint32
+	StrideA    uint64
+	B          uint64
+	Ldb        uint32
+	StrideB    uint64
+	Beta       uint64
+	C          uint64
+	Ldc        uint32
+	StrideC    uint64
+	BatchCount uint32
+}
+
+type CublasCgemm3mStridedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle     uint64
+	Transa     uint32
+	Transb     uint32
+	M          uint64
+	N          uint64
+	K          uint64
+	Alpha      uint64
+	A          uint64
+	Lda        uint64
+	StrideA    uint64
+	B          uint64
+	Ldb        uint64
+	StrideB    uint64
+	Beta       uint64
+	C          uint64
+	Ldc        uint64
+	StrideC    uint64
+	BatchCount uint64
+}
+
 type CublasZgemmStridedBatched struct {
 	_ structs.HostLayout
 
@@ -3557,6 +5511,140 @@ type CublasGemmStridedBatchedEx_64 struct {
 	BatchCount  uint64
 	ComputeType uint32
 	Algo        uint32
+}
+
+type CublasSgemmGroupedBatched struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Transa_array uint64
+	Transb_array uint64
+	M_array      uint64
+	N_array      uint64
+	K_array      uint64
+	Alpha_array  uint64
+	Aarray       uint64
+	Lda_array    uint64
+	Barray       uint64
+	Ldb_array    uint64
+	Beta_array   uint64
+	Carray       uint64
+	Ldc_array    uint64
+	Group_count  uint32
+	Group_size   uint64
+}
+
+type CublasSgemmGroupedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Transa_array uint64
+	Transb_array uint64
+	M_array      uint64
+	N_array      uint64
+	K_array      uint64
+	Alpha_array  uint64
+	Aarray       uint64
+	Lda_array    uint64
+	Barray       uint64
+	Ldb_array    uint64
+	Beta_array   uint64
+	Carray       uint64
+	Ldc_array    uint64
+	Group_count  uint64
+	Group_size   uint64
+}
+
+type CublasDgemmGroupedBatched struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Transa_array uint64
+	Transb_array uint64
+	M_array      uint64
+	N_array      uint64
+	K_array      uint64
+	Alpha_array  uint64
+	Aarray       uint64
+	Lda_array    uint64
+	Barray       uint64
+	Ldb_array    uint64
+	Beta_array   uint64
+	Carray       uint64
+	Ldc_array    uint64
+	Group_count  uint32
+	Group_size   uint64
+}
+
+type CublasDgemmGroupedBatched_64 struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Transa_array uint64
+	Transb_array uint64
+	M_array      uint64
+	N_array      uint64
+	K_array      uint64
+	Alpha_array  uint64
+	Aarray       uint64
+	Lda_array    uint64
+	Barray       uint64
+	Ldb_array    uint64
+	Beta_array   uint64
+	Carray       uint64
+	Ldc_array    uint64
+	Group_count  uint64
+	Group_size   uint64
+}
+
+type CublasGemmGroupedBatchedEx struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Transa_array uint64
+	Transb_array uint64
+	M_array      uint64
+	N_array      uint64
+	K_array      uint64
+	Alpha_array  uint64
+	Aarray       uint64
+	Atype        uint32
+	Lda_array    uint64
+	Barray       uint64
+	Btype        uint32
+	Ldb_array    uint64
+	Beta_array   uint64
+	Carray       uint64
+	Ctype        uint32
+	Ldc_array    uint64
+	Group_count  uint32
+	Group_size   uint64
+	ComputeType  uint32
+}
+
+type CublasGemmGroupedBatchedEx_64 struct {
+	_ structs.HostLayout
+
+	Handle       uint64
+	Transa_array uint64
+	Transb_array uint64
+	M_array      uint64
+	N_array      uint64
+	K_array      uint64
+	Alpha_array  uint64
+	Aarray       uint64
+	Atype        uint32
+	Lda_array    uint64
+	Barray       uint64
+	Btype        uint32
+	Ldb_array    uint64
+	Beta_array   uint64
+	Carray       uint64
+	Ctype        uint32
+	Ldc_array    uint64
+	Group_count  uint64
+	Group_size   uint64
+	ComputeType  uint32
 }
 
 type CublasHgemm struct {
@@ -3811,6 +5899,78 @@ type CublasZsyrk_v2_64 struct {
 	Ldc    uint64
 }
 
+type CublasCsyrkEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint32
+}
+
+type CublasCsyrkEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint64
+}
+
+type CublasCsyrk3mEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint32
+}
+
+type CublasCsyrk3mEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint64
+}
+
 type CublasCherk_v2 struct {
 	_ structs.HostLayout
 
@@ -3872,6 +6032,78 @@ type CublasZherk_v2_64 struct {
 	Lda    uint64
 	Beta   uint64
 	C      uint64
+	Ldc    uint64
+}
+
+type CublasCherkEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint32
+}
+
+type CublasCherkEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint64
+}
+
+type CublasCherk3mEx struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint32
+	K      uint32
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint32
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
+	Ldc    uint32
+}
+
+type CublasCherk3mEx_64 struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Uplo   uint32
+	Trans  uint32
+	N      uint64
+	K      uint64
+	Alpha  uint64
+	A      uint64
+	Atype  uint32
+	Lda    uint64
+	Beta   uint64
+	C      uint64
+	Ctype  uint32
 	Ldc    uint64
 }
 

@@ -1200,6 +1200,24 @@ func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasCopyEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCopyEx)(args)
+	err := (*cublas.Thread)(thread).CopyEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCopyEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCopyEx_64)(args)
+	err := (*cublas.Thread)(thread).CopyEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasScopy_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -1472,6 +1490,24 @@ func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasSwapEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSwapEx)(args)
+	err := (*cublas.Thread)(thread).SwapEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSwapEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSwapEx_64)(args)
+	err := (*cublas.Thread)(thread).SwapEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIsamax_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -1576,6 +1612,24 @@ func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasIamaxEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIamaxEx)(args)
+	err := (*cublas.Thread)(thread).IamaxEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIamaxEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIamaxEx_64)(args)
+	err := (*cublas.Thread)(thread).IamaxEx64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIsamin_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -1674,6 +1728,42 @@ func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
 func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasIzamin_v2_64)(args)
 	err := (*cublas.Thread)(thread).Izamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIaminEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIaminEx)(args)
+	err := (*cublas.Thread)(thread).IaminEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasIaminEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasIaminEx_64)(args)
+	err := (*cublas.Thread)(thread).IaminEx64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasAsumEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasAsumEx)(args)
+	err := (*cublas.Thread)(thread).AsumEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasAsumEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasAsumEx_64)(args)
+	err := (*cublas.Thread)(thread).AsumEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -2020,6 +2110,246 @@ func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasRotEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasRotEx)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasRotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S), uint64(a.CsType), uint64(a.Executiontype)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).RotEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasRotEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasRotEx_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasRotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.C), uint64(a.S), uint64(a.CsType), uint64(a.Executiontype)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).RotEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSrotg_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSrotg_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Srotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDrotg_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDrotg_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Drotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCrotg_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCrotg_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Crotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZrotg_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZrotg_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zrotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasRotgEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasRotgEx)(args)
+	err := (*cublas.Thread)(thread).RotgEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), rt.CudaDataType(a.AbType), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSrotm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSrotm_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotm_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Param)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Srotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSrotm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSrotm_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotm_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Param)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Srotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDrotm_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDrotm_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotm_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Param)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Drotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDrotm_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDrotm_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotm_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Param)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Drotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasRotmEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasRotmEx)(args)
+	err := (*cublas.Thread)(thread).RotmEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasRotmEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasRotmEx_64)(args)
+	err := (*cublas.Thread)(thread).RotmEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSrotmg_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSrotmg_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotmg_v2", uint64(a.Handle), uint64(a.D1), uint64(a.D2), uint64(a.X1), uint64(a.Y1), uint64(a.Param)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Srotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDrotmg_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDrotmg_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotmg_v2", uint64(a.Handle), uint64(a.D1), uint64(a.D2), uint64(a.X1), uint64(a.Y1), uint64(a.Param)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Drotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasRotmgEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasRotmgEx)(args)
+	err := (*cublas.Thread)(thread).RotmgEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), rt.CudaDataType(a.D1Type), hostmem.Ptr(a.D2), rt.CudaDataType(a.D2Type), hostmem.Ptr(a.X1), rt.CudaDataType(a.X1Type), hostmem.Ptr(a.Y1), rt.CudaDataType(a.Y1Type), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemv_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -2150,6 +2480,142 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Cgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Cgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -2292,6 +2758,278 @@ func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasStbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStpmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStpmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStpmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStpmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtpmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtpmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtpmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtpmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtpmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtpmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtpmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtpmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtpmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtpmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtpmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtpmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasStrsv_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -2422,6 +3160,278 @@ func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStpsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStpsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStpsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStpsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtpsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtpsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtpsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtpsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtpsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtpsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtpsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtpsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtpsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtpsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtpsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtpsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStbsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStbsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasStbsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasStbsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasStbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Stbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtbsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtbsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDtbsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDtbsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dtbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtbsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtbsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCtbsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCtbsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ctbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtbsv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtbsv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZtbsv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZtbsv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ztbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -2626,6 +3636,278 @@ func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ssbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSsbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSsbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Ssbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dsbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDsbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDsbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dsbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhbmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhbmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhbmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhbmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSspmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSspmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSspmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSspmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDspmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDspmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDspmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDspmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChpmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChpmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChpmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChpmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhpmv_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhpmv_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhpmv_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhpmv_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -3040,6 +4322,142 @@ func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasSspr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSspr_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSspr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSspr_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDspr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDspr_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDspr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDspr_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChpr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChpr_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChpr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChpr_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhpr_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhpr_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhpr_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhpr_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSsyr2_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -3238,6 +4656,142 @@ func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSspr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSspr2_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSspr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSspr2_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Sspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDspr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDspr2_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDspr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDspr2_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Dspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChpr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChpr2_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasChpr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasChpr2_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Chpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhpr2_v2(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhpr2_v2)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZhpr2_v2_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZhpr2_v2_64)(args)
+	if (*cublas.Thread)(thread).Elsewhere() {
+		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
+			if err != nil {
+				return blasCode(err)
+			}
+			return 0
+		}
+	}
+	err := (*cublas.Thread)(thread).Zhpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -3516,6 +5070,150 @@ func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasHSHgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSHgemvBatched)(args)
+	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSHgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSHgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSHgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSHgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSHgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSHgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSSgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSSgemvBatched)(args)
+	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSSgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSSgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasHSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasHSSgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSSgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSSgemvBatched)(args)
+	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSSgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSSgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSSgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSTgemvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSTgemvBatched)(args)
+	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSTgemvBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSTgemvBatched_64)(args)
+	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSTgemvStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSTgemvStridedBatched)(args)
+	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasTSTgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasTSTgemvStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSgemm_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -3618,6 +5316,42 @@ func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasCgemm3m(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3m)(args)
+	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemm3m_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3m_64)(args)
+	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemm3mEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3mEx)(args)
+	err := (*cublas.Thread)(thread).Cgemm3mEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemm3mEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3mEx_64)(args)
+	err := (*cublas.Thread)(thread).Cgemm3mEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemm_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -3646,6 +5380,24 @@ func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemm3m(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemm3m)(args)
+	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasZgemm3m_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasZgemm3m_64)(args)
+	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -3698,6 +5450,24 @@ func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemmEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemmEx)(args)
+	err := (*cublas.Thread)(thread).CgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemmEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemmEx_64)(args)
+	err := (*cublas.Thread)(thread).CgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -3800,6 +5570,24 @@ func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemm3mBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3mBatched)(args)
+	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemm3mBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3mBatched_64)(args)
+	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -3942,6 +5730,24 @@ func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasCgemm3mStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3mStridedBatched)(args)
+	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCgemm3mStridedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCgemm3mStridedBatched_64)(args)
+	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasZgemmStridedBatched)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -4038,6 +5844,60 @@ func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmStridedBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemmGroupedBatched)(args)
+	err := (*cublas.Thread)(thread).SgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSgemmGroupedBatched_64)(args)
+	err := (*cublas.Thread)(thread).SgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemmGroupedBatched)(args)
+	err := (*cublas.Thread)(thread).DgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasDgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasDgemmGroupedBatched_64)(args)
+	err := (*cublas.Thread)(thread).DgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGemmGroupedBatchedEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGemmGroupedBatchedEx)(args)
+	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGemmGroupedBatchedEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGemmGroupedBatchedEx_64)(args)
+	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
 	if err != nil {
 		return blasCode(err)
 	}
@@ -4282,6 +6142,42 @@ func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasCsyrkEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrkEx)(args)
+	err := (*cublas.Thread)(thread).CsyrkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrkEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrkEx_64)(args)
+	err := (*cublas.Thread)(thread).CsyrkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrk3mEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrk3mEx)(args)
+	err := (*cublas.Thread)(thread).Csyrk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCsyrk3mEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCsyrk3mEx_64)(args)
+	err := (*cublas.Thread)(thread).Csyrk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasCherk_v2)(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
@@ -4344,6 +6240,42 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 		}
 	}
 	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherkEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherkEx)(args)
+	err := (*cublas.Thread)(thread).CherkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherkEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherkEx_64)(args)
+	err := (*cublas.Thread)(thread).CherkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherk3mEx(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherk3mEx)(args)
+	err := (*cublas.Thread)(thread).Cherk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasCherk3mEx_64(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasCherk3mEx_64)(args)
+	err := (*cublas.Thread)(thread).Cherk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
 	}

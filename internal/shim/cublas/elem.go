@@ -97,7 +97,9 @@ func ScalarAt(p hostmem.Ptr, e Elem, mode blas.CublasPointerMode_t) (Scalar, err
 		return Scalar{Re: v[0], Im: v[1]}, nil
 	case S32:
 		return Scalar{Re: float64(hostmem.Load[int32](p))}, nil
-	case BF16, S8: // no function of cuBLAS has scalars of these types
+	case BF16:
+		return Scalar{Re: real(loadAt(p, BF16))}, nil
+	case S8: // no function of cuBLAS has scalars of this type
 	}
 	return Scalar{}, notSupported
 }

@@ -28,6 +28,11 @@ func line(p hostmem.Ptr, stride, n, inc int64, list bool, e Elem) View {
 }
 
 func (t *Thread) gemv(h blas.CublasHandle_t, op Op, m, n int64, alpha, beta hostmem.Ptr, o operands, e Elem) error {
+	return t.gemvOf(h, op, m, n, alpha, beta, o, kinds{ab: e, c: e, sum: e, scalar: e})
+}
+
+// gemvOf is gemv with a type for A and x, one for y, and one for sums and scalars.
+func (t *Thread) gemvOf(h blas.CublasHandle_t, op Op, m, n int64, alpha, beta hostmem.Ptr, o operands, e kinds) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err
@@ -41,11 +46,11 @@ func (t *Thread) gemv(h blas.CublasHandle_t, op Op, m, n int64, alpha, beta host
 	if m == 0 || n == 0 || o.batch == 0 {
 		return nil
 	}
-	a, err := ScalarAt(alpha, e, j.mode)
+	a, err := ScalarAt(alpha, e.scalar, j.mode)
 	if err != nil {
 		return err
 	}
-	b, err := ScalarAt(beta, e, j.mode)
+	b, err := ScalarAt(beta, e.scalar, j.mode)
 	if err != nil {
 		return err
 	}
@@ -56,16 +61,16 @@ func (t *Thread) gemv(h blas.CublasHandle_t, op Op, m, n int64, alpha, beta host
 		lx, ly = m, n
 	}
 	matrix := View{Base: uint64(o.a), Stride: o.sa, LD: o.lda, List: o.list, Op: op}
-	x, y := line(o.b, o.sb, lx, o.ldb, o.list, e), line(o.c, o.sc, ly, o.ldc, o.list, e)
+	x, y := line(o.b, o.sb, lx, o.ldb, o.list, e.ab), line(o.c, o.sc, ly, o.ldc, o.list, e.c)
 	for first := int64(0); first < o.batch; first += maxGrid {
 		var q shim.Params
-		matrix.From(first, 0, e).Put(&q)
-		x.From(first, 0, e).Put(&q)
-		y.From(first, 0, e).Put(&q)
+		matrix.From(first, 0, e.ab).Put(&q)
+		x.From(first, 0, e.ab).Put(&q)
+		y.From(first, 0, e.c).Put(&q)
 		a.Put(&q)
 		b.Put(&q)
 		q.U32(uint32(m), uint32(n))
-		if err := level2Kernels.Launch(j.d, j.stream, name+e.String(), [3]uint32{grid, 1, uint32(min(o.batch-first, maxGrid))}, block, &q); err != nil {
+		if err := level2Kernels.Launch(j.d, j.stream, name+e.ab.String()+"_"+e.c.String(), [3]uint32{grid, 1, uint32(min(o.batch-first, maxGrid))}, block, &q); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
-	"kudzu/internal/spec/rt"
 )
 
 //go:embed kernels/level1.ptx
@@ -55,10 +54,14 @@ const (
 	maxElems = 1024 // blocks of a kernel that goes over a vector
 )
 
+// over is the grid of a kernel that goes over n elements.
+func over(n int64) [3]uint32 {
+	return [3]uint32{uint32(min((n+threads-1)/threads, maxElems)), 1, 1}
+}
+
 // each launches a kernel that goes over n elements.
 func (j *job) each(name string, n int64, q *shim.Params) error {
-	grid := [3]uint32{uint32(min((n+threads-1)/threads, maxElems)), 1, 1}
-	return level1Kernels.Launch(j.d, j.stream, name, grid, [3]uint32{threads, 1, 1}, q)
+	return level1Kernels.Launch(j.d, j.stream, name, over(n), [3]uint32{threads, 1, 1}, q)
 }
 
 func (t *Thread) axpy(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, scalar Elem, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, e Elem) error {
@@ -130,7 +133,11 @@ func (t *Thread) rot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, 
 	vectorAt(y, n, incy, e).put(&q)
 	cosine.Put(&q)
 	sine.Put(&q)
-	return j.each(name+e.String(), n, q.U64(uint64(n)))
+	q.U64(uint64(n))
+	if e == F16 || e == BF16 {
+		return rotateKernels.Launch(j.d, j.stream, name+e.String(), over(n), [3]uint32{threads, 1, 1}, &q)
+	}
+	return j.each(name+e.String(), n, &q)
 }
 
 // real is the type of a number's parts.
@@ -236,83 +243,4 @@ func (t *Thread) best(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64,
 		flag = 1
 	}
 	return j.reduce("best_"+e.String(), "bestend", n, []vector{vectorAt(x, n, incx, e)}, result, size, []uint32{flag}, []uint32{width})
-}
-
-// exOf is the type all operands of an Ex function on vectors must have, with sums and scalars of f32 beside half types.
-func exOf(types ...rt.CudaDataType) (Elem, error) {
-	e, ok := ElemOf(types[0])
-	if !ok || e == S8 || e == S32 {
-		return 0, notSupported
-	}
-	for _, t := range types[1:] {
-		if t != types[0] {
-			return 0, notSupported
-		}
-	}
-	return e, nil
-}
-
-// executes checks the type an Ex function computes with: f32 for half types, the operands' own otherwise.
-func executes(e Elem, t rt.CudaDataType) bool {
-	w, ok := ElemOf(t)
-	return ok && (w == e || ((e == F16 || e == BF16) && w == F32))
-}
-
-// DotEx is dot with the types as arguments.
-func (t *Thread) DotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
-	return t.dotEx(h, n, x, xt, incx, y, yt, incy, result, resultType, execution, false)
-}
-
-// DotcEx is DotEx with x conjugated.
-func (t *Thread) DotcEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
-	return t.dotEx(h, n, x, xt, incx, y, yt, incy, result, resultType, execution, true)
-}
-
-func (t *Thread) dotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType, conjugate bool) error {
-	e, err := exOf(xt, yt, resultType)
-	if err == nil && !executes(e, execution) {
-		err = notSupported
-	}
-	if err != nil {
-		return err
-	}
-	return t.dot(h, n, x, incx, y, incy, result, e, conjugate)
-}
-
-// Nrm2Ex is nrm2 with the types as arguments.
-func (t *Thread) Nrm2Ex(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
-	e, err := exOf(xt)
-	if err != nil {
-		return err
-	}
-	if r, ok := ElemOf(resultType); !ok || r != e.real() || !executes(e.real(), execution) {
-		return notSupported
-	}
-	return t.norm(h, "nrm2", n, x, incx, result, e)
-}
-
-// AxpyEx is axpy with the types as arguments.
-func (t *Thread) AxpyEx(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, at rt.CudaDataType, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, execution rt.CudaDataType) error {
-	e, err := exOf(xt, yt)
-	if err != nil {
-		return err
-	}
-	a, ok := ElemOf(at)
-	if !ok || !executes(e, at) || !executes(e, execution) {
-		return notSupported
-	}
-	return t.axpy(h, n, alpha, a, x, incx, y, incy, e)
-}
-
-// ScalEx is scal with the types as arguments.
-func (t *Thread) ScalEx(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, at rt.CudaDataType, x hostmem.Ptr, xt rt.CudaDataType, incx int64, execution rt.CudaDataType) error {
-	e, err := exOf(xt)
-	if err != nil {
-		return err
-	}
-	a, ok := ElemOf(at)
-	if !ok || !executes(e, at) || !executes(e, execution) {
-		return notSupported
-	}
-	return t.scal(h, n, alpha, a, x, incx, e)
 }

@@ -13,6 +13,8 @@ func TestLayout(t *testing.T) {
 		name      string
 		got, want uintptr
 	}{
+		{"Nv_bfloat16", unsafe.Sizeof(Nv_bfloat16{}), 2},
+		{"Nv_bfloat16.x", unsafe.Offsetof(Nv_bfloat16{}.X), 0},
 		{"Half", unsafe.Sizeof(Half{}), 2},
 		{"Half.x", unsafe.Offsetof(Half{}.X), 0},
 	}

@@ -26,6 +26,12 @@ type CublasLogCallback uint64
 
 type CublasXtHandle_t uint64
 
+type Nv_bfloat16 struct {
+	_ structs.HostLayout
+
+	X uint16
+}
+
 type Half struct {
 	_ structs.HostLayout
 

@@ -96,14 +96,22 @@ ELEMENTWISE(c64, c64, c64)
 KERNEL scalr_c32(Vec x, Scalar alpha, u64 n) { scalr<c32, float>(x, alpha, n); }
 KERNEL scalr_c64(Vec x, Scalar alpha, u64 n) { scalr<c64, double>(x, alpha, n); }
 
-#define MOVES(name, T, R)                                                                                                      \
+#define MOVES(name, T)                                                                                                         \
     KERNEL copy_##name(Vec x, Vec y, u64 n) { copy<T>(x, y, n); }                                                              \
-    KERNEL swap_##name(Vec x, Vec y, u64 n) { swap<T>(x, y, n); }                                                              \
+    KERNEL swap_##name(Vec x, Vec y, u64 n) { swap<T>(x, y, n); }
+MOVES(f32, float)
+MOVES(f64, double)
+MOVES(f16, u16)
+MOVES(bf16, u16)
+MOVES(c32, c32)
+MOVES(c64, c64)
+
+#define ROT(name, T, R)                                                                                                        \
     KERNEL rot_##name(Vec x, Vec y, Scalar c, Scalar s, u64 n) { rot<T, R>(x, y, c, s, n); }
-MOVES(f32, float, float)
-MOVES(f64, double, double)
-MOVES(c32, c32, float)
-MOVES(c64, c64, double)
+ROT(f32, float, float)
+ROT(f64, double, double)
+ROT(c32, c32, float)
+ROT(c64, c64, double)
 
 KERNEL rotr_c32(Vec x, Vec y, Scalar c, Scalar s, u64 n) { rotr<c32, float>(x, y, c, s, n); }
 KERNEL rotr_c64(Vec x, Vec y, Scalar c, Scalar s, u64 n) { rotr<c64, double>(x, y, c, s, n); }
@@ -231,10 +239,10 @@ DOT(c64, c64, c64)
 template <class T, class R> __device__ void asum(Vec x, u64 n, u64 per, u64 out) {
     if (x.inc == 1) {
         const T *p = (const T *)x.base;
-        leave(out, over<R>(n, per, [=](R &a, u64 i) { a += size1(p[i]); }));
+        leave(out, over<R>(n, per, [=](R &a, u64 i) { a += size1(load(p + i)); }));
         return;
     }
-    leave(out, over<R>(n, per, [=](R &a, u64 i) { a += size1(*at<const T>(x, i)); }));
+    leave(out, over<R>(n, per, [=](R &a, u64 i) { a += size1(load(at<const T>(x, i))); }));
 }
 
 // nrm2's results have the type of x's parts; A is what squares are kept in.
@@ -261,24 +269,26 @@ NORMS(bf16, bf16, bf16, double)
 NORMS(c32, c32, float, double)
 NORMS(c64, c64, double, Squares)
 
-#define SIZES(name, T, R)                                                                                                      \
-    KERNEL asum_##name(Vec x, u64 n, u64 per, u64 out) { asum<T, R>(x, n, per, out); }                                         \
+#define SIZES(name, T, R, W)                                                                                                   \
+    KERNEL asum_##name(Vec x, u64 n, u64 per, u64 out) { asum<T, W>(x, n, per, out); }                                         \
     KERNEL asumend_##name(u64 in, u32 count, u64 out) {                                                                        \
-        R v = rest<R>(in, count);                                                                                              \
+        W v = rest<W>(in, count);                                                                                              \
         if (LANE == 0)                                                                                                         \
-            *(R *)out = v;                                                                                                     \
+            store((R *)out, v);                                                                                                \
     }                                                                                                                          \
     KERNEL best_##name(Vec x, u64 n, u64 per, u64 out, u32 least) {                                                            \
         leave(out, over<Best>(n, per, [=](Best &a, u64 i) {                                                                    \
-                  double s = size1(*at<const T>(x, i));                                                                        \
+                  double s = size1(load(at<const T>(x, i)));                                                                   \
                   if (s == s)                                                                                                  \
                       a = join(a, Best{least ? -s : s, i + 1});                                                                \
               }));                                                                                                             \
     }
-SIZES(f32, float, float)
-SIZES(f64, double, double)
-SIZES(c32, c32, float)
-SIZES(c64, c64, double)
+SIZES(f32, float, float, float)
+SIZES(f64, double, double, double)
+SIZES(f16, f16, f16, float)
+SIZES(bf16, bf16, bf16, float)
+SIZES(c32, c32, float, float)
+SIZES(c64, c64, double, double)
 
 // bestend writes an index counted from 1, of 4 or 8 bytes; 1 where every element is NaN.
 KERNEL bestend(u64 in, u32 count, u64 out, u32 wide) {

@@ -1,36 +1,36 @@
 // A matrix and a vector.
 #include "device.h"
 
-// gemvn is y = alpha A x + beta y: a lane takes a row, so that neighbours of a column are read together.
-template <class T> __device__ void gemvn(View a, View x, View y, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
+// gemvn is y = alpha A x + beta y, with A and x of T, sums of W and y of Y: a lane takes a row, so that neighbours of a column are read together.
+template <class T, class W, class Y> __device__ void gemvn(View a, View x, View y, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
     u32 row = BLOCK_X * 32 + LANE, batch = BLOCK_Z;
     if (row >= m)
         return;
-    T alpha = value<T>(salpha), beta = value<T>(sbeta), sum = {};
+    W alpha = value<W>(salpha), beta = value<W>(sbeta), sum = {};
     if (!zero(alpha)) {
         const T *p = matrix<const T>(a, batch) + row, *v = matrix<const T>(x, batch);
         for (u32 j = 0; j < n; j++)
-            sum = fma(p[(s64)j * a.ld], v[(s64)j * x.ld], sum);
+            sum = fma(load(p + (s64)j * a.ld), load(v + (s64)j * x.ld), sum);
         sum = mul(alpha, sum);
     }
-    T *out = matrix<T>(y, batch) + (s64)row * y.ld;
-    *out = zero(beta) ? sum : fma(beta, *out, sum);
+    Y *out = matrix<Y>(y, batch) + (s64)row * y.ld;
+    store(out, zero(beta) ? sum : fma(beta, load(out), sum));
 }
 
 // gemvt is y = alpha op(A) x + beta y for the transposes: a warp takes a column.
-template <class T> __device__ void gemvt(View a, View x, View y, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
+template <class T, class W, class Y> __device__ void gemvt(View a, View x, View y, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
     u32 col = BLOCK_X * 8 + WARP, batch = BLOCK_Z;
     if (col >= n)
         return;
-    T alpha = value<T>(salpha), beta = value<T>(sbeta), sum = {};
+    W alpha = value<W>(salpha), beta = value<W>(sbeta), sum = {};
     if (!zero(alpha)) {
         const T *p = matrix<const T>(a, batch) + (s64)col * a.ld, *v = matrix<const T>(x, batch);
         if (x.ld == 1 && a.op == 1) {
             for (u32 i = LANE; i < m; i += 32)
-                sum = fma(p[i], v[i], sum);
+                sum = fma(load(p + i), load(v + i), sum);
         } else {
             for (u32 i = LANE; i < m; i += 32)
-                sum = fma(a.op == 2 ? conj(p[i]) : p[i], v[(s64)i * x.ld], sum);
+                sum = fma(a.op == 2 ? conj(load(p + i)) : load(p + i), load(v + (s64)i * x.ld), sum);
         }
 #pragma unroll
         for (int d = 16; d; d >>= 1)
@@ -39,8 +39,8 @@ template <class T> __device__ void gemvt(View a, View x, View y, Scalar salpha, 
     }
     if (LANE != 0)
         return;
-    T *out = matrix<T>(y, batch) + (s64)col * y.ld;
-    *out = zero(beta) ? sum : fma(beta, *out, sum);
+    Y *out = matrix<Y>(y, batch) + (s64)col * y.ld;
+    store(out, zero(beta) ? sum : fma(beta, load(out), sum));
 }
 
 // ger is A = alpha x y' + A, y' being conjugated if asked for.
@@ -101,13 +101,23 @@ __device__ void rank(View a, Vec x, Vec y, Scalar salpha, u32 n, u32 columns, u3
     }
 }
 
-#define LEVEL2(name, T)                                                                                                        \
+#define GEMV(name, T, W, Y)                                                                                                    \
     KERNEL gemvn_##name(View a, View x, View y, Scalar alpha, Scalar beta, u32 m, u32 n) {                                     \
-        gemvn<T>(a, x, y, alpha, beta, m, n);                                                                                  \
+        gemvn<T, W, Y>(a, x, y, alpha, beta, m, n);                                                                            \
     }                                                                                                                          \
     KERNEL gemvt_##name(View a, View x, View y, Scalar alpha, Scalar beta, u32 m, u32 n) {                                     \
-        gemvt<T>(a, x, y, alpha, beta, m, n);                                                                                  \
-    }                                                                                                                          \
+        gemvt<T, W, Y>(a, x, y, alpha, beta, m, n);                                                                            \
+    }
+GEMV(f32_f32, float, float, float)
+GEMV(f64_f64, double, double, double)
+GEMV(c32_c32, c32, c32, c32)
+GEMV(c64_c64, c64, c64, c64)
+GEMV(f16_f16, f16, float, f16)
+GEMV(f16_f32, f16, float, float)
+GEMV(bf16_bf16, bf16, float, bf16)
+GEMV(bf16_f32, bf16, float, float)
+
+#define LEVEL2(name, T)                                                                                                        \
     KERNEL ger_##name(View a, Vec x, Vec y, Scalar alpha, u32 m, u32 n, u32 conjugate) {                                       \
         ger<T>(a, x, y, alpha, m, n, conjugate);                                                                               \
     }                                                                                                                          \
