@@ -22,6 +22,14 @@ const (
 	Heap    = "kudzu_heap"
 )
 
+// Workspace is the argument behind a kernel's own that is the address of a cooperative launch's memory, or 0: two words, how many bytes they are
+// and the grid's barrier, which cooperative groups count in. A launch finds the barrier at 0.
+const (
+	Workspace      = "kudzu_workspace"
+	WorkspaceBytes = 8
+	WorkspaceCount = 4 // where the barrier lies
+)
+
 // The layout of the mailbox, as devrt.h has it: words at these offsets, then the ring.
 const (
 	headAt    = 0

@@ -1,5 +1,7 @@
 ; atomicrmw whose result is used (global_atomic_add_u32 with th:TH_ATOMIC_RETURN). By definition out[i] is what in[i] was.
 ; The emulator, gfx1201: 0. It looks for RDNA 3's bit glc, which RDNA 4 calls th. The runner of docs/amd.md mends that from outside.
+; want: 3e8 3e9 3ea 3eb
+; always
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

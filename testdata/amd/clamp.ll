@@ -1,5 +1,6 @@
 ; A number cut to 0...1 as the IR says it, which LLVM makes the modifier clamp of v_add_f32: -0 is not greater than 0, so -0 + -0 gives 0x00000000.
 ; The emulator, gfx1100 and gfx1201: 0x80000000.
+; want: 0 0
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

@@ -1,5 +1,7 @@
 ; cmpxchg of 64 bits with the value that is there (global_atomic_cmpswap_b64). By definition in[i] becomes 7.
 ; The emulator, gfx1100 and gfx1201: the old value comes back, and memory is unchanged.
+; want: 7 0 7 0
+; from: in
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

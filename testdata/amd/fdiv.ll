@@ -1,6 +1,7 @@
 ; fdiv of f32 by a subnormal number (v_div_scale_f32 first makes it a normal one): 1 / -0x7fffff * 2^-149 is 0xfe800001; and a quotient far
 ; below the subnormal numbers (v_div_fixup_f32): 2^-149 / 2^127 is 0.
 ; The emulator, gfx1100 and gfx1201: 0xff800000 (minus infinity), 0x00000001.
+; want: fe800001 0
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

@@ -1,5 +1,6 @@
 ; fdiv of f64 by a subnormal number (v_div_scale_f64): 1 / 0x000fffffffffffff is 0x7fd0000000000001.
 ; The emulator, gfx1100 and gfx1201: 0x7ff0000000000000 (infinity).
+; want: 1 7fd00000
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

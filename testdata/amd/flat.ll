@@ -1,5 +1,7 @@
 ; A load through a generic pointer (flat_load_b32) of global memory; the empty assembly keeps LLVM from seeing which. By definition out[i] is in[i].
 ; The emulator, gfx1201: the instruction cannot be executed (unknown variable flat_scratch).
+; want: 3e8 3e9 3ea
+; not: gfx1100
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

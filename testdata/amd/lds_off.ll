@@ -1,6 +1,7 @@
 ; A load from LDS that only lanes below 4 do; the register with the address holds anything in the others. By definition out[i] is 7 for those
 ; four and 0x40000000 x i for the rest.
 ; The emulator, gfx1100 and gfx1201: the process dies of a segmentation fault. It reads LDS for the lanes that are switched off, too.
+; want: 7 7 7 7 0 40000000
 target triple = "amdgcn-amd-amdhsa"
 
 @lds = internal addrspace(3) global [64 x i32] undef, align 4

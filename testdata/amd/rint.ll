@@ -1,5 +1,6 @@
 ; llvm.rint (v_rndne_f32) of -0.0 and of 0.49999997. By definition: 0x80000000, 0x00000000.
 ; The emulator, gfx1100 and gfx1201: 0x00000000, 0x3f800000. It computes floor(x + 0.5).
+; want: 80000000 0
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

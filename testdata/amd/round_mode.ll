@@ -1,5 +1,6 @@
 ; llvm.set.rounding (s_round_mode), then a sum that rounds: 1 + 2^-24 up is 0x3f800001.
 ; The emulator, gfx1100 and gfx1201: 0x3f800000. The mode changes nothing.
+; want: 3f800001
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

@@ -1,6 +1,8 @@
 ; A load from the stack whose address is a register of the lane plus one of the wave that is negative (scratch_load_b32 v, v, s), as RDNA 4 may
 ; have it. By definition out[i] is 11.
 ; The emulator, gfx1201: the process dies of a segmentation fault, 4 GiB further on.
+; want: b b b
+; not: gfx1100
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

@@ -1,5 +1,6 @@
 ; s_setreg_imm32_b32 of MODE's rounding, toward zero (in assembly: LLVM itself makes s_round_mode of it): 1 + 1.5 * 2^-24 is 0x3f800000.
 ; The emulator, gfx1100 and gfx1201: the instruction cannot be executed (unknown variable WAVE_STATUS).
+; want: 3f800000
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

@@ -35,7 +35,9 @@ type code struct {
 	args    []int // offsets of the explicit arguments
 	speaks  bool  // it names the mailbox
 
-	explicit int // bytes that the code takes: params, rounded up at most
+	explicit  int  // bytes that the code takes: params, rounded up at most, and the workspace
+	lends     bool // it asks for the memory of a cooperative launch
+	workspace int  // where in the arguments its address goes
 }
 
 // maxPadding is how far the code's argument may be rounded up behind PTX's parameters.
@@ -140,16 +142,37 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 	if err != nil {
 		return nil, true, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 	}
-	c.explicit, c.params = c.meta.Explicit(), k.decl.ParamBytes
-	if c.explicit > (c.params+maxPadding-1)&^(maxPadding-1) {
-		return nil, true, fmt.Errorf("BUG: kernel %s: the code takes %d bytes of parameters, PTX has %d", k.decl.Name, c.explicit, c.params)
-	}
-	for i := range c.meta.Args {
-		if a := &c.meta.Args[i]; !a.Hidden() {
-			c.args = append(c.args, a.Offset)
-		}
+	if err := c.arguments(k.decl.ParamBytes); err != nil {
+		return nil, true, err
 	}
 	return c, false, d.load(c, b)
+}
+
+// arguments holds what the code takes against PTX's parameters.
+func (c *code) arguments(params int) error {
+	c.params = params
+	own := 0
+	for i := range c.meta.Args {
+		a := &c.meta.Args[i]
+		switch {
+		case a.Hidden():
+			continue
+		case a.Name == devrt.Workspace:
+			c.workspace = a.Offset
+			c.lends = a.Size == 8 && a.Offset%8 == 0
+			if !c.lends || a.Offset < params {
+				return fmt.Errorf("BUG: kernel %s: workspace of %d bytes at %d, PTX has %d of parameters", c.name, a.Size, a.Offset, params)
+			}
+		default:
+			own = max(own, a.Offset+a.Size)
+		}
+		c.args = append(c.args, a.Offset)
+	}
+	c.explicit = c.meta.Explicit()
+	if own > (params+maxPadding-1)&^(maxPadding-1) {
+		return fmt.Errorf("BUG: kernel %s: the code takes %d bytes of parameters, PTX has %d", c.name, own, params)
+	}
+	return nil
 }
 
 // failed says in the driver's terms why a kernel could not be compiled.

@@ -3,9 +3,11 @@ package hip
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/devrt"
 	"kudzu/internal/dl"
 	"kudzu/internal/spec/hip"
 )
@@ -18,6 +20,9 @@ type queue struct {
 	closed atomic.Bool
 	speaks atomic.Bool                   // a kernel that names the mailbox was launched
 	ended  atomic.Pointer[backend.Fault] // by a kernel that said so
+
+	mu        sync.Mutex
+	workspace backend.Addr // of cooperative launches, made for the first; guarded by mu
 }
 
 var (
@@ -120,6 +125,13 @@ func (q *queue) launch(c *code, l *backend.Launch) error {
 	params := extra + 8 + 8*len(c.args)
 	copy(b[params:], l.Params)
 	at := uint64(buf.Addr())
+	if c.lends {
+		w, err := q.lend(l.Cooperative)
+		if err != nil {
+			return fmt.Errorf("kernel %s: workspace: %w", c.name, err)
+		}
+		put(b, params+c.workspace, uint64(w))
+	}
 	args := []uintptr{
 		c.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
 		uintptr(l.DynamicShared), q.stream,
@@ -140,6 +152,27 @@ func (q *queue) launch(c *code, l *backend.Launch) error {
 	put(b, 32, hip.HIPLAUNCHPARAMEND)
 	put(b, extra, uint64(n))
 	return q.call(hip.HipModuleLaunchKernel, append(args, 0, uintptr(at))...)
+}
+
+// lend prepares the memory that the grid of a cooperative launch meets in. A stream's launches come one after another, so that one serves them
+// all; it is prepared again for each, for a kernel may end in the middle of a barrier.
+func (q *queue) lend(cooperative bool) (backend.Addr, error) {
+	if !cooperative {
+		return 0, nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.workspace == 0 {
+		a, err := q.dev.Memory().Alloc(devrt.WorkspaceBytes, 256)
+		if err != nil {
+			return 0, err
+		}
+		q.workspace = a
+	}
+	if err := q.Fill(q.workspace, devrt.WorkspaceBytes, 4, 1, 0, 1); err != nil {
+		return 0, err
+	}
+	return q.workspace, q.Fill(q.workspace+devrt.WorkspaceCount, 0, 4, 1, 0, 1)
 }
 
 // Abroad lets a library of ROCm's put work into the stream.
@@ -242,6 +275,12 @@ func (q *queue) Close() error {
 		return backend.ErrClosed
 	}
 	e := q.dev.do(func() error { return q.dev.api.call(hip.HipStreamDestroy, q.stream) })
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.workspace != 0 {
+		e = errors.Join(e, q.dev.Memory().Free(q.workspace))
+		q.workspace = 0
+	}
 	if err == nil {
 		err = e
 	}

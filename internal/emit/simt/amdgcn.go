@@ -82,14 +82,20 @@ func (t amdgcn) space(sp ir.Space) int {
 	return 0
 }
 
-// head: the parameter block is the kernel's only argument, byte for byte as PTX lays it out.
+// head: the parameter block is the kernel's first argument, byte for byte as PTX lays it out; a kernel that asks for the workspace of a
+// cooperative launch has its address behind it.
 func (t amdgcn) head(e *emitter) string {
-	arg := ""
+	var args []string
 	if n := e.m.ParamBytes; n > 0 {
-		arg = fmt.Sprintf("ptr addrspace(4) byref([%d x i8]) align 16 %%p", n)
+		args = append(args, fmt.Sprintf("ptr addrspace(4) byref([%d x i8]) align 16 %%p", n))
+	}
+	asks := false
+	e.each(func(in *ir.Inst) { asks = asks || in.Op == ir.SReg && (in.Sreg == ir.EnvReg1 || in.Sreg == ir.EnvReg2) })
+	if asks {
+		args = append(args, "i64 %"+devrt.Workspace)
 	}
 	e.nanSources(e.f)
-	return fmt.Sprintf("amdgpu_kernel void @%s(%s)", quote(e.m.Kernel), arg)
+	return fmt.Sprintf("amdgpu_kernel void @%s(%s)", quote(e.m.Kernel), strings.Join(args, ", "))
 }
 
 func (t amdgcn) param(e *emitter, off int, ty ir.Type) ll.Val {
@@ -159,7 +165,8 @@ func fillAMDGCN() {
 }
 
 // hidden reads the runtime's own arguments, which follow the kernel's: block counts as words from 0, block sizes as halves from 12
-// (code objects of version 5 and later); earlier versions have them in the dispatch packet.
+// (code objects of version 5 and later); earlier versions have them in the dispatch packet. Both lie on a multiple of 8, so that an argument
+// of 8 bytes that is the kernel's last is the 8 bytes before.
 func (e *emitter) hidden(t string, off int) ll.Val {
 	p := e.o.Call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
 	q := e.o.Op("ptr addrspace(4)", "getelementptr i8, %s, i64 %d", p, off)
@@ -252,6 +259,12 @@ func gcnSReg(e *emitter, in *ir.Inst) {
 		x = e.not(below())
 	case ir.LanemaskGT:
 		x = e.not(e.op2("or", bit(), below()))
+	case ir.EnvReg1, ir.EnvReg2: // halves of the last of the kernel's own arguments, which functions find, too
+		w := e.hidden("i64", -8)
+		if s == ir.EnvReg1 {
+			w = e.op2("lshr", w, ll.Int("i64", 32))
+		}
+		x = e.conv("trunc", w, "i32")
 	case ir.SMID, ir.ClusterCtaIDX, ir.ClusterCtaIDY, ir.ClusterCtaIDZ, ir.ClusterCtaRank, ir.IsExplicitCluster, ir.GridID:
 		x = ll.Int("i32", 0)
 	case ir.NSMID, ir.ClusterNctaIDX, ir.ClusterNctaIDY, ir.ClusterNctaIDZ, ir.ClusterNctaRank:
@@ -299,6 +312,11 @@ func gcnCallRt(e *emitter, in *ir.Inst) {
 	if in.Sym != "nanosleep" {
 		e.fail("the runtime's %s", in.Sym)
 	}
+	e.sleep()
+}
+
+// sleep lets other waves run for some 64 cycles.
+func (e *emitter) sleep() {
 	e.o.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
 	e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
 }

@@ -33,6 +33,8 @@ type emitter struct {
 	stack  int    // bytes behind the kernel's frame for alloca
 	flush  bool   // the machine flushes f32's subnormals, which all of the kernels want
 	met    map[meeting]ll.Val
+	// AMD's: those of the kernel's barriers that shared memory holds.
+	barriers countedBarriers
 	// f64 values whose NaNs' bits nobody asks for: loops compute with them further.
 	computed map[*ir.Value]bool
 	dirty    map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones

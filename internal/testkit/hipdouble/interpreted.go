@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -37,6 +38,17 @@ type entry struct {
 	dev  interp.Device
 	k    backend.KernelDecl
 	vars []string
+
+	lends bool // it asks for the workspace of a cooperative launch
+}
+
+// explicit is where the hidden arguments begin.
+func (e *entry) explicit() int {
+	n := (e.k.ParamBytes + 7) &^ 7
+	if e.lends {
+		n += 8
+	}
+	return n
 }
 
 // capability is what the interpreter reads PTX for: modules that are for less load, too.
@@ -126,6 +138,7 @@ func (c *Interpreted) describe(req *compile.Request) (*entry, *backend.KernelInf
 			e.k = m.Kernels[i]
 		}
 	}
+	e.lends = strings.Contains(req.PTX, "%envreg")
 	for i := range m.Vars {
 		e.vars = append(e.vars, m.Vars[i].Name)
 	}
@@ -179,7 +192,10 @@ func (c *Interpreted) Object(req *compile.Request, check func([]byte) error) (*c
 	if e.k.ParamBytes > 0 {
 		k.Args = append(k.Args, codeobject.Arg{Offset: 0, Size: e.k.ParamBytes, Kind: "by_value"})
 	}
-	at := (e.k.ParamBytes + 7) &^ 7
+	if e.lends {
+		k.Args = append(k.Args, codeobject.Arg{Name: devrt.Workspace, Offset: (e.k.ParamBytes + 7) &^ 7, Size: 8, Kind: "by_value"})
+	}
+	at := e.explicit()
 	for _, h := range hidden {
 		h.Offset += at
 		k.Args = append(k.Args, h)
@@ -223,8 +239,13 @@ func (c *Interpreted) run(l *Launch) error {
 		return fmt.Errorf("%w: code of %s", errHandOver, l.Kernel)
 	}
 	args := memory(l.Kernarg, l.Bytes)
-	if err := checkHidden(l, args, (e.k.ParamBytes+7)&^7); err != nil {
+	if err := checkHidden(l, args, e.explicit()); err != nil {
 		return err
+	}
+	if e.lends {
+		if err := c.checkWorkspace(l, args[e.explicit()-8:]); err != nil {
+			return err
+		}
 	}
 	vars := map[string]backend.Addr{}
 	table := memory(l.Entry+slots, uint64(8*len(e.vars)))
@@ -253,6 +274,31 @@ func (c *Interpreted) run(l *Launch) error {
 		return nil
 	}
 	return err
+}
+
+// checkWorkspace looks at the memory that a cooperative launch is lent, which must be the device's and as a grid expects it; other launches have
+// none.
+func (c *Interpreted) checkWorkspace(l *Launch, arg []byte) error {
+	at := binary.LittleEndian.Uint64(arg)
+	if l.Cooperative != 1 {
+		if at != 0 {
+			return fmt.Errorf("%w: a workspace at %#x without a cooperative launch", errHandOver, at)
+		}
+		return nil
+	}
+	base, size, ok := c.Find(at)
+	if !ok || at-base+devrt.WorkspaceBytes > size || at%8 != 0 {
+		return fmt.Errorf("%w: the workspace at %#x is nowhere", errHandOver, at)
+	}
+	want := binary.LittleEndian.AppendUint32(nil, devrt.WorkspaceBytes)
+	want = append(want, make([]byte, devrt.WorkspaceBytes-len(want))...)
+	got := memory(at, devrt.WorkspaceBytes)
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%w: workspace % x, want % x", errHandOver, got, want)
+	}
+	// as a kernel may leave it: the next launch must not see it
+	binary.LittleEndian.PutUint32(got[devrt.WorkspaceCount:], 0x80000000)
+	return nil
 }
 
 // checkHidden compares what the runtime fills in with the launch, byte for byte.

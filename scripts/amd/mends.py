@@ -1,0 +1,216 @@
+"""What the emulator lacks or gets wrong, mended from outside, each by the kernel in testdata/amd that shows it.
+
+base() is always there: without it calls, caches and RDNA 4's atomics do not run at all. patches() are the faults that docs/amd.md's table
+counts; machine.py mends the rest of them (what an instruction does to the wave's mode, division, turns).
+"""
+import ctypes
+from tinygrad.uop.ops import UOp, Ops
+from tinygrad.dtype import dtypes
+from test.mockgpu.amd import emu
+
+# Words of a wave's register file that the emulator leaves empty, used to tell instructions where things lie.
+LDS_AT, SCRATCH_AT = 210, 212
+# The upper halves of generic addresses of shared and local memory, as src_shared_base and src_private_base give them.
+SHARED, PRIVATE = 0x10000, 0x20000
+SHARED_BASE, PRIVATE_BASE = 235, 237
+
+
+def wrap(name, make):
+    """Replaces the emulator's function name by make(old), also where its table of handlers has it."""
+    old = getattr(emu, name)
+    new = make(old)
+    setattr(emu, name, new)
+    for kind, handler in list(emu._INST_HANDLERS.items()):
+        if handler is old:
+            emu._INST_HANDLERS[kind] = new
+
+
+def done(ctx):
+    return UOp.sink(*ctx.inc_pc())
+
+
+def calls(old):
+    """s_getpc_b64, s_setpc_b64 and s_swappc_b64, which calls are made of."""
+    def handler(inst, ctx):
+        name = emu._op_name(inst)
+        if name not in ('S_GETPC_B64', 'S_SETPC_B64', 'S_SWAPPC_B64'):
+            return old(inst, ctx)
+        stores, after = [], ctx.rpc() + UOp.const(ctx.inst_size, dtypes.uint64)
+        to = None if name == 'S_GETPC_B64' else ctx.rsrc_dyn(ctx.inst_field(type(inst).ssrc0), None, 64, None)
+        if name != 'S_SETPC_B64':
+            d = ctx.inst_field(type(inst).sdst)
+            lo, hi = emu._split64(after)
+            stores += [ctx.wsgpr_dyn(d, lo), ctx.wsgpr_dyn(d + emu._c(1), hi)]
+        lo, hi = emu._split64(after if to is None else to)
+        return UOp.sink(*stores, ctx.wsgpr_dyn(emu._c(emu.PC_LO_IDX), lo), ctx.wsgpr_dyn(emu._c(emu.PC_HI_IDX), hi))
+    return handler
+
+
+def caches(old):
+    """RDNA 4's instructions for caches: there are none here."""
+    def handler(inst, ctx):
+        return done(ctx) if emu._op_name(inst) in ('GLOBAL_INV', 'GLOBAL_WB', 'GLOBAL_WBINV') else old(inst, ctx)
+    return handler
+
+
+BUFFER_INV = (0xe0ac0000, 0xe0b00000)  # buffer_gl1_inv, buffer_gl0_inv of RDNA 3, which the emulator cannot read
+NOP = 0xbf800000
+
+
+def skip_inv(pc, arch):
+    """Where the code that is about to run invalidates a cache, it does nothing."""
+    w = (ctypes.c_uint32 * 2).from_address(pc)
+    if arch == 'rdna3' and w[0] in BUFFER_INV and w[1] == 0:
+        w[0] = w[1] = NOP
+
+
+def decoding(old):
+    def at(pc, arch):
+        skip_inv(pc, arch)
+        return old(pc, arch)
+    return at
+
+
+def returns(old):
+    """atomic_return.ll: whether an atomic returns is a bit of th on RDNA 4, glc before."""
+    return lambda inst, name, default=0: old(inst, 'th') & 1 if name == 'glc' and not hasattr(inst, 'glc') else old(inst, name, default)
+
+
+flush = [True]  # whether the kernel that runs wants f32's subnormal numbers flushed; the emulator does so for all
+
+
+def flushing(old):
+    class Flushing:
+        def __enter__(self):
+            self.inner = old() if flush[0] else None
+            return self.inner.__enter__() if self.inner else self
+
+        def __exit__(self, *e):
+            return self.inner.__exit__(*e) if self.inner else None
+    return Flushing
+
+
+def base():
+    wrap('_compile_sop', calls)
+    wrap('_compile_mem_op', caches)
+    wrap('_decode_at', decoding)
+    wrap('_iattr', returns)
+    wrap('_MXCSRContext', flushing)
+
+
+def nearest(x):
+    """rint.ll: to the nearest whole number, ties to even, with the number's sign. x minus its whole part is exact."""
+    c = lambda v: UOp.const(v, x.dtype)
+    word = {dtypes.float32: dtypes.uint32, dtypes.float64: dtypes.uint64, dtypes.half: dtypes.uint16}[x.dtype]
+    top = UOp.const(1 << (8 * x.dtype.itemsize - 1), word)
+    whole = UOp(Ops.TRUNC, src=(x,))
+    part = x - whole
+    half = whole * c(0.5)
+    up = (part > c(0.5)) | (part < c(-0.5)) | ((part.eq(c(0.5)) | part.eq(c(-0.5))) & half.ne(UOp(Ops.TRUNC, src=(half,))))
+    r = up.where(whole + (x < c(0)).where(c(-1), c(1)), whole)
+    return ((r.bitcast(word) & (top - UOp.const(1, word))) | (x.bitcast(word) & top)).bitcast(x.dtype)
+
+
+def texts(old):
+    """What instructions do, in the words of AMD's manual: rint.ll, flat.ll (a generic address has become a plain one, see Ctx)."""
+    def get(op):
+        name = op.name
+        if name.startswith('V_RNDNE_'):
+            t = name.split('_')[2].lower()
+            return f'D0.{t} = nearest(S0.{t})'
+        if name.startswith('FLAT_'):
+            for kind in ('VGLOBALOp', 'GLOBALOp'):
+                table = getattr(__import__(type(op).__module__, fromlist=['x']), kind, None)
+                if table is not None and hasattr(table, 'GLOBAL_' + name[5:]):
+                    return old(table['GLOBAL_' + name[5:]])
+        return old(op)
+    return get
+
+
+def clamped(old_isnan):
+    """clamp.ll: the modifier clamp takes -0 to +0. It is written after an instruction's own text was read."""
+    def isnan(v):
+        r = old_isnan(v)
+        return r | (v <= UOp.const(0.0, v.dtype)) if Ctx.clamps and v.dtype in (dtypes.float32, dtypes.float64, dtypes.half) else r
+    return isnan
+
+
+class Ctx(emu._Ctx):
+    """The emulator's writer of an instruction, which sees the registers of addresses as the machine does."""
+    clamps = False
+
+    def __init__(self, *a):
+        super().__init__(*a)
+        self.kind, self.lo, self.hi, self.add = '', None, None, None
+
+    def rvgpr_dyn(self, reg, lane, valid=None):
+        v = super().rvgpr_dyn(reg, lane, valid)
+        if reg is self.lo and self.kind == 'lds':  # lds_off.ll: lanes that are switched off read nothing
+            return emu._lane_active(self.rexec(), lane).where(v, emu._c(0))
+        if reg is self.lo and self.kind == 'scratch':  # scratch_negative.ll: registers of an address are added in 32 bits
+            return v.bitcast(dtypes.int32)
+        if self.kind == 'flat' and (reg is self.lo or reg is self.hi):
+            return emu._split64(self.generic(lane))[0 if reg is self.lo else 1]
+        return v
+
+    def rsgpr_dyn(self, reg, valid=None):
+        v = super().rsgpr_dyn(reg, valid)
+        return v.bitcast(dtypes.int32) if self.kind == 'scratch' and reg is self.add else v
+
+    def generic(self, lane):
+        """flat.ll: where the memory of a generic address lies."""
+        read = super().rvgpr_dyn
+        s = lambda i: super(Ctx, self).rsgpr_dyn(emu._c(i))
+        at = lambda i: emu._u64(s(i), s(i + 1))
+        lo, hi = read(self.lo, lane), read(self.hi, lane)
+        own = at(SCRATCH_AT) + lane.cast(dtypes.uint64) * s(emu.SCRATCH_STRIDE_IDX).cast(dtypes.uint64)
+        low = lo.cast(dtypes.uint64)
+        return hi.eq(emu._c(SHARED)).where(at(LDS_AT) + low, hi.eq(emu._c(PRIVATE)).where(own + low, emu._u64(lo, hi)))
+
+    def rsrc_dyn(self, off, lane, bits=32, *a, **k):
+        v = super().rsrc_dyn(off, lane, bits, *a, **k)
+        for reg, top in ((SHARED_BASE, SHARED), (PRIVATE_BASE, PRIVATE)):
+            c = UOp.const(top << 32, dtypes.uint64) if bits == 64 else emu._c(top)
+            if bits == 64 and v.dtype == dtypes.uint64 or bits == 32 and v.dtype == dtypes.uint32:
+                v = off.eq(emu._c(reg)).where(c, v)
+        return v
+
+    def compile_vop_pcode(self, *a, **k):
+        Ctx.wanted = bool(k.get('clmp'))
+        try:
+            return super().compile_vop_pcode(*a, **k)
+        finally:
+            Ctx.wanted = Ctx.clamps = False
+
+    wanted = False
+
+
+def read(old):
+    def parse(*a):
+        Ctx.clamps = False
+        r = old(*a)
+        Ctx.clamps = Ctx.wanted
+        return r
+    return parse
+
+
+def addresses(old):
+    def handler(inst, ctx):
+        kind, t = type(inst).__name__, type(inst)
+        ctx.kind = 'lds' if kind == 'DS' else 'scratch' if kind in ('SCRATCH', 'VSCRATCH') else 'flat' if kind in ('FLAT', 'VFLAT') else ''
+        if 'PERMUTE' in emu._op_name(inst):
+            ctx.kind = ''
+        ctx.lo = ctx.inst_field(getattr(t, 'vaddr' if hasattr(t, 'vaddr') else 'addr'))
+        ctx.hi = ctx.lo + emu._c(1)
+        ctx.add = ctx.optional_field(inst, 'saddr')
+        return old(inst, ctx)
+    return handler
+
+
+def patches():
+    emu._FUNCS['nearest'] = nearest
+    emu._FUNCS['isNAN'] = clamped(emu._FUNCS['isNAN'])
+    emu._Ctx = Ctx
+    wrap('parse_pcode', read)
+    wrap('get_pcode', texts)
+    wrap('_compile_mem_op', addresses)
