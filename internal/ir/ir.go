@@ -159,6 +159,7 @@ type Attr struct {
 	Scope    Scope
 	Volatile bool
 	ReadOnly bool  // ld.global.nc, const, param: nobody writes it while the kernel runs
+	Write    bool  // Prefetch: to be written
 	Align    uint8 // Load, Store: known alignment of the address in bytes (PTX guarantees the access's size)
 	AtomOp   AtomOp
 	Shuf     ShufMode

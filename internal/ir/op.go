@@ -134,7 +134,7 @@ const (
 	Atomic    // (addr, value) old; AtomOp
 	AtomicCAS // (addr, compare, value) old
 	CopyAsync // (dst shared, src global, srcbytes) Imm bytes
-	Prefetch  // (addr); Flag: it is to be done, for Imm bytes a lane from the first lane on
+	Prefetch  // (addr); Flag: it is to be done, for Imm bytes a lane from the first lane on; Write: they will be written
 	Fence     // Order, Scope
 
 	// textures and surfaces; Imm: what is done (internal/image, texture.go)

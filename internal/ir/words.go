@@ -91,6 +91,7 @@ var flagWords = [...]struct {
 	{"flag", func(a *Attr) *bool { return &a.Flag }},
 	{"volatile", func(a *Attr) *bool { return &a.Volatile }},
 	{"readonly", func(a *Attr) *bool { return &a.ReadOnly }},
+	{"write", func(a *Attr) *bool { return &a.Write }},
 }
 
 // enumWords are the attributes that are one of a set. must names the operations for which the zero word is printed too,

@@ -720,8 +720,12 @@ func emitPrefetch(e *emitter, in *ir.Inst) {
 		return
 	}
 	p := e.pointer(in.Space, e.scalar(in.Args[0]))
+	write := int64(0)
+	if in.Write {
+		write = 1
+	}
 	for off := 0; off < e.w*int(in.Imm); off += 64 {
-		e.o.Call("void", "llvm.prefetch.p0", e.at(p, off), ll.Int("i32", 0), ll.Int("i32", 3), ll.Int("i32", 1))
+		e.o.Call("void", "llvm.prefetch.p0", e.at(p, off), ll.Int("i32", write), ll.Int("i32", 3), ll.Int("i32", 1))
 	}
 }
 
