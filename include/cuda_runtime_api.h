@@ -3367,7 +3367,12 @@ cudaError_t cudaWaitExternalSemaphoresAsync_v2(const cudaExternalSemaphore_t *ex
 cudaError_t cudaWaitExternalSemaphoresAsync_v2_ptsz(const cudaExternalSemaphore_t *extSemArray, const cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, cudaStream_t stream);
 #endif
 cudaError_t cudaFuncSetCacheConfig(const void *func, cudaFuncCache cacheConfig);
+#if CUDART_VERSION >= 12000
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *func);
+#endif
+#if CUDART_VERSION < 12000
+cudaError_t cudaFuncGetAttributes(void *attr, const void *func);
+#endif
 cudaError_t cudaFuncSetAttribute(const void *func, cudaFuncAttribute attr, int value);
 #if CUDART_VERSION >= 12000
 cudaError_t cudaFuncGetName(const char **name, const void *func);

@@ -26,7 +26,7 @@ part_ptx() {
     dist/bin/kudzu check --quiet --sm=90 "$(find "$packages/linux-x64-cuda" -name libggml-cuda.so)"
 }
 
-# Thirty CUDA programs of our own, built by the vendor's compilers 12 and 13, against what a real GPU printed.
+# Thirty CUDA programs of our own, built by the vendor's compilers 12 and 13 (those that 11.8 knows by it too), against what a real GPU printed.
 part_programs() { scripts/apps-cuda.sh build "$programs" && scripts/apps-cuda.sh run "$programs"; }
 
 # The vendor's runtime 11.8 on our driver.

@@ -122,17 +122,20 @@ void kzb___cudaRegisterVar(void **handle, char *host, char *device, const char *
 	add(handle, (struct kz_note){KZ_VARIABLE, bits(ext, constant, global), 0, host, name, size});
 }
 
-// References were the textures of programs until CUDA 12.
+// References were the textures of programs until CUDA 12. nvcc says the name in the source in name ("::space::line") and the
+// name in the PTX, which we look up, in device.
+static const char *in_ptx(const void **device, const char *name) { return device ? (const char *)device : name; }
+
 void kzb___cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim, int norm, int ext);
 void kzb___cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim, int norm, int ext) {
-	(void)device, (void)dim, (void)ext;
-	add(handle, (struct kz_note){KZ_TEXTURE, norm != 0, 0, host, name, 0});
+	(void)dim, (void)ext;
+	add(handle, (struct kz_note){KZ_TEXTURE, norm != 0, 0, host, in_ptx(device, name), 0});
 }
 
 void kzb___cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim, int ext);
 void kzb___cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dim, int ext) {
-	(void)device, (void)dim, (void)ext;
-	add(handle, (struct kz_note){KZ_SURFACE, 0, 0, host, name, 0});
+	(void)dim, (void)ext;
+	add(handle, (struct kz_note){KZ_SURFACE, 0, 0, host, in_ptx(device, name), 0});
 }
 
 void kzb___cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant, int global);

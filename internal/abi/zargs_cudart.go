@@ -1828,6 +1828,13 @@ type CudaFuncGetAttributes struct {
 	Func uint64
 }
 
+type CudaFuncGetAttributes_11 struct {
+	_ structs.HostLayout
+
+	Attr uint64
+	Func uint64
+}
+
 type CudaFuncSetAttribute struct {
 	_ structs.HostLayout
 

@@ -1166,792 +1166,792 @@ static cudaError_t kz_stub_cudart11_cudaFuncSetCacheConfig(const void *func, cud
 	return kz_door(826, KZ_DOOR_RUNTIME, &a);
 }
 
-static cudaError_t kz_stub_cudart11_cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *func) {
-	struct { cudaFuncAttributes *attr; const void *func; } a = {attr, func};
-	return kz_door(827, KZ_DOOR_RUNTIME, &a);
+static cudaError_t kz_stub_cudart11_cudaFuncGetAttributes(void *attr, const void *func) {
+	struct { void *attr; const void *func; } a = {attr, func};
+	return kz_door(828, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaFuncSetAttribute(const void *func, cudaFuncAttribute attr, int value) {
 	struct { const void *func; cudaFuncAttribute attr; int value; } a = {func, attr, value};
-	return kz_door(828, KZ_DOOR_RUNTIME, &a);
+	return kz_door(829, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaFuncSetSharedMemConfig(const void *func, cudaSharedMemConfig config) {
 	struct { const void *func; cudaSharedMemConfig config; } a = {func, config};
-	return kz_door(832, KZ_DOOR_RUNTIME, &a);
+	return kz_door(833, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; const void *func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(833, KZ_DOOR_RUNTIME, &a);
+	return kz_door(834, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; const void *func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(834, KZ_DOOR_RUNTIME, &a);
+	return kz_door(835, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; const void *func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(835, KZ_DOOR_RUNTIME, &a);
+	return kz_door(836, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, const cudaLaunchConfig_t *launchConfig) {
 	struct { int *clusterSize; const void *func; const cudaLaunchConfig_t *launchConfig; } a = {clusterSize, func, launchConfig};
-	return kz_door(836, KZ_DOOR_RUNTIME, &a);
+	return kz_door(837, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, const cudaLaunchConfig_t *launchConfig) {
 	struct { int *numClusters; const void *func; const cudaLaunchConfig_t *launchConfig; } a = {numClusters, func, launchConfig};
-	return kz_door(837, KZ_DOOR_RUNTIME, &a);
+	return kz_door(838, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(838, KZ_DOOR_RUNTIME, &a);
+	return kz_door(839, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(838, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(839, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {
 	struct { const cudaLaunchConfig_t *config; const void *func; void **args; } a = {config, func, args};
-	return kz_door(839, KZ_DOOR_RUNTIME, &a);
+	return kz_door(840, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args) {
 	struct { const cudaLaunchConfig_t *config; const void *func; void **args; } a = {config, func, args};
-	return kz_door(839, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(840, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(840, KZ_DOOR_RUNTIME, &a);
+	return kz_door(841, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(840, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(841, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; } a = {stream, fn, userData};
-	return kz_door(841, KZ_DOOR_RUNTIME, &a);
+	return kz_door(842, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; } a = {stream, fn, userData};
-	return kz_door(841, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(842, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaLaunchCooperativeKernelMultiDevice(cudaLaunchParams *launchParamsList, unsigned int numDevices, unsigned int flags) {
 	struct { cudaLaunchParams *launchParamsList; unsigned int numDevices; unsigned int flags; } a = {launchParamsList, numDevices, flags};
-	return kz_door(843, KZ_DOOR_RUNTIME, &a);
+	return kz_door(844, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaSetDoubleForDevice(double *d) {
 	struct { double *d; } a = {d};
-	return kz_door(844, KZ_DOOR_RUNTIME, &a);
+	return kz_door(845, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaSetDoubleForHost(double *d) {
 	struct { double *d; } a = {d};
-	return kz_door(845, KZ_DOOR_RUNTIME, &a);
+	return kz_door(846, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags) {
 	struct { cudaGraph_t *pGraph; unsigned int flags; } a = {pGraph, flags};
-	return kz_door(846, KZ_DOOR_RUNTIME, &a);
+	return kz_door(847, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaKernelNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(847, KZ_DOOR_RUNTIME, &a);
+	return kz_door(848, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaKernelNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(848, KZ_DOOR_RUNTIME, &a);
+	return kz_door(849, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(849, KZ_DOOR_RUNTIME, &a);
+	return kz_door(850, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNode_t hSrc) {
 	struct { cudaGraphNode_t hDst; cudaGraphNode_t hSrc; } a = {hDst, hSrc};
-	return kz_door(850, KZ_DOOR_RUNTIME, &a);
+	return kz_door(851, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value_out) {
 	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(851, KZ_DOOR_RUNTIME, &a);
+	return kz_door(852, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *value) {
 	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *value; } a = {hNode, attr, value};
-	return kz_door(852, KZ_DOOR_RUNTIME, &a);
+	return kz_door(853, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemcpy3DParms *pCopyParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pCopyParams};
-	return kz_door(853, KZ_DOOR_RUNTIME, &a);
+	return kz_door(854, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, symbol, src, count, offset, kind};
-	return kz_door(854, KZ_DOOR_RUNTIME, &a);
+	return kz_door(855, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, symbol, count, offset, kind};
-	return kz_door(855, KZ_DOOR_RUNTIME, &a);
+	return kz_door(856, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, src, count, kind};
-	return kz_door(856, KZ_DOOR_RUNTIME, &a);
+	return kz_door(857, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(857, KZ_DOOR_RUNTIME, &a);
+	return kz_door(858, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(858, KZ_DOOR_RUNTIME, &a);
+	return kz_door(859, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, symbol, src, count, offset, kind};
-	return kz_door(859, KZ_DOOR_RUNTIME, &a);
+	return kz_door(860, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, dst, symbol, count, offset, kind};
-	return kz_door(860, KZ_DOOR_RUNTIME, &a);
+	return kz_door(861, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {node, dst, src, count, kind};
-	return kz_door(861, KZ_DOOR_RUNTIME, &a);
+	return kz_door(862, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemsetParams *pMemsetParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pMemsetParams};
-	return kz_door(862, KZ_DOOR_RUNTIME, &a);
+	return kz_door(863, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(863, KZ_DOOR_RUNTIME, &a);
+	return kz_door(864, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(864, KZ_DOOR_RUNTIME, &a);
+	return kz_door(865, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaHostNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(865, KZ_DOOR_RUNTIME, &a);
+	return kz_door(866, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(866, KZ_DOOR_RUNTIME, &a);
+	return kz_door(867, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(867, KZ_DOOR_RUNTIME, &a);
+	return kz_door(868, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraph_t childGraph; } a = {pGraphNode, graph, pDependencies, numDependencies, childGraph};
-	return kz_door(868, KZ_DOOR_RUNTIME, &a);
+	return kz_door(869, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph) {
 	struct { cudaGraphNode_t node; cudaGraph_t *pGraph; } a = {node, pGraph};
-	return kz_door(869, KZ_DOOR_RUNTIME, &a);
+	return kz_door(870, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; } a = {pGraphNode, graph, pDependencies, numDependencies};
-	return kz_door(870, KZ_DOOR_RUNTIME, &a);
+	return kz_door(871, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(871, KZ_DOOR_RUNTIME, &a);
+	return kz_door(872, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(872, KZ_DOOR_RUNTIME, &a);
+	return kz_door(873, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(873, KZ_DOOR_RUNTIME, &a);
+	return kz_door(874, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(874, KZ_DOOR_RUNTIME, &a);
+	return kz_door(875, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(875, KZ_DOOR_RUNTIME, &a);
+	return kz_door(876, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(876, KZ_DOOR_RUNTIME, &a);
+	return kz_door(877, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(877, KZ_DOOR_RUNTIME, &a);
+	return kz_door(878, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExternalSemaphoresSignalNodeGetParams(cudaGraphNode_t hNode, cudaExternalSemaphoreSignalNodeParams *params_out) {
 	struct { cudaGraphNode_t hNode; cudaExternalSemaphoreSignalNodeParams *params_out; } a = {hNode, params_out};
-	return kz_door(878, KZ_DOOR_RUNTIME, &a);
+	return kz_door(879, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExternalSemaphoresSignalNodeSetParams(cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(879, KZ_DOOR_RUNTIME, &a);
+	return kz_door(880, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddExternalSemaphoresWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(880, KZ_DOOR_RUNTIME, &a);
+	return kz_door(881, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExternalSemaphoresWaitNodeGetParams(cudaGraphNode_t hNode, cudaExternalSemaphoreWaitNodeParams *params_out) {
 	struct { cudaGraphNode_t hNode; cudaExternalSemaphoreWaitNodeParams *params_out; } a = {hNode, params_out};
-	return kz_door(881, KZ_DOOR_RUNTIME, &a);
+	return kz_door(882, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExternalSemaphoresWaitNodeSetParams(cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(882, KZ_DOOR_RUNTIME, &a);
+	return kz_door(883, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaMemAllocNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(883, KZ_DOOR_RUNTIME, &a);
+	return kz_door(884, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams *params_out) {
 	struct { cudaGraphNode_t node; cudaMemAllocNodeParams *params_out; } a = {node, params_out};
-	return kz_door(884, KZ_DOOR_RUNTIME, &a);
+	return kz_door(885, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dptr; } a = {pGraphNode, graph, pDependencies, numDependencies, dptr};
-	return kz_door(885, KZ_DOOR_RUNTIME, &a);
+	return kz_door(886, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out) {
 	struct { cudaGraphNode_t node; void *dptr_out; } a = {node, dptr_out};
-	return kz_door(886, KZ_DOOR_RUNTIME, &a);
+	return kz_door(887, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph) {
 	struct { cudaGraph_t *pGraphClone; cudaGraph_t originalGraph; } a = {pGraphClone, originalGraph};
-	return kz_door(887, KZ_DOOR_RUNTIME, &a);
+	return kz_door(888, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph) {
 	struct { cudaGraphNode_t *pNode; cudaGraphNode_t originalNode; cudaGraph_t clonedGraph; } a = {pNode, originalNode, clonedGraph};
-	return kz_door(888, KZ_DOOR_RUNTIME, &a);
+	return kz_door(889, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *pType) {
 	struct { cudaGraphNode_t node; cudaGraphNodeType *pType; } a = {node, pType};
-	return kz_door(889, KZ_DOOR_RUNTIME, &a);
+	return kz_door(890, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *nodes; size_t *numNodes; } a = {graph, nodes, numNodes};
-	return kz_door(895, KZ_DOOR_RUNTIME, &a);
+	return kz_door(896, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *pRootNodes; size_t *pNumRootNodes; } a = {graph, pRootNodes, pNumRootNodes};
-	return kz_door(896, KZ_DOOR_RUNTIME, &a);
+	return kz_door(897, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphDestroyNode(cudaGraphNode_t node) {
 	struct { cudaGraphNode_t node; } a = {node};
-	return kz_door(902, KZ_DOOR_RUNTIME, &a);
+	return kz_door(903, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphNode_t *pErrorNode; char *pLogBuffer; size_t bufferSize; } a = {pGraphExec, graph, pErrorNode, pLogBuffer, bufferSize};
-	return kz_door(904, KZ_DOOR_RUNTIME, &a);
+	return kz_door(905, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(905, KZ_DOOR_RUNTIME, &a);
+	return kz_door(906, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(907, KZ_DOOR_RUNTIME, &a);
+	return kz_door(908, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(908, KZ_DOOR_RUNTIME, &a);
+	return kz_door(909, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
-	return kz_door(909, KZ_DOOR_RUNTIME, &a);
+	return kz_door(910, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
-	return kz_door(910, KZ_DOOR_RUNTIME, &a);
+	return kz_door(911, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(911, KZ_DOOR_RUNTIME, &a);
+	return kz_door(912, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(912, KZ_DOOR_RUNTIME, &a);
+	return kz_door(913, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(913, KZ_DOOR_RUNTIME, &a);
+	return kz_door(914, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(914, KZ_DOOR_RUNTIME, &a);
+	return kz_door(915, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(915, KZ_DOOR_RUNTIME, &a);
+	return kz_door(916, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(916, KZ_DOOR_RUNTIME, &a);
+	return kz_door(917, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecExternalSemaphoresSignalNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(917, KZ_DOOR_RUNTIME, &a);
+	return kz_door(918, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecExternalSemaphoresWaitNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(918, KZ_DOOR_RUNTIME, &a);
+	return kz_door(919, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(919, KZ_DOOR_RUNTIME, &a);
+	return kz_door(920, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(920, KZ_DOOR_RUNTIME, &a);
+	return kz_door(921, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphNode_t *hErrorNode_out, cudaGraphExecUpdateResult *updateResult_out) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphNode_t *hErrorNode_out; cudaGraphExecUpdateResult *updateResult_out; } a = {hGraphExec, hGraph, hErrorNode_out, updateResult_out};
-	return kz_door(922, KZ_DOOR_RUNTIME, &a);
+	return kz_door(923, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(923, KZ_DOOR_RUNTIME, &a);
+	return kz_door(924, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(924, KZ_DOOR_RUNTIME, &a);
+	return kz_door(925, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(925, KZ_DOOR_RUNTIME, &a);
+	return kz_door(926, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(926, KZ_DOOR_RUNTIME, &a);
+	return kz_door(927, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(927, KZ_DOOR_RUNTIME, &a);
+	return kz_door(928, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(928, KZ_DOOR_RUNTIME, &a);
+	return kz_door(929, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(929, KZ_DOOR_RUNTIME, &a);
+	return kz_door(930, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(930, KZ_DOOR_RUNTIME, &a);
+	return kz_door(931, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(938, KZ_DOOR_RUNTIME, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(938, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(939, KZ_DOOR_RUNTIME, &a);
+	return kz_door(940, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(939, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(940, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; size_t *numEdges; } a = {graph, from, to, numEdges};
-	return kz_door(940, KZ_DOOR_RUNTIME, &a);
+	return kz_door(941, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; size_t *pNumDependencies; } a = {node, pDependencies, pNumDependencies};
-	return kz_door(942, KZ_DOOR_RUNTIME, &a);
+	return kz_door(943, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; size_t *pNumDependentNodes; } a = {node, pDependentNodes, pNumDependentNodes};
-	return kz_door(944, KZ_DOOR_RUNTIME, &a);
+	return kz_door(945, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(946, KZ_DOOR_RUNTIME, &a);
+	return kz_door(947, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(948, KZ_DOOR_RUNTIME, &a);
+	return kz_door(949, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, const void *pTexDesc, const cudaResourceViewDesc *pResViewDesc) {
 	struct { cudaTextureObject_t *pTexObject; const cudaResourceDesc *pResDesc; const void *pTexDesc; const cudaResourceViewDesc *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(953, KZ_DOOR_RUNTIME, &a);
+	return kz_door(954, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaCreateTextureObject_v2(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc) {
 	struct { cudaTextureObject_t *pTexObject; const cudaResourceDesc *pResDesc; const cudaTextureDesc *pTexDesc; const cudaResourceViewDesc *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(954, KZ_DOOR_RUNTIME, &a);
+	return kz_door(955, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaDestroyTextureObject(cudaTextureObject_t texObject) {
 	struct { cudaTextureObject_t texObject; } a = {texObject};
-	return kz_door(955, KZ_DOOR_RUNTIME, &a);
+	return kz_door(956, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetTextureObjectResourceDesc(cudaResourceDesc *pResDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceDesc *pResDesc; cudaTextureObject_t texObject; } a = {pResDesc, texObject};
-	return kz_door(956, KZ_DOOR_RUNTIME, &a);
+	return kz_door(957, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetTextureObjectTextureDesc(void *pTexDesc, cudaTextureObject_t texObject) {
 	struct { void *pTexDesc; cudaTextureObject_t texObject; } a = {pTexDesc, texObject};
-	return kz_door(958, KZ_DOOR_RUNTIME, &a);
+	return kz_door(959, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetTextureObjectTextureDesc_v2(cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject) {
 	struct { cudaTextureDesc *pTexDesc; cudaTextureObject_t texObject; } a = {pTexDesc, texObject};
-	return kz_door(959, KZ_DOOR_RUNTIME, &a);
+	return kz_door(960, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaBindTexture(size_t *offset, const void *texref, const void *devPtr, const cudaChannelFormatDesc *desc, size_t size) {
 	struct { size_t *offset; const void *texref; const void *devPtr; const cudaChannelFormatDesc *desc; size_t size; } a = {offset, texref, devPtr, desc, size};
-	return kz_door(960, KZ_DOOR_RUNTIME, &a);
+	return kz_door(961, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaBindTexture2D(size_t *offset, const void *texref, const void *devPtr, const cudaChannelFormatDesc *desc, size_t width, size_t height, size_t pitch) {
 	struct { size_t *offset; const void *texref; const void *devPtr; const cudaChannelFormatDesc *desc; size_t width; size_t height; size_t pitch; } a = {offset, texref, devPtr, desc, width, height, pitch};
-	return kz_door(961, KZ_DOOR_RUNTIME, &a);
+	return kz_door(962, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaBindTextureToArray(const void *texref, cudaArray_const_t array, const cudaChannelFormatDesc *desc) {
 	struct { const void *texref; cudaArray_const_t array; const cudaChannelFormatDesc *desc; } a = {texref, array, desc};
-	return kz_door(962, KZ_DOOR_RUNTIME, &a);
+	return kz_door(963, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaBindTextureToMipmappedArray(const void *texref, cudaMipmappedArray_const_t mipmappedArray, const cudaChannelFormatDesc *desc) {
 	struct { const void *texref; cudaMipmappedArray_const_t mipmappedArray; const cudaChannelFormatDesc *desc; } a = {texref, mipmappedArray, desc};
-	return kz_door(963, KZ_DOOR_RUNTIME, &a);
+	return kz_door(964, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaUnbindTexture(const void *texref) {
 	struct { const void *texref; } a = {texref};
-	return kz_door(964, KZ_DOOR_RUNTIME, &a);
+	return kz_door(965, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetTextureAlignmentOffset(size_t *offset, const void *texref) {
 	struct { size_t *offset; const void *texref; } a = {offset, texref};
-	return kz_door(965, KZ_DOOR_RUNTIME, &a);
+	return kz_door(966, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetTextureReference(const void **texref, const void *symbol) {
 	struct { const void **texref; const void *symbol; } a = {texref, symbol};
-	return kz_door(966, KZ_DOOR_RUNTIME, &a);
+	return kz_door(967, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaBindSurfaceToArray(const void *surfref, cudaArray_const_t array, const cudaChannelFormatDesc *desc) {
 	struct { const void *surfref; cudaArray_const_t array; const cudaChannelFormatDesc *desc; } a = {surfref, array, desc};
-	return kz_door(967, KZ_DOOR_RUNTIME, &a);
+	return kz_door(968, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetSurfaceReference(const void **surfref, const void *symbol) {
 	struct { const void **surfref; const void *symbol; } a = {surfref, symbol};
-	return kz_door(968, KZ_DOOR_RUNTIME, &a);
+	return kz_door(969, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceViewDesc *pResViewDesc; cudaTextureObject_t texObject; } a = {pResViewDesc, texObject};
-	return kz_door(969, KZ_DOOR_RUNTIME, &a);
+	return kz_door(970, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject, const cudaResourceDesc *pResDesc) {
 	struct { cudaSurfaceObject_t *pSurfObject; const cudaResourceDesc *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(970, KZ_DOOR_RUNTIME, &a);
+	return kz_door(971, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject) {
 	struct { cudaSurfaceObject_t surfObject; } a = {surfObject};
-	return kz_door(971, KZ_DOOR_RUNTIME, &a);
+	return kz_door(972, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *pResDesc, cudaSurfaceObject_t surfObject) {
 	struct { cudaResourceDesc *pResDesc; cudaSurfaceObject_t surfObject; } a = {pResDesc, surfObject};
-	return kz_door(972, KZ_DOOR_RUNTIME, &a);
+	return kz_door(973, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource) {
 	struct { cudaGraphicsResource_t resource; } a = {resource};
-	return kz_door(973, KZ_DOOR_RUNTIME, &a);
+	return kz_door(974, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags) {
 	struct { cudaGraphicsResource_t resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(974, KZ_DOOR_RUNTIME, &a);
+	return kz_door(975, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(975, KZ_DOOR_RUNTIME, &a);
+	return kz_door(976, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(976, KZ_DOOR_RUNTIME, &a);
+	return kz_door(977, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, cudaGraphicsResource_t resource) {
 	struct { void **devPtr; size_t *size; cudaGraphicsResource_t resource; } a = {devPtr, size, resource};
-	return kz_door(977, KZ_DOOR_RUNTIME, &a);
+	return kz_door(978, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { cudaArray_t *array; cudaGraphicsResource_t resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {array, resource, arrayIndex, mipLevel};
-	return kz_door(978, KZ_DOOR_RUNTIME, &a);
+	return kz_door(979, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray, cudaGraphicsResource_t resource) {
 	struct { cudaMipmappedArray_t *mipmappedArray; cudaGraphicsResource_t resource; } a = {mipmappedArray, resource};
-	return kz_door(979, KZ_DOOR_RUNTIME, &a);
+	return kz_door(980, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int cudaDeviceCount, cudaGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; int *pCudaDevices; unsigned int cudaDeviceCount; cudaGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(980, KZ_DOOR_RUNTIME, &a);
+	return kz_door(981, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, unsigned int image, unsigned int target, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int image; unsigned int target; unsigned int flags; } a = {resource, image, target, flags};
-	return kz_door(981, KZ_DOOR_RUNTIME, &a);
+	return kz_door(982, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int buffer; unsigned int flags; } a = {resource, buffer, flags};
-	return kz_door(982, KZ_DOOR_RUNTIME, &a);
+	return kz_door(983, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLSetGLDevice(int device) {
 	struct { int device; } a = {device};
-	return kz_door(983, KZ_DOOR_RUNTIME, &a);
+	return kz_door(984, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLRegisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(984, KZ_DOOR_RUNTIME, &a);
+	return kz_door(985, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLMapBufferObject(void **devPtr, unsigned int bufObj) {
 	struct { void **devPtr; unsigned int bufObj; } a = {devPtr, bufObj};
-	return kz_door(985, KZ_DOOR_RUNTIME, &a);
+	return kz_door(986, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLUnmapBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(986, KZ_DOOR_RUNTIME, &a);
+	return kz_door(987, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLUnregisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(987, KZ_DOOR_RUNTIME, &a);
+	return kz_door(988, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLSetBufferObjectMapFlags(unsigned int bufObj, unsigned int flags) {
 	struct { unsigned int bufObj; unsigned int flags; } a = {bufObj, flags};
-	return kz_door(988, KZ_DOOR_RUNTIME, &a);
+	return kz_door(989, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLMapBufferObjectAsync(void **devPtr, unsigned int bufObj, cudaStream_t stream) {
 	struct { void **devPtr; unsigned int bufObj; cudaStream_t stream; } a = {devPtr, bufObj, stream};
-	return kz_door(989, KZ_DOOR_RUNTIME, &a);
+	return kz_door(990, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGLUnmapBufferObjectAsync(unsigned int bufObj, cudaStream_t stream) {
 	struct { unsigned int bufObj; cudaStream_t stream; } a = {bufObj, stream};
-	return kz_door(990, KZ_DOOR_RUNTIME, &a);
+	return kz_door(991, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, void *image, unsigned int flags) {
 	struct { cudaGraphicsResource **pCudaResource; void *image; unsigned int flags; } a = {pCudaResource, image, flags};
-	return kz_door(991, KZ_DOOR_RUNTIME, &a);
+	return kz_door(992, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamConsumerConnect(cudaEglStreamConnection *conn, void *eglStream) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; } a = {conn, eglStream};
-	return kz_door(992, KZ_DOOR_RUNTIME, &a);
+	return kz_door(993, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, void *eglStream, unsigned int flags) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; unsigned int flags; } a = {conn, eglStream, flags};
-	return kz_door(993, KZ_DOOR_RUNTIME, &a);
+	return kz_door(994, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamConsumerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(994, KZ_DOOR_RUNTIME, &a);
+	return kz_door(995, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamConsumerAcquireFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t *pCudaResource, cudaStream_t *pStream, unsigned int timeout) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t *pCudaResource; cudaStream_t *pStream; unsigned int timeout; } a = {conn, pCudaResource, pStream, timeout};
-	return kz_door(995, KZ_DOOR_RUNTIME, &a);
+	return kz_door(996, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamConsumerReleaseFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t pCudaResource, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t pCudaResource; cudaStream_t *pStream; } a = {conn, pCudaResource, pStream};
-	return kz_door(996, KZ_DOOR_RUNTIME, &a);
+	return kz_door(997, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamProducerConnect(cudaEglStreamConnection *conn, void *eglStream, int width, int height) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; int width; int height; } a = {conn, eglStream, width, height};
-	return kz_door(997, KZ_DOOR_RUNTIME, &a);
+	return kz_door(998, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamProducerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(998, KZ_DOOR_RUNTIME, &a);
+	return kz_door(999, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(999, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame *eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame *eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsResourceGetMappedEglFrame(cudaEglFrame *eglFrame, cudaGraphicsResource_t resource, unsigned int index, unsigned int mipLevel) {
 	struct { cudaEglFrame *eglFrame; cudaGraphicsResource_t resource; unsigned int index; unsigned int mipLevel; } a = {eglFrame, resource, index, mipLevel};
-	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1002, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaVDPAUGetDevice(int *device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int *device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(1002, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1003, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaVDPAUSetVDPAUDevice(int device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(1003, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1004, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsVDPAURegisterVideoSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(1004, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1005, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGraphicsVDPAURegisterOutputSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(1005, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1006, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart11_cudaProfilerStart(void) {
-	return kz_door(1011, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1012, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart11_cudaProfilerInitialize(const char *configFile, const char *outputFile, int outputMode) {
 	struct { const char *configFile; const char *outputFile; int outputMode; } a = {configFile, outputFile, outputMode};
-	return kz_door(1012, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1013, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart11_cudaProfilerStop(void) {
-	return kz_door(1013, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1014, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart11_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(1016, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1017, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart11[395] = {

@@ -1349,822 +1349,822 @@ static cudaError_t kz_stub_cudart12_cudaFuncGetAttributes(cudaFuncAttributes *at
 
 static cudaError_t kz_stub_cudart12_cudaFuncSetAttribute(const void *func, cudaFuncAttribute attr, int value) {
 	struct { const void *func; cudaFuncAttribute attr; int value; } a = {func, attr, value};
-	return kz_door(828, KZ_DOOR_RUNTIME, &a);
+	return kz_door(829, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaFuncGetName(const char **name, const void *func) {
 	struct { const char **name; const void *func; } a = {name, func};
-	return kz_door(829, KZ_DOOR_RUNTIME, &a);
+	return kz_door(830, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
 	struct { const void *func; size_t paramIndex; size_t *paramOffset; size_t *paramSize; } a = {func, paramIndex, paramOffset, paramSize};
-	return kz_door(830, KZ_DOOR_RUNTIME, &a);
+	return kz_door(831, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaFuncSetSharedMemConfig(const void *func, cudaSharedMemConfig config) {
 	struct { const void *func; cudaSharedMemConfig config; } a = {func, config};
-	return kz_door(832, KZ_DOOR_RUNTIME, &a);
+	return kz_door(833, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize) {
 	struct { int *numBlocks; const void *func; int blockSize; size_t dynamicSMemSize; } a = {numBlocks, func, blockSize, dynamicSMemSize};
-	return kz_door(833, KZ_DOOR_RUNTIME, &a);
+	return kz_door(834, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks, int blockSize) {
 	struct { size_t *dynamicSmemSize; const void *func; int numBlocks; int blockSize; } a = {dynamicSmemSize, func, numBlocks, blockSize};
-	return kz_door(834, KZ_DOOR_RUNTIME, &a);
+	return kz_door(835, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
 	struct { int *numBlocks; const void *func; int blockSize; size_t dynamicSMemSize; unsigned int flags; } a = {numBlocks, func, blockSize, dynamicSMemSize, flags};
-	return kz_door(835, KZ_DOOR_RUNTIME, &a);
+	return kz_door(836, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, const cudaLaunchConfig_t *launchConfig) {
 	struct { int *clusterSize; const void *func; const cudaLaunchConfig_t *launchConfig; } a = {clusterSize, func, launchConfig};
-	return kz_door(836, KZ_DOOR_RUNTIME, &a);
+	return kz_door(837, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, const cudaLaunchConfig_t *launchConfig) {
 	struct { int *numClusters; const void *func; const cudaLaunchConfig_t *launchConfig; } a = {numClusters, func, launchConfig};
-	return kz_door(837, KZ_DOOR_RUNTIME, &a);
+	return kz_door(838, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(838, KZ_DOOR_RUNTIME, &a);
+	return kz_door(839, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(838, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(839, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {
 	struct { const cudaLaunchConfig_t *config; const void *func; void **args; } a = {config, func, args};
-	return kz_door(839, KZ_DOOR_RUNTIME, &a);
+	return kz_door(840, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args) {
 	struct { const cudaLaunchConfig_t *config; const void *func; void **args; } a = {config, func, args};
-	return kz_door(839, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(840, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(840, KZ_DOOR_RUNTIME, &a);
+	return kz_door(841, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { const void *func; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {func, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(840, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(841, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; } a = {stream, fn, userData};
-	return kz_door(841, KZ_DOOR_RUNTIME, &a);
+	return kz_door(842, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaStream_t stream; cudaHostFn_t fn; void *userData; } a = {stream, fn, userData};
-	return kz_door(841, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(842, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaLaunchCooperativeKernelMultiDevice(cudaLaunchParams *launchParamsList, unsigned int numDevices, unsigned int flags) {
 	struct { cudaLaunchParams *launchParamsList; unsigned int numDevices; unsigned int flags; } a = {launchParamsList, numDevices, flags};
-	return kz_door(843, KZ_DOOR_RUNTIME, &a);
+	return kz_door(844, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaSetDoubleForDevice(double *d) {
 	struct { double *d; } a = {d};
-	return kz_door(844, KZ_DOOR_RUNTIME, &a);
+	return kz_door(845, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaSetDoubleForHost(double *d) {
 	struct { double *d; } a = {d};
-	return kz_door(845, KZ_DOOR_RUNTIME, &a);
+	return kz_door(846, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags) {
 	struct { cudaGraph_t *pGraph; unsigned int flags; } a = {pGraph, flags};
-	return kz_door(846, KZ_DOOR_RUNTIME, &a);
+	return kz_door(847, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaKernelNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(847, KZ_DOOR_RUNTIME, &a);
+	return kz_door(848, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaKernelNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(848, KZ_DOOR_RUNTIME, &a);
+	return kz_door(849, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(849, KZ_DOOR_RUNTIME, &a);
+	return kz_door(850, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNode_t hSrc) {
 	struct { cudaGraphNode_t hDst; cudaGraphNode_t hSrc; } a = {hDst, hSrc};
-	return kz_door(850, KZ_DOOR_RUNTIME, &a);
+	return kz_door(851, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, cudaLaunchAttributeValue *value_out) {
 	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; cudaLaunchAttributeValue *value_out; } a = {hNode, attr, value_out};
-	return kz_door(851, KZ_DOOR_RUNTIME, &a);
+	return kz_door(852, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *value) {
 	struct { cudaGraphNode_t hNode; cudaLaunchAttributeID attr; const cudaLaunchAttributeValue *value; } a = {hNode, attr, value};
-	return kz_door(852, KZ_DOOR_RUNTIME, &a);
+	return kz_door(853, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemcpy3DParms *pCopyParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pCopyParams};
-	return kz_door(853, KZ_DOOR_RUNTIME, &a);
+	return kz_door(854, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, symbol, src, count, offset, kind};
-	return kz_door(854, KZ_DOOR_RUNTIME, &a);
+	return kz_door(855, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, symbol, count, offset, kind};
-	return kz_door(855, KZ_DOOR_RUNTIME, &a);
+	return kz_door(856, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {pGraphNode, graph, pDependencies, numDependencies, dst, src, count, kind};
-	return kz_door(856, KZ_DOOR_RUNTIME, &a);
+	return kz_door(857, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(857, KZ_DOOR_RUNTIME, &a);
+	return kz_door(858, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(858, KZ_DOOR_RUNTIME, &a);
+	return kz_door(859, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, symbol, src, count, offset, kind};
-	return kz_door(859, KZ_DOOR_RUNTIME, &a);
+	return kz_door(860, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {node, dst, symbol, count, offset, kind};
-	return kz_door(860, KZ_DOOR_RUNTIME, &a);
+	return kz_door(861, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {node, dst, src, count, kind};
-	return kz_door(861, KZ_DOOR_RUNTIME, &a);
+	return kz_door(862, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaMemsetParams *pMemsetParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pMemsetParams};
-	return kz_door(862, KZ_DOOR_RUNTIME, &a);
+	return kz_door(863, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(863, KZ_DOOR_RUNTIME, &a);
+	return kz_door(864, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(864, KZ_DOOR_RUNTIME, &a);
+	return kz_door(865, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaHostNodeParams *pNodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, pNodeParams};
-	return kz_door(865, KZ_DOOR_RUNTIME, &a);
+	return kz_door(866, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(866, KZ_DOOR_RUNTIME, &a);
+	return kz_door(867, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {node, pNodeParams};
-	return kz_door(867, KZ_DOOR_RUNTIME, &a);
+	return kz_door(868, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraph_t childGraph; } a = {pGraphNode, graph, pDependencies, numDependencies, childGraph};
-	return kz_door(868, KZ_DOOR_RUNTIME, &a);
+	return kz_door(869, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph) {
 	struct { cudaGraphNode_t node; cudaGraph_t *pGraph; } a = {node, pGraph};
-	return kz_door(869, KZ_DOOR_RUNTIME, &a);
+	return kz_door(870, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; } a = {pGraphNode, graph, pDependencies, numDependencies};
-	return kz_door(870, KZ_DOOR_RUNTIME, &a);
+	return kz_door(871, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(871, KZ_DOOR_RUNTIME, &a);
+	return kz_door(872, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(872, KZ_DOOR_RUNTIME, &a);
+	return kz_door(873, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(873, KZ_DOOR_RUNTIME, &a);
+	return kz_door(874, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaEvent_t event; } a = {pGraphNode, graph, pDependencies, numDependencies, event};
-	return kz_door(874, KZ_DOOR_RUNTIME, &a);
+	return kz_door(875, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out) {
 	struct { cudaGraphNode_t node; cudaEvent_t *event_out; } a = {node, event_out};
-	return kz_door(875, KZ_DOOR_RUNTIME, &a);
+	return kz_door(876, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
 	struct { cudaGraphNode_t node; cudaEvent_t event; } a = {node, event};
-	return kz_door(876, KZ_DOOR_RUNTIME, &a);
+	return kz_door(877, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(877, KZ_DOOR_RUNTIME, &a);
+	return kz_door(878, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExternalSemaphoresSignalNodeGetParams(cudaGraphNode_t hNode, cudaExternalSemaphoreSignalNodeParams *params_out) {
 	struct { cudaGraphNode_t hNode; cudaExternalSemaphoreSignalNodeParams *params_out; } a = {hNode, params_out};
-	return kz_door(878, KZ_DOOR_RUNTIME, &a);
+	return kz_door(879, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExternalSemaphoresSignalNodeSetParams(cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(879, KZ_DOOR_RUNTIME, &a);
+	return kz_door(880, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddExternalSemaphoresWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(880, KZ_DOOR_RUNTIME, &a);
+	return kz_door(881, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExternalSemaphoresWaitNodeGetParams(cudaGraphNode_t hNode, cudaExternalSemaphoreWaitNodeParams *params_out) {
 	struct { cudaGraphNode_t hNode; cudaExternalSemaphoreWaitNodeParams *params_out; } a = {hNode, params_out};
-	return kz_door(881, KZ_DOOR_RUNTIME, &a);
+	return kz_door(882, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExternalSemaphoresWaitNodeSetParams(cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hNode, nodeParams};
-	return kz_door(882, KZ_DOOR_RUNTIME, &a);
+	return kz_door(883, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaMemAllocNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(883, KZ_DOOR_RUNTIME, &a);
+	return kz_door(884, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams *params_out) {
 	struct { cudaGraphNode_t node; cudaMemAllocNodeParams *params_out; } a = {node, params_out};
-	return kz_door(884, KZ_DOOR_RUNTIME, &a);
+	return kz_door(885, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; void *dptr; } a = {pGraphNode, graph, pDependencies, numDependencies, dptr};
-	return kz_door(885, KZ_DOOR_RUNTIME, &a);
+	return kz_door(886, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out) {
 	struct { cudaGraphNode_t node; void *dptr_out; } a = {node, dptr_out};
-	return kz_door(886, KZ_DOOR_RUNTIME, &a);
+	return kz_door(887, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph) {
 	struct { cudaGraph_t *pGraphClone; cudaGraph_t originalGraph; } a = {pGraphClone, originalGraph};
-	return kz_door(887, KZ_DOOR_RUNTIME, &a);
+	return kz_door(888, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph) {
 	struct { cudaGraphNode_t *pNode; cudaGraphNode_t originalNode; cudaGraph_t clonedGraph; } a = {pNode, originalNode, clonedGraph};
-	return kz_door(888, KZ_DOOR_RUNTIME, &a);
+	return kz_door(889, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *pType) {
 	struct { cudaGraphNode_t node; cudaGraphNodeType *pType; } a = {node, pType};
-	return kz_door(889, KZ_DOOR_RUNTIME, &a);
+	return kz_door(890, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *nodes; size_t *numNodes; } a = {graph, nodes, numNodes};
-	return kz_door(895, KZ_DOOR_RUNTIME, &a);
+	return kz_door(896, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *pRootNodes; size_t *pNumRootNodes; } a = {graph, pRootNodes, pNumRootNodes};
-	return kz_door(896, KZ_DOOR_RUNTIME, &a);
+	return kz_door(897, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDestroyNode(cudaGraphNode_t node) {
 	struct { cudaGraphNode_t node; } a = {node};
-	return kz_door(902, KZ_DOOR_RUNTIME, &a);
+	return kz_door(903, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(903, KZ_DOOR_RUNTIME, &a);
+	return kz_door(904, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; unsigned long long flags; } a = {pGraphExec, graph, flags};
-	return kz_door(905, KZ_DOOR_RUNTIME, &a);
+	return kz_door(906, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
 	struct { cudaGraphExec_t graphExec; unsigned long long *flags; } a = {graphExec, flags};
-	return kz_door(906, KZ_DOOR_RUNTIME, &a);
+	return kz_door(907, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaKernelNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaKernelNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(907, KZ_DOOR_RUNTIME, &a);
+	return kz_door(908, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemcpy3DParms *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemcpy3DParms *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(908, KZ_DOOR_RUNTIME, &a);
+	return kz_door(909, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const void *symbol; const void *src; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, symbol, src, count, offset, kind};
-	return kz_door(909, KZ_DOOR_RUNTIME, &a);
+	return kz_door(910, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *symbol; size_t count; size_t offset; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, symbol, count, offset, kind};
-	return kz_door(910, KZ_DOOR_RUNTIME, &a);
+	return kz_door(911, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, cudaMemcpyKind kind) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; void *dst; const void *src; size_t count; cudaMemcpyKind kind; } a = {hGraphExec, node, dst, src, count, kind};
-	return kz_door(911, KZ_DOOR_RUNTIME, &a);
+	return kz_door(912, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaMemsetParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaMemsetParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(912, KZ_DOOR_RUNTIME, &a);
+	return kz_door(913, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const cudaHostNodeParams *pNodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; const cudaHostNodeParams *pNodeParams; } a = {hGraphExec, node, pNodeParams};
-	return kz_door(913, KZ_DOOR_RUNTIME, &a);
+	return kz_door(914, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, cudaGraph_t childGraph) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t node; cudaGraph_t childGraph; } a = {hGraphExec, node, childGraph};
-	return kz_door(914, KZ_DOOR_RUNTIME, &a);
+	return kz_door(915, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(915, KZ_DOOR_RUNTIME, &a);
+	return kz_door(916, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; cudaEvent_t event; } a = {hGraphExec, hNode, event};
-	return kz_door(916, KZ_DOOR_RUNTIME, &a);
+	return kz_door(917, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecExternalSemaphoresSignalNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreSignalNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreSignalNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(917, KZ_DOOR_RUNTIME, &a);
+	return kz_door(918, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecExternalSemaphoresWaitNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, const cudaExternalSemaphoreWaitNodeParams *nodeParams) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; const cudaExternalSemaphoreWaitNodeParams *nodeParams; } a = {hGraphExec, hNode, nodeParams};
-	return kz_door(918, KZ_DOOR_RUNTIME, &a);
+	return kz_door(919, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(919, KZ_DOOR_RUNTIME, &a);
+	return kz_door(920, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraphNode_t hNode; unsigned int *isEnabled; } a = {hGraphExec, hNode, isEnabled};
-	return kz_door(920, KZ_DOOR_RUNTIME, &a);
+	return kz_door(921, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo) {
 	struct { cudaGraphExec_t hGraphExec; cudaGraph_t hGraph; cudaGraphExecUpdateResultInfo *resultInfo; } a = {hGraphExec, hGraph, resultInfo};
-	return kz_door(921, KZ_DOOR_RUNTIME, &a);
+	return kz_door(922, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
 	struct { cudaGraphExec_t graphExec; } a = {graphExec};
-	return kz_door(923, KZ_DOOR_RUNTIME, &a);
+	return kz_door(924, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDestroy(cudaGraph_t graph) {
 	struct { cudaGraph_t graph; } a = {graph};
-	return kz_door(924, KZ_DOOR_RUNTIME, &a);
+	return kz_door(925, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags) {
 	struct { cudaGraph_t graph; const char *path; unsigned int flags; } a = {graph, path, flags};
-	return kz_door(925, KZ_DOOR_RUNTIME, &a);
+	return kz_door(926, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount, unsigned int flags) {
 	struct { cudaUserObject_t *object_out; void *ptr; cudaHostFn_t destroy; unsigned int initialRefcount; unsigned int flags; } a = {object_out, ptr, destroy, initialRefcount, flags};
-	return kz_door(926, KZ_DOOR_RUNTIME, &a);
+	return kz_door(927, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(927, KZ_DOOR_RUNTIME, &a);
+	return kz_door(928, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
 	struct { cudaUserObject_t object; unsigned int count; } a = {object, count};
-	return kz_door(928, KZ_DOOR_RUNTIME, &a);
+	return kz_door(929, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; unsigned int flags; } a = {graph, object, count, flags};
-	return kz_door(929, KZ_DOOR_RUNTIME, &a);
+	return kz_door(930, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count) {
 	struct { cudaGraph_t graph; cudaUserObject_t object; unsigned int count; } a = {graph, object, count};
-	return kz_door(930, KZ_DOOR_RUNTIME, &a);
+	return kz_door(931, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {node, nodeParams};
-	return kz_door(932, KZ_DOOR_RUNTIME, &a);
+	return kz_door(933, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphExec_t graphExec; cudaGraphNode_t node; cudaGraphNodeParams *nodeParams; } a = {graphExec, node, nodeParams};
-	return kz_door(934, KZ_DOOR_RUNTIME, &a);
+	return kz_door(935, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue, unsigned int flags) {
 	struct { cudaGraphConditionalHandle *pHandle_out; cudaGraph_t graph; unsigned int defaultLaunchValue; unsigned int flags; } a = {pHandle_out, graph, defaultLaunchValue, flags};
-	return kz_door(935, KZ_DOOR_RUNTIME, &a);
+	return kz_door(936, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(937, KZ_DOOR_RUNTIME, &a);
+	return kz_door(938, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
 	struct { cudaGraphExec_t *pGraphExec; cudaGraph_t graph; cudaGraphInstantiateParams *instantiateParams; } a = {pGraphExec, graph, instantiateParams};
-	return kz_door(937, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(938, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(938, KZ_DOOR_RUNTIME, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(938, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(939, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(939, KZ_DOOR_RUNTIME, &a);
+	return kz_door(940, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaGraphExec_t graphExec; cudaStream_t stream; } a = {graphExec, stream};
-	return kz_door(939, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(940, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; size_t *numEdges; } a = {graph, from, to, numEdges};
-	return kz_door(940, KZ_DOOR_RUNTIME, &a);
+	return kz_door(941, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges) {
 	struct { cudaGraph_t graph; cudaGraphNode_t *from; cudaGraphNode_t *to; cudaGraphEdgeData *edgeData; size_t *numEdges; } a = {graph, from, to, edgeData, numEdges};
-	return kz_door(941, KZ_DOOR_RUNTIME, &a);
+	return kz_door(942, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; size_t *pNumDependencies; } a = {node, pDependencies, pNumDependencies};
-	return kz_door(942, KZ_DOOR_RUNTIME, &a);
+	return kz_door(943, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependencies; cudaGraphEdgeData *edgeData; size_t *pNumDependencies; } a = {node, pDependencies, edgeData, pNumDependencies};
-	return kz_door(943, KZ_DOOR_RUNTIME, &a);
+	return kz_door(944, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; size_t *pNumDependentNodes; } a = {node, pDependentNodes, pNumDependentNodes};
-	return kz_door(944, KZ_DOOR_RUNTIME, &a);
+	return kz_door(945, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes) {
 	struct { cudaGraphNode_t node; cudaGraphNode_t *pDependentNodes; cudaGraphEdgeData *edgeData; size_t *pNumDependentNodes; } a = {node, pDependentNodes, edgeData, pNumDependentNodes};
-	return kz_door(945, KZ_DOOR_RUNTIME, &a);
+	return kz_door(946, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(946, KZ_DOOR_RUNTIME, &a);
+	return kz_door(947, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(947, KZ_DOOR_RUNTIME, &a);
+	return kz_door(948, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; size_t numDependencies; } a = {graph, from, to, numDependencies};
-	return kz_door(948, KZ_DOOR_RUNTIME, &a);
+	return kz_door(949, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies) {
 	struct { cudaGraph_t graph; const cudaGraphNode_t *from; const cudaGraphNode_t *to; const cudaGraphEdgeData *edgeData; size_t numDependencies; } a = {graph, from, to, edgeData, numDependencies};
-	return kz_door(949, KZ_DOOR_RUNTIME, &a);
+	return kz_door(950, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; size_t numDependencies; cudaGraphNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, numDependencies, nodeParams};
-	return kz_door(950, KZ_DOOR_RUNTIME, &a);
+	return kz_door(951, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphAddNode_v2(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, cudaGraphNodeParams *nodeParams) {
 	struct { cudaGraphNode_t *pGraphNode; cudaGraph_t graph; const cudaGraphNode_t *pDependencies; const cudaGraphEdgeData *dependencyData; size_t numDependencies; cudaGraphNodeParams *nodeParams; } a = {pGraphNode, graph, pDependencies, dependencyData, numDependencies, nodeParams};
-	return kz_door(951, KZ_DOOR_RUNTIME, &a);
+	return kz_door(952, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc) {
 	struct { cudaTextureObject_t *pTexObject; const cudaResourceDesc *pResDesc; const cudaTextureDesc *pTexDesc; const cudaResourceViewDesc *pResViewDesc; } a = {pTexObject, pResDesc, pTexDesc, pResViewDesc};
-	return kz_door(952, KZ_DOOR_RUNTIME, &a);
+	return kz_door(953, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaDestroyTextureObject(cudaTextureObject_t texObject) {
 	struct { cudaTextureObject_t texObject; } a = {texObject};
-	return kz_door(955, KZ_DOOR_RUNTIME, &a);
+	return kz_door(956, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetTextureObjectResourceDesc(cudaResourceDesc *pResDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceDesc *pResDesc; cudaTextureObject_t texObject; } a = {pResDesc, texObject};
-	return kz_door(956, KZ_DOOR_RUNTIME, &a);
+	return kz_door(957, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetTextureObjectTextureDesc(cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject) {
 	struct { cudaTextureDesc *pTexDesc; cudaTextureObject_t texObject; } a = {pTexDesc, texObject};
-	return kz_door(957, KZ_DOOR_RUNTIME, &a);
+	return kz_door(958, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject) {
 	struct { cudaResourceViewDesc *pResViewDesc; cudaTextureObject_t texObject; } a = {pResViewDesc, texObject};
-	return kz_door(969, KZ_DOOR_RUNTIME, &a);
+	return kz_door(970, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject, const cudaResourceDesc *pResDesc) {
 	struct { cudaSurfaceObject_t *pSurfObject; const cudaResourceDesc *pResDesc; } a = {pSurfObject, pResDesc};
-	return kz_door(970, KZ_DOOR_RUNTIME, &a);
+	return kz_door(971, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject) {
 	struct { cudaSurfaceObject_t surfObject; } a = {surfObject};
-	return kz_door(971, KZ_DOOR_RUNTIME, &a);
+	return kz_door(972, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *pResDesc, cudaSurfaceObject_t surfObject) {
 	struct { cudaResourceDesc *pResDesc; cudaSurfaceObject_t surfObject; } a = {pResDesc, surfObject};
-	return kz_door(972, KZ_DOOR_RUNTIME, &a);
+	return kz_door(973, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource) {
 	struct { cudaGraphicsResource_t resource; } a = {resource};
-	return kz_door(973, KZ_DOOR_RUNTIME, &a);
+	return kz_door(974, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags) {
 	struct { cudaGraphicsResource_t resource; unsigned int flags; } a = {resource, flags};
-	return kz_door(974, KZ_DOOR_RUNTIME, &a);
+	return kz_door(975, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(975, KZ_DOOR_RUNTIME, &a);
+	return kz_door(976, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream) {
 	struct { int count; cudaGraphicsResource_t *resources; cudaStream_t stream; } a = {count, resources, stream};
-	return kz_door(976, KZ_DOOR_RUNTIME, &a);
+	return kz_door(977, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size, cudaGraphicsResource_t resource) {
 	struct { void **devPtr; size_t *size; cudaGraphicsResource_t resource; } a = {devPtr, size, resource};
-	return kz_door(977, KZ_DOOR_RUNTIME, &a);
+	return kz_door(978, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource, unsigned int arrayIndex, unsigned int mipLevel) {
 	struct { cudaArray_t *array; cudaGraphicsResource_t resource; unsigned int arrayIndex; unsigned int mipLevel; } a = {array, resource, arrayIndex, mipLevel};
-	return kz_door(978, KZ_DOOR_RUNTIME, &a);
+	return kz_door(979, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray, cudaGraphicsResource_t resource) {
 	struct { cudaMipmappedArray_t *mipmappedArray; cudaGraphicsResource_t resource; } a = {mipmappedArray, resource};
-	return kz_door(979, KZ_DOOR_RUNTIME, &a);
+	return kz_door(980, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int cudaDeviceCount, cudaGLDeviceList deviceList) {
 	struct { unsigned int *pCudaDeviceCount; int *pCudaDevices; unsigned int cudaDeviceCount; cudaGLDeviceList deviceList; } a = {pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList};
-	return kz_door(980, KZ_DOOR_RUNTIME, &a);
+	return kz_door(981, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, unsigned int image, unsigned int target, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int image; unsigned int target; unsigned int flags; } a = {resource, image, target, flags};
-	return kz_door(981, KZ_DOOR_RUNTIME, &a);
+	return kz_door(982, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int buffer; unsigned int flags; } a = {resource, buffer, flags};
-	return kz_door(982, KZ_DOOR_RUNTIME, &a);
+	return kz_door(983, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLSetGLDevice(int device) {
 	struct { int device; } a = {device};
-	return kz_door(983, KZ_DOOR_RUNTIME, &a);
+	return kz_door(984, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLRegisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(984, KZ_DOOR_RUNTIME, &a);
+	return kz_door(985, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLMapBufferObject(void **devPtr, unsigned int bufObj) {
 	struct { void **devPtr; unsigned int bufObj; } a = {devPtr, bufObj};
-	return kz_door(985, KZ_DOOR_RUNTIME, &a);
+	return kz_door(986, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLUnmapBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(986, KZ_DOOR_RUNTIME, &a);
+	return kz_door(987, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLUnregisterBufferObject(unsigned int bufObj) {
 	struct { unsigned int bufObj; } a = {bufObj};
-	return kz_door(987, KZ_DOOR_RUNTIME, &a);
+	return kz_door(988, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLSetBufferObjectMapFlags(unsigned int bufObj, unsigned int flags) {
 	struct { unsigned int bufObj; unsigned int flags; } a = {bufObj, flags};
-	return kz_door(988, KZ_DOOR_RUNTIME, &a);
+	return kz_door(989, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLMapBufferObjectAsync(void **devPtr, unsigned int bufObj, cudaStream_t stream) {
 	struct { void **devPtr; unsigned int bufObj; cudaStream_t stream; } a = {devPtr, bufObj, stream};
-	return kz_door(989, KZ_DOOR_RUNTIME, &a);
+	return kz_door(990, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGLUnmapBufferObjectAsync(unsigned int bufObj, cudaStream_t stream) {
 	struct { unsigned int bufObj; cudaStream_t stream; } a = {bufObj, stream};
-	return kz_door(990, KZ_DOOR_RUNTIME, &a);
+	return kz_door(991, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, void *image, unsigned int flags) {
 	struct { cudaGraphicsResource **pCudaResource; void *image; unsigned int flags; } a = {pCudaResource, image, flags};
-	return kz_door(991, KZ_DOOR_RUNTIME, &a);
+	return kz_door(992, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerConnect(cudaEglStreamConnection *conn, void *eglStream) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; } a = {conn, eglStream};
-	return kz_door(992, KZ_DOOR_RUNTIME, &a);
+	return kz_door(993, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, void *eglStream, unsigned int flags) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; unsigned int flags; } a = {conn, eglStream, flags};
-	return kz_door(993, KZ_DOOR_RUNTIME, &a);
+	return kz_door(994, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(994, KZ_DOOR_RUNTIME, &a);
+	return kz_door(995, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerAcquireFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t *pCudaResource, cudaStream_t *pStream, unsigned int timeout) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t *pCudaResource; cudaStream_t *pStream; unsigned int timeout; } a = {conn, pCudaResource, pStream, timeout};
-	return kz_door(995, KZ_DOOR_RUNTIME, &a);
+	return kz_door(996, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamConsumerReleaseFrame(cudaEglStreamConnection *conn, cudaGraphicsResource_t pCudaResource, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaGraphicsResource_t pCudaResource; cudaStream_t *pStream; } a = {conn, pCudaResource, pStream};
-	return kz_door(996, KZ_DOOR_RUNTIME, &a);
+	return kz_door(997, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerConnect(cudaEglStreamConnection *conn, void *eglStream, int width, int height) {
 	struct { cudaEglStreamConnection *conn; void *eglStream; int width; int height; } a = {conn, eglStream, width, height};
-	return kz_door(997, KZ_DOOR_RUNTIME, &a);
+	return kz_door(998, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerDisconnect(cudaEglStreamConnection *conn) {
 	struct { cudaEglStreamConnection *conn; } a = {conn};
-	return kz_door(998, KZ_DOOR_RUNTIME, &a);
+	return kz_door(999, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(999, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame *eglframe, cudaStream_t *pStream) {
 	struct { cudaEglStreamConnection *conn; cudaEglFrame *eglframe; cudaStream_t *pStream; } a = {conn, eglframe, pStream};
-	return kz_door(1000, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsResourceGetMappedEglFrame(cudaEglFrame *eglFrame, cudaGraphicsResource_t resource, unsigned int index, unsigned int mipLevel) {
 	struct { cudaEglFrame *eglFrame; cudaGraphicsResource_t resource; unsigned int index; unsigned int mipLevel; } a = {eglFrame, resource, index, mipLevel};
-	return kz_door(1001, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1002, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaVDPAUGetDevice(int *device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int *device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(1002, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1003, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaVDPAUSetVDPAUDevice(int device, unsigned int vdpDevice, void *vdpGetProcAddress) {
 	struct { int device; unsigned int vdpDevice; void *vdpGetProcAddress; } a = {device, vdpDevice, vdpGetProcAddress};
-	return kz_door(1003, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1004, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsVDPAURegisterVideoSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(1004, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1005, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGraphicsVDPAURegisterOutputSurface(cudaGraphicsResource **resource, unsigned int vdpSurface, unsigned int flags) {
 	struct { cudaGraphicsResource **resource; unsigned int vdpSurface; unsigned int flags; } a = {resource, vdpSurface, flags};
-	return kz_door(1005, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1006, KZ_DOOR_RUNTIME, &a);
 }
 
 static int kz_stub_cudart12_cudaProfilerStart(void) {
-	return kz_door(1011, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1012, KZ_DOOR_RUNTIME, 0);
 }
 
 static int kz_stub_cudart12_cudaProfilerStop(void) {
-	return kz_door(1013, KZ_DOOR_RUNTIME, 0);
+	return kz_door(1014, KZ_DOOR_RUNTIME, 0);
 }
 
 static cudaError_t kz_stub_cudart12___cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernel; const void *entryFuncAddr; } a = {kernel, entryFuncAddr};
-	return kz_door(1014, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1015, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(1015, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1016, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream) {
 	if (!stream)
 		stream = (cudaStream_t)2; // the per-thread default stream
 	struct { cudaKernel_t kernel; dim3 gridDim; dim3 blockDim; void **args; size_t sharedMem; cudaStream_t stream; } a = {kernel, gridDim, blockDim, args, sharedMem, stream};
-	return kz_door(1015, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
+	return kz_door(1016, KZ_DOOR_RUNTIME | KZ_THREAD_PER_THREAD, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
 	struct { cudaFunction_t *functionPtr; const void *symbolPtr; } a = {functionPtr, symbolPtr};
-	return kz_door(1016, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1017, KZ_DOOR_RUNTIME, &a);
 }
 
 static cudaError_t kz_stub_cudart12_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
 	struct { cudaKernel_t *kernelPtr; const void *entryFuncAddr; } a = {kernelPtr, entryFuncAddr};
-	return kz_door(1017, KZ_DOOR_RUNTIME, &a);
+	return kz_door(1018, KZ_DOOR_RUNTIME, &a);
 }
 
 void *const kz_stubs_cudart12[435] = {

@@ -2427,6 +2427,15 @@ func bind_cudaFuncGetAttributes(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaFuncGetAttributes_11(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CudaFuncGetAttributes_11)(args)
+	err := (*cudart.Thread)(thread).FuncGetAttributes11(hostmem.Ptr(a.Attr), hostmem.Ptr(a.Func))
+	if err != nil {
+		return runtimeCode(err)
+	}
+	return 0
+}
+
 func bind_cudaFuncSetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CudaFuncSetAttribute)(args)
 	err := (*cudart.Thread)(thread).FuncSetAttribute(hostmem.Ptr(a.Func), rt.CudaFuncAttribute(a.Attr), int32(a.Value))

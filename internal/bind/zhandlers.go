@@ -834,6 +834,7 @@ var Handlers = [...]abi.Handler{
 	{Name: "cudaWaitExternalSemaphoresAsync_v2", Call: bind_cudaWaitExternalSemaphoresAsync_v2},
 	{Name: "cudaFuncSetCacheConfig", Call: bind_cudaFuncSetCacheConfig},
 	{Name: "cudaFuncGetAttributes", Call: bind_cudaFuncGetAttributes},
+	{Name: "cudaFuncGetAttributes_11", Call: bind_cudaFuncGetAttributes_11},
 	{Name: "cudaFuncSetAttribute", Call: bind_cudaFuncSetAttribute},
 	{Name: "cudaFuncGetName", Call: bind_cudaFuncGetName},
 	{Name: "cudaFuncGetParamInfo", Call: bind_cudaFuncGetParamInfo},

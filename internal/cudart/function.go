@@ -65,20 +65,26 @@ func (t *Thread) FuncGetAttributes(out, fn hostmem.Ptr) error {
 	if out == hostmem.Nil {
 		return errInvalidValue
 	}
+	a, err := t.attributes(fn)
+	if err == nil {
+		hostmem.Store(out, a)
+	}
+	return err
+}
+
+func (t *Thread) attributes(fn hostmem.Ptr) (a rt.CudaFuncAttributes, err error) {
 	d, k, err := t.kernel(fn)
 	if err != nil {
-		return err
+		return a, err
 	}
-	var a rt.CudaFuncAttributes
 	for _, r := range funcRows {
 		v, err := d.FuncGetAttribute(r.attr, cu.CUfunction(k))
 		if err != nil {
-			return err
+			return a, err
 		}
 		r.put(&a, v)
 	}
-	hostmem.Store(out, a)
-	return nil
+	return a, nil
 }
 
 // FuncSetAttribute sets what may be set, for the current device. The attributes are numbered as the driver's.

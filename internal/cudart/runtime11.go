@@ -59,6 +59,21 @@ func (t *Thread) GetTextureObjectTextureDesc11(out hostmem.Ptr, h rt.CudaTexture
 	return err
 }
 
+// oldFuncAttributes is the bytes of a kernel's attributes that 11 has: it ends before those of clusters.
+const oldFuncAttributes = 56
+
+// FuncGetAttributes11 is what is known of a kernel.
+func (t *Thread) FuncGetAttributes11(out, fn hostmem.Ptr) error {
+	if out == hostmem.Nil {
+		return errInvalidValue
+	}
+	a, err := t.attributes(fn)
+	if err == nil {
+		copy(hostmem.Bytes(out, oldFuncAttributes), hostmem.Bytes(hostmem.Of(&a), oldFuncAttributes))
+	}
+	return err
+}
+
 // ProfilerInitialize refuses: the profiler it set up is gone, and 12 has the name no more.
 func (t *Thread) ProfilerInitialize(_, _ string, mode int32) error {
 	return t.withDriver(func(d *driver.Thread) error { return d.ProfilerInitialize("", "", cu.CUoutput_mode(mode)) })

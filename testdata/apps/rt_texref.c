@@ -34,9 +34,9 @@ __attribute__((constructor)) static void enroll(void) {
 	__cudaRegisterFunction(fatbin, &fetch, "fetch", "fetch", -1, 0, 0, 0, 0, 0);
 	__cudaRegisterFunction(fatbin, &sample, "sample", "sample", -1, 0, 0, 0, 0, 0);
 	__cudaRegisterFunction(fatbin, &draw, "draw", "draw", -1, 0, 0, 0, 0, 0);
-	__cudaRegisterTexture(fatbin, &line, 0, "line", 1, 0, 0);
+	__cudaRegisterTexture(fatbin, &line, (void *)"line", "::line", 1, 0, 0); // as nvcc does: the name in the PTX, the name in the source
 	__cudaRegisterTexture(fatbin, &image, 0, "image", 2, 1, 0);
-	__cudaRegisterSurface(fatbin, &canvas, 0, "canvas", 2, 0);
+	__cudaRegisterSurface(fatbin, &canvas, (void *)"canvas", "::canvas", 2, 0);
 	__cudaRegisterFatBinaryEnd(fatbin);
 }
 
@@ -58,6 +58,14 @@ int main(void) {
 	int v = 0;
 	EXPECT(cudaRuntimeGetVersion(&v), 0);
 	EXPECT(v, 11080);
+	struct { // the attributes of 11 end before those of clusters
+		char old[56];
+		long after[16];
+	} attributes;
+	memset(&attributes, 0x5a, sizeof attributes);
+	EXPECT(cudaFuncGetAttributes((void *)&attributes, &fetch), 0);
+	EXPECT(*(int *)(attributes.old + 24), 1024);
+	for (int i = 0; i < 16; i++) EXPECT(attributes.after[i], 0x5a5a5a5a5a5a5a5a);
 	EXPECT(cudaMalloc((void **)&out, sizeof got), 0);
 	EXPECT(cudaMalloc((void **)&p, sizeof host), 0);
 	for (int i = 0; i < 256; i++) host[i] = i + 0.25f;

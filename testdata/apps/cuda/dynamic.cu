@@ -1,4 +1,5 @@
 // nvcc: -rdc=true -lcudadevrt
+// since: 12
 // Dynamic parallelism: kernels that launch kernels, to some depth, fire-and-forget and as tails.
 #include "app.cuh"
 #include <algorithm>

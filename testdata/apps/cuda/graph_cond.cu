@@ -1,4 +1,5 @@
 // nvcc: -rdc=true
+// since: 12
 // Conditional nodes: a loop and a branch whose condition the device sets.
 #include "app.cuh"
 

@@ -1,3 +1,4 @@
+// since: 12
 // Memory nodes: allocated, used and freed inside graphs, by hand and by capture; user objects; event nodes.
 #include "app.cuh"
 #include <vector>

@@ -1,3 +1,4 @@
+// since: 12
 // Graphs: captured (one stream and several), instantiated, launched again, updated, cloned, and written by hand.
 #include "app.cuh"
 #include <vector>

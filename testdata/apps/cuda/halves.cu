@@ -1,3 +1,4 @@
+// since: 12
 // Half and bfloat16 arithmetic, packed pairs, and matrix tiles.
 #include "app.cuh"
 #include <cuda_bf16.h>

@@ -1,3 +1,4 @@
+// since: 12
 // Streams: order inside one, waits between two, the legacy stream, priorities, host functions, callbacks, many at once.
 #include "app.cuh"
 #include <atomic>

@@ -34,7 +34,7 @@ __global__ void sample(cudaTextureObject_t t, float *out) {
 	out[threadIdx.x] = v.x + 100 * v.y;
 }
 
-static cudaSurfaceObject_t surface(cudaArray_t a) {
+static cudaSurfaceObject_t object(cudaArray_t a) {
 	cudaResourceDesc r = {};
 	r.resType = cudaResourceTypeArray;
 	r.res.array.array = a;
@@ -49,7 +49,7 @@ int main() {
 	cudaArray_t a, b;
 	OK(cudaMallocArray(&a, &f, w, h, cudaArraySurfaceLoadStore));
 	OK(cudaMallocArray(&b, &f, w, h, cudaArraySurfaceLoadStore));
-	cudaSurfaceObject_t sa = surface(a), sb = surface(b);
+	cudaSurfaceObject_t sa = object(a), sb = object(b);
 	write2<<<dim3(2, 2), dim3(16, 8)>>>(sa, w, h);
 	twist<<<dim3(2, 2), dim3(16, 8)>>>(sa, sb, w, h);
 	std::vector<float2> v(w * h);
@@ -78,14 +78,14 @@ int main() {
 	cudaChannelFormatDesc fb = cudaCreateChannelDesc<unsigned char>(), f4 = cudaCreateChannelDesc<int4>();
 	cudaArray_t a1, a3;
 	OK(cudaMallocArray(&a1, &fb, 32, 0, cudaArraySurfaceLoadStore));
-	cudaSurfaceObject_t s1 = surface(a1);
+	cudaSurfaceObject_t s1 = object(a1);
 	write1<<<1, 32>>>(s1);
 	unsigned char bytes[32];
 	OK(cudaMemcpy2DFromArray(bytes, 32, a1, 0, 0, 32, 1, cudaMemcpyDeviceToHost));
 	printf("bytes: %d %d, %llx\n", bytes[1], bytes[31], sum(bytes, 32));
 	cudaExtent e = make_cudaExtent(6, 5, 4);
 	OK(cudaMalloc3DArray(&a3, &f4, e, cudaArraySurfaceLoadStore));
-	cudaSurfaceObject_t s3 = surface(a3);
+	cudaSurfaceObject_t s3 = object(a3);
 	write3<<<1, dim3(6, 5, 4)>>>(s3);
 	std::vector<int4> cube(120);
 	cudaMemcpy3DParms c = {};

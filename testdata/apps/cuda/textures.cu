@@ -40,7 +40,7 @@ template <class T> static cudaArray_t array2d(const std::vector<T> &v, int w, in
 	return a;
 }
 
-static cudaTextureObject_t texture(cudaArray_t a, cudaTextureAddressMode mode, cudaTextureFilterMode filter, cudaTextureReadMode read, bool normal) {
+static cudaTextureObject_t object(cudaArray_t a, cudaTextureAddressMode mode, cudaTextureFilterMode filter, cudaTextureReadMode read, bool normal) {
 	cudaResourceDesc r = {};
 	r.resType = cudaResourceTypeArray;
 	r.res.array.array = a;
@@ -75,17 +75,17 @@ int main() {
 		line[i] = i * 4;
 	cudaArray_t a1 = array2d(line, 8, 0);
 	for (int filter = 0; filter < 2; filter++) {
-		cudaTextureObject_t t = texture(a1, cudaAddressModeClamp, filter ? cudaFilterModeLinear : cudaFilterModePoint, cudaReadModeElementType, false);
+		cudaTextureObject_t t = object(a1, cudaAddressModeClamp, filter ? cudaFilterModeLinear : cudaFilterModePoint, cudaReadModeElementType, false);
 		one<float><<<1, n>>>(t, dx, out, n);
 		show(filter ? "1d linear clamp" : "1d point clamp");
 		OK(cudaDestroyTextureObject(t));
-		t = texture(a1, cudaAddressModeBorder, filter ? cudaFilterModeLinear : cudaFilterModePoint, cudaReadModeElementType, false);
+		t = object(a1, cudaAddressModeBorder, filter ? cudaFilterModeLinear : cudaFilterModePoint, cudaReadModeElementType, false);
 		one<float><<<1, n>>>(t, dx, out, n);
 		show(filter ? "1d linear border" : "1d point border");
 		OK(cudaDestroyTextureObject(t));
 	}
 	for (int mode : {cudaAddressModeWrap, cudaAddressModeMirror}) {
-		cudaTextureObject_t t = texture(a1, (cudaTextureAddressMode)mode, cudaFilterModePoint, cudaReadModeElementType, true);
+		cudaTextureObject_t t = object(a1, (cudaTextureAddressMode)mode, cudaFilterModePoint, cudaReadModeElementType, true);
 		one<float><<<1, n>>>(t, dx, out, n);
 		show(mode == cudaAddressModeWrap ? "1d wrap" : "1d mirror");
 		OK(cudaDestroyTextureObject(t));
@@ -95,10 +95,10 @@ int main() {
 	for (int i = 0; i < 32; i++)
 		plane[i] = (i % 8) * 16 + (i / 8) * 256;
 	cudaArray_t a2 = array2d(plane, 8, 4);
-	cudaTextureObject_t t2 = texture(a2, cudaAddressModeClamp, cudaFilterModeLinear, cudaReadModeElementType, false);
+	cudaTextureObject_t t2 = object(a2, cudaAddressModeClamp, cudaFilterModeLinear, cudaReadModeElementType, false);
 	two<float><<<1, n>>>(t2, dx, dy, out, n);
 	show("2d linear");
-	cudaTextureObject_t t3 = texture(a2, cudaAddressModeWrap, cudaFilterModePoint, cudaReadModeElementType, true);
+	cudaTextureObject_t t3 = object(a2, cudaAddressModeWrap, cudaFilterModePoint, cudaReadModeElementType, true);
 	two<float><<<1, n>>>(t3, dx, dy, out, n);
 	show("2d wrap");
 	// Bytes as fractions, and four of them.
@@ -106,11 +106,11 @@ int main() {
 	for (int i = 0; i < 32; i++)
 		bytes[i] = make_uchar4(i * 8, 255 - i, i, 255);
 	cudaArray_t a4 = array2d(bytes, 8, 4);
-	cudaTextureObject_t t4 = texture(a4, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeNormalizedFloat, false);
+	cudaTextureObject_t t4 = object(a4, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeNormalizedFloat, false);
 	two<float4><<<1, n>>>(t4, dx, dy, (float4 *)out, n);
 	OK(cudaMemcpy(o.data(), out, n * 16, cudaMemcpyDeviceToHost));
 	printf("bytes: %.6f %.6f %.6f %.6f, %llx\n", o[40], o[41], o[42], o[43], sum(o.data(), n * 4));
-	cudaTextureObject_t t5 = texture(a4, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
+	cudaTextureObject_t t5 = object(a4, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
 	two<uchar4><<<1, n>>>(t5, dx, dy, (uchar4 *)out, n);
 	OK(cudaMemcpy(o.data(), out, n * 4, cudaMemcpyDeviceToHost));
 	uchar4 *u = (uchar4 *)o.data();
@@ -129,7 +129,7 @@ int main() {
 	c3.extent = e;
 	c3.kind = cudaMemcpyHostToDevice;
 	OK(cudaMemcpy3D(&c3));
-	cudaTextureObject_t t6 = texture(a3, cudaAddressModeClamp, cudaFilterModeLinear, cudaReadModeElementType, false);
+	cudaTextureObject_t t6 = object(a3, cudaAddressModeClamp, cudaFilterModeLinear, cudaReadModeElementType, false);
 	three<<<1, n>>>(t6, dx, dy, out, n);
 	show("3d linear");
 	// Linear and pitched memory.
@@ -173,7 +173,7 @@ int main() {
 	OK(cudaMalloc3DArray(&al, &f, make_cudaExtent(8, 4, 2), cudaArrayLayered));
 	c3.dstArray = al;
 	OK(cudaMemcpy3D(&c3));
-	cudaTextureObject_t t9 = texture(al, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
+	cudaTextureObject_t t9 = object(al, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
 	OK(cudaMemset(out, 0, n * 4));
 	layer<<<1, 8>>>(t9, out, 8, 2);
 	show("layers");
@@ -181,7 +181,7 @@ int main() {
 	cudaArray_t ag;
 	OK(cudaMallocArray(&ag, &f, 8, 4, cudaArrayTextureGather));
 	OK(cudaMemcpy2DToArray(ag, 0, 0, plane.data(), 32, 32, 4, cudaMemcpyHostToDevice));
-	cudaTextureObject_t t10 = texture(ag, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
+	cudaTextureObject_t t10 = object(ag, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
 	gather<<<1, 6>>>(t10, (float4 *)out);
 	OK(cudaMemcpy(o.data(), out, 6 * 16, cudaMemcpyDeviceToHost));
 	printf("gathered: %g %g %g %g\n", o[8], o[9], o[10], o[11]);

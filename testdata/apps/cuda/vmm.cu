@@ -1,3 +1,4 @@
+// since: 12
 // Virtual memory: addresses reserved, memory created, mapped twice and elsewhere, access rights; the driver's functions by name.
 #include "app.cuh"
 #include <cuda.h>
