@@ -163,7 +163,7 @@ func (s *Stream) afterLegacy(seq uint64) error {
 	c := s.ctx
 	c.tailMu.Lock()
 	defer c.tailMu.Unlock()
-	if c.tailAt != seq {
+	if c.tail == nil || c.tailAt != seq { // nil: the context woke again since s was looked up
 		f, err := c.legacy.Load().q.Mark()
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -343,4 +344,32 @@ func TestSyncWhileStreamsEnd(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestStreamOfAnEarlierLife: a thread may have looked its stream up just before another resets the primary context; what it puts
+// in then, after the context woke again, is refused, and nothing stays locked.
+func TestStreamOfAnEarlierLife(t *testing.T) {
+	th, c, m, _ := withPrimary(t)
+	p, _ := th.MemAlloc(4)
+	put := func(s cu.CUstream) {
+		t.Helper()
+		want(t, "launch", th.LaunchKernel(mustFn(t, th, m, "add"), 1, 1, 1, 1, 1, 1, 0, s, c.params(uint64(p), 1), 0), 0)
+	}
+	put(cu.CU_STREAM_LEGACY)
+	put(cu.CU_STREAM_PER_THREAD) // has seen the legacy stream's work
+	st, err := th.stream(cu.CU_STREAM_PER_THREAD)
+	want(t, "stream", err, 0)
+	want(t, "reset", th.DevicePrimaryCtxReset(0), 0)
+	if _, err := th.DevicePrimaryCtxRetain(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.enqueue(func(q backend.Queue) error { return q.Host(func() {}) }); err == nil {
+		t.Error("the stream of an ended life takes work")
+	}
+	m, err = th.ModuleLoadData(c.str(fakePTX))
+	want(t, "load", err, 0)
+	p, _ = th.MemAlloc(4)
+	put(cu.CU_STREAM_LEGACY)
+	put(cu.CU_STREAM_PER_THREAD)
+	want(t, "sync", th.CtxSynchronize(), 0)
 }

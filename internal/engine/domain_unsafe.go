@@ -63,9 +63,26 @@ func (f *Fault) Error() string {
 
 // Domain is what one fault poisons, and where its queues' kernels print to.
 type Domain struct {
-	c   *C.struct_kz_domain
-	e   *Engine
-	err atomic.Pointer[error]
+	c    *C.struct_kz_domain
+	e    *Engine
+	uses gate // calls that read c
+	err  atomic.Pointer[error]
+}
+
+// enter says whether the domain is open, and keeps it until leave: a fence, and a call on a queue that was closed meanwhile, may
+// ask for the fault while another thread closes the domain.
+func (d *Domain) enter() bool {
+	if d.uses.enter() {
+		return true
+	}
+	d.leave()
+	return false
+}
+
+func (d *Domain) leave() {
+	if d.uses.leave() {
+		C.kz_domain_unref(d.c)
+	}
 }
 
 // NewDomain makes a domain whose device heap is in m (nil: device malloc returns null).
@@ -79,6 +96,10 @@ func (e *Engine) NewDomain(m *Memory) (*Domain, error) {
 
 // NewSibling makes a domain that shares d's device heap, and nothing else.
 func (d *Domain) NewSibling() (*Domain, error) {
+	if !d.enter() {
+		return nil, ErrClosed
+	}
+	defer d.leave()
 	return d.e.domain(C.kz_domain_new(d.e.c, nil, d.c))
 }
 
@@ -92,8 +113,8 @@ func (e *Engine) domain(c *C.struct_kz_domain) (*Domain, error) {
 // Close drops the domain; it goes when its last queue is closed. Its Memory must live until then.
 func (d *Domain) Close() {
 	d.Err() // kept for fences that outlive the domain
-	C.kz_domain_unref(d.c)
-	d.c = nil
+	d.uses.shut()
+	d.leave()
 }
 
 // Err is the domain's fault: a *Fault, or the error of a task; nil while there is none.
@@ -101,11 +122,13 @@ func (d *Domain) Err() error {
 	if p := d.err.Load(); p != nil {
 		return *p
 	}
-	if d.c == nil {
+	if !d.enter() {
 		return nil
 	}
 	var f C.struct_kz_fault
-	if C.kz_domain_fault(d.c, &f) == 0 {
+	bad := C.kz_domain_fault(d.c, &f)
+	d.leave()
+	if bad == 0 {
 		return nil
 	}
 	if f.kind == C.KZ_FAULT_TASK { // fail stores the error before it poisons
@@ -124,24 +147,39 @@ func (d *Domain) Err() error {
 
 // Fail poisons the domain with err, unless it has a fault already.
 func (d *Domain) Fail(err error) {
-	if d.c != nil && d.Err() == nil && d.err.CompareAndSwap(nil, &err) {
+	if d.Err() != nil || !d.enter() {
+		return
+	}
+	defer d.leave()
+	if d.err.CompareAndSwap(nil, &err) {
 		C.kz_domain_poison_task(d.c)
 	}
 }
 
 // SetLimits sets the size of the printf FIFO and of the device heap; 0 leaves one unchanged.
 func (d *Domain) SetLimits(fifo, heap uint64) {
-	C.kz_domain_limits(d.c, C.uint64_t(fifo), C.uint64_t(heap))
+	if d.enter() {
+		C.kz_domain_limits(d.c, C.uint64_t(fifo), C.uint64_t(heap))
+		d.leave()
+	}
 }
 
 // Flush writes what kernels have printed to stdout. Sync does so, too.
-func (d *Domain) Flush() { C.kz_domain_flush(d.c) }
+func (d *Domain) Flush() {
+	if d.enter() {
+		C.kz_domain_flush(d.c)
+		d.leave()
+	}
+}
 
 func (d *Domain) result(rc C.int) error {
-	if rc == C.KZ_POISONED {
-		return d.Err()
+	if rc != C.KZ_POISONED {
+		return result(rc)
 	}
-	return result(rc)
+	if err := d.Err(); err != nil {
+		return err
+	}
+	return ErrClosed // and with it went the fault
 }
 
 // Words is an array of 64-bit words in C memory, for kz_launch.vars.

@@ -449,8 +449,49 @@ func TestClosedQueueIsFreedOnce(t *testing.T) {
 		if _, err := q.Mark(); !errors.Is(err, ErrClosed) {
 			t.Errorf("Mark: %v", err)
 		}
-		if n := q.uses.Load(); n != closed {
+		if n := q.uses.n.Load(); n != closed {
 			t.Errorf("%d uses, want %d: the next to leave would be the last once more", n, int64(closed))
+		}
+	}
+}
+
+// TestDomainClosesUnderCalls: fences and queues are asked for the domain's fault while another thread closes it, as a reset of a
+// context does to whoever uses it.
+func TestDomainClosesUnderCalls(t *testing.T) {
+	r := newRig(t, 2)
+	for range 40 {
+		d, err := r.e.NewDomain(r.m)
+		r.ok(err)
+		q, err := d.NewQueue(0)
+		r.ok(err)
+		f, err := q.Mark()
+		r.ok(err)
+		r.ok(f.Sync())
+		var stop atomic.Bool
+		var wg, ready sync.WaitGroup
+		for _, call := range []func() error{
+			func() error { _, err := f.Done(); return err },
+			func() error { _, err := q.Done(); return err },
+			func() error { d.Flush(); d.SetLimits(1<<16, 0); return d.Err() },
+		} {
+			ready.Add(1)
+			wg.Go(func() {
+				ready.Done()
+				for !stop.Load() {
+					if err := call(); err != nil && !errors.Is(err, ErrClosed) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		ready.Wait()
+		r.ok(q.Close())
+		d.Close()
+		stop.Store(true)
+		wg.Wait()
+		if _, err := d.NewQueue(0); !errors.Is(err, ErrClosed) {
+			t.Fatalf("a queue of a closed domain: %v", err)
 		}
 	}
 }

@@ -32,7 +32,6 @@ package engine
 import "C"
 
 import (
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -100,20 +99,13 @@ type Launch struct {
 type Queue struct {
 	c    *C.struct_kz_queue
 	d    *Domain
-	gone atomic.Bool  // Close has been called
-	uses atomic.Int64 // calls under way; closing is added once the queue is closed
+	gone atomic.Bool // Close has been called
+	uses gate        // calls under way
 }
-
-// closing makes uses negative for good; the call that brings it back to exactly closing is the last, and makes it closed, so
-// that a call which comes later, finds the queue closed and leaves does not take itself for the last again.
-const (
-	closing = math.MinInt64 / 2
-	closed  = closing + closing/2
-)
 
 // enter says whether the queue is open, and keeps it until leave.
 func (q *Queue) enter() bool {
-	if q.uses.Add(1) >= 0 {
+	if q.uses.enter() {
 		return true
 	}
 	q.leave()
@@ -121,7 +113,7 @@ func (q *Queue) enter() bool {
 }
 
 func (q *Queue) leave() {
-	if q.uses.Add(-1) == closing && q.uses.CompareAndSwap(closing, closed) {
+	if q.uses.leave() {
 		C.kz_queue_unref(q.c)
 	}
 }
@@ -131,6 +123,10 @@ const Priorities = 8
 
 // NewQueue makes an empty queue of the domain.
 func (d *Domain) NewQueue(priority int) (*Queue, error) {
+	if !d.enter() {
+		return nil, ErrClosed
+	}
+	defer d.leave()
 	c := C.kz_queue_new(d.c, C.int(priority))
 	if c == nil {
 		return nil, ErrNoMemory
@@ -298,7 +294,7 @@ func (q *Queue) Close() error {
 		return ErrClosed
 	}
 	err := q.Sync()
-	q.uses.Add(closing + 1)
+	q.uses.shut()
 	q.leave()
 	return err
 }
