@@ -75,10 +75,10 @@ if newer "$lib/libkudzu-audit.so" "$audit" "$audit"/* "$0"; then
 fi
 
 cd "$root"
-CGO_ENABLED=1 go build -buildmode=c-shared -trimpath \
+CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -buildvcs=false \
 	-ldflags="-s -w -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
 	-o "$lib/libkudzu.so" ./cmd/libkudzu
 rm -f "$lib/libkudzu.h"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
-	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -trimpath -ldflags="-s -w" -o "$dist/bin/kudzu" ./cmd/kudzu
+	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -trimpath -buildvcs=false -ldflags="-s -w" -o "$dist/bin/kudzu" ./cmd/kudzu
 fi

@@ -268,6 +268,10 @@ func (c *Client) shared(key cache.Key, req *Request, accept func(*Result) error)
 		c.mu.Unlock()
 		close(mine.done)
 	}()
+	if r, ok := c.fromCache(key, accept); ok { // another's compilation ended between our look and the lock
+		mine.result, mine.err = r, nil
+		return r, nil
+	}
 	mine.result, mine.err = c.run(key, req, accept)
 	return mine.result, mine.err
 }

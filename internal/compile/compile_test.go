@@ -88,13 +88,13 @@ func TestBadProcesses(t *testing.T) {
 		"garbage later": &crash, "dies": &crash, "bad head": &crash, "other id": &crash, "half a frame": &crash, "huge": &crash,
 		"no error": &failed, "bad image": &failed,
 	} {
-		c := New(Config{Command: []string{exe, "double", mode}, Timeout: 10 * time.Second})
+		c := New(Config{Command: []string{exe, "double", mode}, Timeout: time.Minute})
 		start := time.Now()
 		_, err := c.Compile(&Request{PTX: "x", Kernel: "k"})
 		if !errors.As(err, want) {
 			t.Errorf("%s: %T %v", mode, err, err)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 30*time.Second { // an answer is not waited for that cannot come
 			t.Errorf("%s: took %v", mode, took)
 		}
 		c.Close()

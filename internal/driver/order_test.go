@@ -40,7 +40,7 @@ func TestOrderLock(t *testing.T) {
 	go func() { wg.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("somebody waits for ever")
 	}
 	if total[0]+total[1] != 8*2000/4 || o.state.Load() != 0 || o.waiting.Load() != 0 {
@@ -72,7 +72,7 @@ func TestOrderLockFair(t *testing.T) {
 	}()
 	select {
 	case <-turn:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("the writer waits for ever")
 	}
 	stop.Store(true)

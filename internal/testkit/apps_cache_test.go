@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // entries are the files of a cache.
@@ -190,14 +191,17 @@ func TestAppSecondRun(t *testing.T) {
 	}
 	r := checkWarm(t, a)
 	best, _ := firstKernel(r.stdout)
+	least := r.cpu
 	for range 5 { // other processes take turns too: the best of a few
-		if ms, ok := firstKernel(a.run().stdout); ok {
+		r := a.run()
+		if ms, ok := firstKernel(r.stdout); ok {
 			best = min(best, ms)
 		}
+		least = min(least, r.cpu)
 	}
-	t.Logf("whole run %v; first kernel %.1f ms after the process was started", r.took, best)
-	if best > 100 { // 20 ms is the target; a busy machine must not fail the test
-		t.Errorf("the first kernel was done %.1f ms after the process was started", best)
+	t.Logf("whole run %v; first kernel %.1f ms after the process was started; %v of processor time", r.took, best, least)
+	if least > 200*time.Millisecond { // 20 ms of a clock's time to the first kernel is the target, but a busy machine must not fail the test
+		t.Errorf("a run without a compilation took %v of processor time", least)
 	}
 }
 

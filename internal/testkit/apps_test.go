@@ -130,7 +130,7 @@ type app struct {
 // newApp prepares a program with a cache of its own. The environment is bare: nothing of the tester's own settings.
 func newApp(t *testing.T, backend, exe string, args ...string) *app {
 	t.Helper()
-	a := &app{t: t, exe: exe, args: args, libs: appLibraries(t), cache: privateDir(t), timeout: time.Minute}
+	a := &app{t: t, exe: exe, args: args, libs: appLibraries(t), cache: privateDir(t), timeout: 3 * time.Minute}
 	a.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	if backend != "" {
 		a.set("KUDZU_BACKEND", backend)
@@ -161,7 +161,8 @@ type result struct {
 	code           int   // -1: killed
 	err            error // of starting, or a signal
 	took           time.Duration
-	maxRSS         int64 // bytes
+	cpu            time.Duration // the processor's time, which a busy machine does not change much
+	maxRSS         int64         // bytes
 }
 
 // command is the program, ready to start.
@@ -173,7 +174,7 @@ func (a *app) command(ctx context.Context, stdout, stderr *bytes.Buffer) *exec.C
 		cmd.Env = append(cmd.Env, fmt.Sprintf("APP_START=%d", ts.Nano()))
 	}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute // for a compiler process that still has standard error
 	return cmd
 }
 
@@ -207,6 +208,7 @@ func (a *app) during(f func(pid int)) result {
 		r.code = cmd.ProcessState.ExitCode()
 		if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			r.maxRSS = u.Maxrss << 10
+			r.cpu = time.Duration(u.Utime.Nano() + u.Stime.Nano())
 		}
 	}
 	return r

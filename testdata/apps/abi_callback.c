@@ -28,7 +28,7 @@ static void CUDA_CB later(CUstream s, CUresult status, void *refused) {
 int main(void) {
 	int refused = CUDA_ERROR_NOT_PERMITTED;
 	CUdevice device;
-	alarm(20); // a deadlock ends here
+	alarm(60); // a deadlock ends here
 	EXPECT(cuInit(0), 0);
 	EXPECT(cuDeviceGet(&device, 0), 0);
 	EXPECT(cuCtxCreate_v2(&context, 0, device), 0);

@@ -35,7 +35,7 @@ __attribute__((constructor)) static void begin(void) {
 #include "abi_check.h"
 
 int main(int argc, char **argv) {
-	alarm(20); // a deadlock ends here
+	alarm(60); // a deadlock ends here
 	void *lib = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	if (!lib) {
 		puts(dlerror());

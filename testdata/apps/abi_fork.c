@@ -23,7 +23,7 @@ static int child(int (*fn)(void)) {
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
-		alarm(20);
+		alarm(60);
 		_exit(fn());
 	}
 	int status = -1;

@@ -209,7 +209,7 @@ int main(int argc, char **argv) {
 		return 0;
 	}
 	how = argc > 2 ? argv[2] : "exit";
-	alarm(25);
+	alarm(60);
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (!strcmp(states[i].name, argv[1])) states[i].run();
 	return 2;

@@ -96,7 +96,12 @@ func (k *Kernel) begin(block [3]uint32, at *found) {
 		}()
 		select {
 		case b.turns <- struct{}{}:
-			a.v, a.err = k.variantFrom(block, at)
+			select {
+			case <-k.p.gone: // both were ready
+				a.err = backend.ErrClosed
+			default:
+				a.v, a.err = k.variantFrom(block, at)
+			}
 			<-b.turns
 		case <-k.p.gone:
 			a.err = backend.ErrClosed
