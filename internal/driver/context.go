@@ -37,18 +37,18 @@ type Context struct {
 	tailAt uint64        // guarded by tailMu
 
 	mu        sync.Mutex
-	flags     uint32                // guarded by mu, as the rest
-	refs      int                   // cuCtxAttach
-	limits    [numLimits]uint64     //
-	cache     cu.CUfunc_cache       //
-	streams   map[*Stream]struct{}  // created ones
-	perThread map[uint64]*Stream    // by Thread.ID
-	events    map[*Event]struct{}   //
-	modules   map[*Module]struct{}  //
-	zombies   []*Stream             // destroyed while busy
-	peers     map[cu.CUcontext]bool // CtxEnablePeerAccess
-	loaded    map[*Library]*Module  // libraries used here
-	staging   []stagedCopy          // buffers of copies in flight
+	flags     uint32                   // guarded by mu, as the rest
+	refs      int                      // cuCtxAttach
+	limits    [numLimits]uint64        //
+	cache     cu.CUfunc_cache          //
+	streams   map[*Stream]struct{}     // created ones
+	perThread map[uint64]*Stream       // by Thread.ID
+	events    map[*Event]struct{}      //
+	modules   map[*Module]struct{}     //
+	zombies   []*Stream                // destroyed while busy
+	peers     map[cu.CUcontext]*Device // CtxEnablePeerAccess: the other context's
+	loaded    map[*Library]*Module     // libraries used here
+	staging   []stagedCopy             // buffers of copies in flight
 
 	lanes      []backend.Queue // queues of graphs that no executable has
 	laneQueues []backend.Queue // all queues of graphs
@@ -132,9 +132,9 @@ func (c *Context) put() {
 		return
 	}
 	all := c.allStreams()
-	streams, events, modules, lanes := c.streams, c.events, c.modules, c.laneQueues
+	streams, events, modules, lanes, peers := c.streams, c.events, c.modules, c.laneQueues, c.peers
 	c.lanes, c.laneQueues = nil, nil
-	c.streams, c.events, c.modules, c.perThread, c.zombies, c.loaded = nil, nil, nil, nil, nil, nil
+	c.streams, c.events, c.modules, c.perThread, c.zombies, c.loaded, c.peers = nil, nil, nil, nil, nil, nil, nil
 	c.blocking.Store(nil)
 	c.mu.Unlock()
 
@@ -159,6 +159,9 @@ func (c *Context) put() {
 	}
 	for _, a := range c.state.allocs.takeAll(func(a *alloc) bool { return a.ctx == c && a.kind != allocMapped }) {
 		a.release()
+	}
+	for _, d := range peers {
+		_ = bring(c.dev, d, false) // nobody is left to hear of it
 	}
 	forgetCoredumps(c.id)
 	c.state.dropArrays(c)

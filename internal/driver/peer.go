@@ -75,16 +75,16 @@ func (t *Thread) CtxEnablePeerAccess(peer cu.CUcontext, flags uint32) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.peers[p.handle] {
+	if c.peers[p.handle] != nil {
 		return Result(cu.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
 	}
 	if err := bring(c.dev, p.dev, true); err != nil {
 		return err
 	}
 	if c.peers == nil {
-		c.peers = map[cu.CUcontext]bool{}
+		c.peers = map[cu.CUcontext]*Device{}
 	}
-	c.peers[p.handle] = true
+	c.peers[p.handle] = p.dev
 	return nil
 }
 
@@ -96,12 +96,10 @@ func (t *Thread) CtxDisablePeerAccess(peer cu.CUcontext) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.peers[peer] {
+	dev := c.peers[peer]
+	if dev == nil {
 		return Result(cu.CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
 	}
 	delete(c.peers, peer)
-	if p, err := t.contextOf(peer); err == nil { // one that is gone took its memory with it
-		return bring(c.dev, p.dev, false)
-	}
-	return nil
+	return bring(c.dev, dev, false) // also where the other is gone: a backend counts
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/bits"
 	"os"
 	"sync"
 
@@ -19,16 +20,42 @@ import (
 // for a stream on which such a kernel was launched.
 
 const (
-	ringBytes = 1 << 20
-	heapBytes = 8 << 20 // CUDA's own default
+	leastRing = 1 << 20
+	mostRing  = 1 << 28
+	leastHeap = 8 << 20 // CUDA's own default
 )
 
 type mailbox struct {
 	mu        sync.Mutex
 	box, heap backend.Addr // guarded by mu: 0 before the first kernel asks
+	ring      uint32       // guarded by mu: bytes, a power of two
+	heapBytes uint64       // guarded by mu
 	dropped   uint32       // guarded by mu: how many of State.Dropped were spoken of
 
 	out, err io.Writer
+}
+
+// SetLimits notes what a context asked for. One mailbox and one heap serve all contexts of the device, so that the largest counts, and what
+// kernels have been given stays as it is.
+func (d *device) SetLimits(_, fifo, heap uint64) error {
+	m := &d.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if fifo > uint64(m.ring) {
+		if m.box != 0 {
+			logx.Infof("%s: the buffer for what kernels print stays at %d bytes: kernels use it", d.info.Name, m.ring)
+		} else {
+			m.ring = 1 << bits.Len64(min(fifo, mostRing)-1)
+		}
+	}
+	if heap > m.heapBytes {
+		if m.heap != 0 {
+			logx.Infof("%s: the heap of kernels stays at %d bytes: kernels use it", d.info.Name, m.heapBytes)
+		} else {
+			m.heapBytes = heap
+		}
+	}
+	return nil
 }
 
 // lend gives the address of what devrt calls name.
@@ -38,9 +65,9 @@ func (d *device) lend(name string) (backend.Addr, error) {
 	defer m.mu.Unlock()
 	switch name {
 	case devrt.Mailbox:
-		return d.place(&m.box, devrt.HeadBytes+ringBytes, func(backend.Addr) []byte { return devrt.NewMailbox(ringBytes) })
+		return d.place(&m.box, devrt.HeadBytes+uint64(m.ring), func(backend.Addr) []byte { return devrt.NewMailbox(m.ring) })
 	case devrt.Heap:
-		return d.place(&m.heap, heapBytes, func(a backend.Addr) []byte { return devrt.NewHeap(uint64(a), heapBytes) })
+		return d.place(&m.heap, m.heapBytes, func(a backend.Addr) []byte { return devrt.NewHeap(uint64(a), m.heapBytes) })
 	}
 	return 0, backend.ErrNotFound
 }
@@ -73,10 +100,10 @@ func (d *device) listen() (backend.FaultKind, string, error) {
 	if err := d.download(head, m.box); err != nil {
 		return 0, "", err
 	}
-	s, ok := devrt.ReadState(head, ringBytes)
+	s, ok := devrt.ReadState(head, m.ring)
 	if !ok { // the program wrote there
 		logx.Warnf("%s: what kernels print is lost: its buffer was written over", d.info.Name)
-		return 0, "", d.upload(m.box, devrt.NewMailbox(ringBytes))
+		return 0, "", d.upload(m.box, devrt.NewMailbox(m.ring))
 	}
 	kind, detail := backend.FaultKind(0), ""
 	if s.Pending() {
@@ -97,7 +124,7 @@ func (d *device) listen() (backend.FaultKind, string, error) {
 		}
 	}
 	if n := s.Dropped - m.dropped; n != 0 {
-		logx.Warnf("%s: %d messages of kernels found no room in their buffer of %d bytes", d.info.Name, n, ringBytes)
+		logx.Warnf("%s: %d messages of kernels found no room in their buffer of %d bytes", d.info.Name, n, m.ring)
 		m.dropped = s.Dropped
 	}
 	if s.Trapped {
@@ -112,15 +139,15 @@ func (d *device) listen() (backend.FaultKind, string, error) {
 // records takes what is in the ring. Only what was read is cleared, and then the tail moved: others may be writing. Preconditions:
 // the mailbox is locked.
 func (d *device) records(s *devrt.State) ([]devrt.Message, error) {
-	base := d.mailbox.box
-	ring := make([]byte, ringBytes)
+	base, size := d.mailbox.box, d.mailbox.ring
+	ring := make([]byte, size)
 	if err := d.download(ring, base+devrt.HeadBytes); err != nil {
 		return nil, err
 	}
 	list, from, to := s.Drain(ring)
 	for at := from; at != to; {
-		n := min(to-at, ringBytes-at%ringBytes)
-		if err := d.upload(base+devrt.HeadBytes+backend.Addr(at%ringBytes), make([]byte, n)); err != nil {
+		n := min(to-at, size-at%size)
+		if err := d.upload(base+devrt.HeadBytes+backend.Addr(at%size), make([]byte, n)); err != nil {
 			return nil, err
 		}
 		at += n
@@ -177,6 +204,7 @@ func (q *queue) heard(err error, done bool) error {
 }
 
 func (m *mailbox) init(b *Backend) {
+	m.ring, m.heapBytes = leastRing, leastHeap
 	m.out, m.err = b.cfg.Out, b.cfg.Err
 	if m.out == nil {
 		m.out = os.Stdout

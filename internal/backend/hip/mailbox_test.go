@@ -188,3 +188,64 @@ func TestDeviceRuntime(t *testing.T) {
 		t.Errorf("a store to what malloc did not give: %v", err)
 	}
 }
+
+// TestLimits: what a context asks for before kernels use them is what the buffer for printing and the heap become.
+func TestLimits(t *testing.T) {
+	lib := hipdouble.Build(t)
+	runner := hipdouble.NewInterpreted(t, lib)
+	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1100")
+	var out bytes.Buffer
+	devs, err := hip.New(hip.Config{Compiler: runner, Library: lib, Out: &out, Err: &out}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := devs[0]
+	limits, ok := d.(backend.DomainLimits)
+	if !ok {
+		t.Fatal("the device takes no limits")
+	}
+	if err := errors.Join(limits.SetLimits(1, 1<<20+1, 0), limits.SetLimits(2, 0, 20<<20), limits.SetLimits(3, 1<<19, 4<<20)); err != nil {
+		t.Fatal(err)
+	}
+	k, err := load(t, d, devrt.Define(speaker, []string{"vprintf", "malloc", "free", "__assertfail"})).Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQueue(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const threads, launches = 64, 220
+	at, err := d.Memory().Alloc(4*threads, 256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(bytes uint32) error {
+		params := binary.LittleEndian.AppendUint64(nil, uint64(at))
+		params = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(params, 999), bytes)
+		return q.Launch(k, &backend.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{threads, 1, 1}, Params: params})
+	}
+	for range launches { // more than a ring of 1 MiB holds
+		if err := launch(100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "\n"); n != launches*threads {
+		t.Errorf("%d lines, want %d", n, launches*threads)
+	}
+	if err := limits.SetLimits(1, 8<<20, 64<<20); err != nil { // too late, and no error
+		t.Error(err)
+	}
+	for i := range 9 {
+		if err := errors.Join(launch(60000), q.Sync()); err != nil {
+			if i != 4 { // 64 blocks of 64 KiB a launch, 20 MiB and something else
+				t.Errorf("the heap was used up after %d launches: %v", i, err)
+			}
+			return
+		}
+	}
+	t.Error("the heap has no end")
+}

@@ -12,6 +12,8 @@ import (
 var (
 	_ backend.Peers      = (*device)(nil)
 	_ backend.StackLimit = (*device)(nil)
+
+	_ backend.DomainLimits = (*device)(nil)
 )
 
 // peers are the devices whose memory a device was let reach. HIP keeps one answer a device, CUDA one a context: they are counted.

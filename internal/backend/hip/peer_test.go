@@ -82,6 +82,17 @@ func TestPeers(t *testing.T) {
 	ok(th.CtxSetCurrent(second))
 	ok(th.CtxDisablePeerAccess(ctx[1]))
 	enabled(0)
+	// A context that ends gives back what it had; so does one whose peer has ended.
+	ok(th.CtxEnablePeerAccess(ctx[1], 0))
+	enabled(1)
+	ok(th.CtxDestroy(second))
+	enabled(0)
+	ok(th.CtxSetCurrent(ctx[0]))
+	ok(th.CtxEnablePeerAccess(ctx[1], 0))
+	ok(th.CtxDestroy(ctx[1]))
+	enabled(1)
+	ok(th.CtxDisablePeerAccess(ctx[1]))
+	enabled(0)
 }
 
 // other is a backend with one device that is no GPU.
