@@ -206,11 +206,14 @@ func (e *emitter) prmtBytes(x, y ll.Val, sel uint64) ll.Val {
 		if sel&0x8888 == 0x8888 {
 			r = neg
 		} else {
-			signs := make([]int64, 4*n)
+			// With masks, not a select: LLVM makes that a shift by 7 or 0, and LLVM 19's shift of bytes by 0 with GFNI keeps the
+			// sign alone.
+			signs, rest := make([]int64, 4*n), make([]int64, 4*n)
 			for i := range signs {
-				signs[i] = int64(sel >> (4*(i&3) + 3) & 1)
+				signs[i] = -int64(sel >> (4*(i&3) + 3) & 1)
+				rest[i] = ^signs[i]
 			}
-			r = e.sel(ll.ConstVec("i1", signs), neg, r)
+			r = e.op2("or", e.op2("and", neg, ll.ConstVec("i8", signs)), e.op2("and", r, ll.ConstVec("i8", rest)))
 		}
 	}
 	return e.o.Op(x.T, "bitcast %s to %s", r, x.T)
