@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -171,19 +172,37 @@ func (q *queue) Mark() (backend.Fence, error) {
 	if q.closed.Load() {
 		return nil, backend.ErrClosed
 	}
-	f := &fence{q: q}
+	var event uintptr
 	err := q.dev.do(func() (err error) {
-		if f.event, err = q.dev.api.getPtr("cuEventCreate", 0); err != nil {
+		if event, err = q.dev.api.getPtr("cuEventCreate", 0); err != nil {
 			return err
 		}
-		return q.dev.api.call("cuEventRecord", f.event, q.stream)
+		return q.dev.api.call("cuEventRecord", event, q.stream)
 	})
-	return f, q.fault(err)
+	if event == 0 {
+		return nil, q.fault(err)
+	}
+	f := &fence{q: q}
+	f.event.Store(event)
+	f.drop = runtime.AddCleanup(f, q.dev.destroy, event)
+	if err != nil {
+		return nil, q.fault(err)
+	}
+	return f, nil
 }
 
 // Wait makes the stream wait for the event.
 func (q *queue) Wait(f backend.Fence) error {
-	return q.call("cuStreamWaitEvent", q.stream, f.(*fence).event, 0)
+	ff, ok := f.(*fence)
+	if !ok {
+		return fmt.Errorf("fence %T: not of this backend", f)
+	}
+	defer runtime.KeepAlive(ff)
+	e := ff.event.Load()
+	if e == 0 {
+		return backend.ErrClosed
+	}
+	return q.call("cuStreamWaitEvent", q.stream, e, 0)
 }
 
 // Sync waits for the stream.
@@ -206,16 +225,24 @@ func (q *queue) Close() error {
 	return err
 }
 
-// fence is a CUevent.
+// fence is a CUevent. Who does not release it leaves that to the garbage collector.
 type fence struct {
 	q     *queue
-	event uintptr
+	event atomic.Uintptr
+	drop  runtime.Cleanup
 	seen  atomic.Int64
 }
 
+var _ backend.Releaser = (*fence)(nil)
+
 // call asks about the event, which outlives its stream.
 func (f *fence) call(name string) error {
-	return f.q.fault(f.q.dev.do(func() error { return f.q.dev.api.call(name, f.event) }))
+	defer runtime.KeepAlive(f)
+	e := f.event.Load()
+	if e == 0 {
+		return backend.ErrClosed
+	}
+	return f.q.fault(f.q.dev.do(func() error { return f.q.dev.api.call(name, e) }))
 }
 
 // Done asks the event.
@@ -234,6 +261,19 @@ func (f *fence) Sync() error {
 		f.stamp()
 	}
 	return err
+}
+
+// Release destroys the event. See backend.Releaser.
+func (f *fence) Release() {
+	if e := f.event.Swap(0); e != 0 {
+		f.drop.Stop()
+		f.q.dev.destroy(e)
+	}
+}
+
+// destroy ends an event, whose work may still be under way.
+func (d *device) destroy(event uintptr) {
+	_ = d.do(func() error { return d.api.call("cuEventDestroy_v2", event) }) // nobody is left to hear
 }
 
 // stamp notes when the event was first seen done.

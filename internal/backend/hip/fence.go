@@ -109,6 +109,7 @@ func (q *queue) Wait(f backend.Fence) error {
 	if !ok {
 		return fmt.Errorf("fence %T: not of this backend", f)
 	}
+	defer runtime.KeepAlive(ff) // its event is destroyed when it is garbage
 	e := ff.event.Load()
 	if e == 0 {
 		return backend.ErrClosed
@@ -118,6 +119,7 @@ func (q *queue) Wait(f backend.Fence) error {
 
 // call asks about the event; its stream may be gone by then, the event is not.
 func (f *fence) call(fn hip.Func) error {
+	defer runtime.KeepAlive(f)
 	e := f.event.Load()
 	if e == 0 {
 		return backend.ErrClosed
