@@ -175,21 +175,6 @@ const (
 	BarRedOr
 )
 
-// Format is a narrow floating-point format held in integer bits.
-type Format uint8
-
-// The formats.
-const (
-	FmtNone Format = iota
-	FmtE4M3
-	FmtE5M2
-	FmtE2M3
-	FmtE3M2
-	FmtE2M1
-	FmtUE8M0
-	FmtTF32
-)
-
 // Matrix describes a matrix operation.
 type Matrix struct {
 	M, N, K    int

@@ -165,7 +165,6 @@ type Attr struct {
 	Shuf     ShufMode
 	Sreg     SpecialReg
 	BarKind  BarKind
-	Fmt      Format
 	Off      int64
 	Imm      uint64
 	Sym      string

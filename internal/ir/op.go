@@ -123,8 +123,6 @@ const (
 	UToF
 	FExt
 	FTrunc // Rnd, FTZ, Sat, Flag: relu
-	FToFmt // (f32 values, lowest first; random bits i32 for RS) to a narrow format Fmt packed in an integer; Rnd, Sat: satfinite, Flag: relu
-	FmtToF // from one, lowest first
 	Pack   // (lo, hi …) small parts to one integer or packed value
 	Unpack // results lo, hi …
 
@@ -232,7 +230,7 @@ var rows = [NumOps]Row{
 
 	Trunc: {"trunc", 1, 1, 0, 0}, ZExt: {"zext", 1, 1, 0, 0}, SExt: {"sext", 1, 1, 0, 0}, Bitcast: {"bitcast", 1, 1, 0, 0},
 	FToS: {"ftos", 1, 1, 0, 0}, FToU: {"ftou", 1, 1, 0, 0}, SToF: {"stof", 1, 1, 0, 0}, UToF: {"utof", 1, 1, 0, 0}, FExt: {"fext", 1, 1, 0, 0}, FTrunc: {"ftrunc", 1, 1, 0, 0},
-	FToFmt: {"ftofmt", -1, 1, 0, 0}, FmtToF: {"fmttof", 1, -1, 0, 0}, Pack: {"pack", -1, 1, 0, 0}, Unpack: {"unpack", 1, -1, 0, 0},
+	Pack: {"pack", -1, 1, 0, 0}, Unpack: {"unpack", 1, -1, 0, 0},
 
 	Load: {"load", 1, -1, Reads, LanesArgs}, Store: {"store", -1, 0, Writes, 0}, Atomic: {"atomic", 2, -1, Reads | Writes, LanesVarying},
 	AtomicCAS: {"cas", 3, 1, Reads | Writes, LanesVarying}, CopyAsync: {"copyasync", 3, 0, Reads | Writes, 0}, Prefetch: {"prefetch", 1, 0, Reads, 0},

@@ -34,7 +34,7 @@ var sigs = [NumOps]string{
 	FMin: "F = F F", FMax: "F = F F", FCopysign: "F = F F", FRound: "F = F", FRelu: "F = F",
 
 	Trunc: "L = I", ZExt: "I = L", SExt: "I = L", Bitcast: "V = V1", FToS: "I = S", FToU: "I = S", SToF: "S = I", UToF: "S = I", FExt: "S = T", FTrunc: "S = T",
-	FToFmt: "I = F V...", FmtToF: "V... = I", Pack: "V = V...", Unpack: "V... = V",
+	Pack: "V = V...", Unpack: "V... = V",
 
 	Load: "V... = i64", Store: "= i64 V...", Atomic: "V? = i64 V", AtomicCAS: "V = i64 V V", CopyAsync: "= i64 i64 i32", Prefetch: "= i64", Fence: "=",
 

@@ -25,10 +25,6 @@ var shufWords = [...]string{ShufUp: "up", ShufDown: "down", ShufBfly: "bfly", Sh
 
 var barWords = [...]string{BarSync: "sync", BarArrive: "arrive", BarRedPopc: "red.popc", BarRedAnd: "red.and", BarRedOr: "red.or"}
 
-var fmtWords = [...]string{
-	FmtNone: "nofmt", FmtE4M3: "e4m3", FmtE5M2: "e5m2", FmtE2M3: "e2m3", FmtE3M2: "e3m2", FmtE2M1: "e2m1", FmtUE8M0: "ue8m0", FmtTF32: "tf32",
-}
-
 var sregWords = [NumSpecialRegs]string{
 	TidX: "tid.x", TidY: "tid.y", TidZ: "tid.z", NtidX: "ntid.x", NtidY: "ntid.y", NtidZ: "ntid.z",
 	CtaidX: "ctaid.x", CtaidY: "ctaid.y", CtaidZ: "ctaid.z", NctaidX: "nctaid.x", NctaidY: "nctaid.y", NctaidZ: "nctaid.z",
@@ -67,9 +63,6 @@ func (m ShufMode) String() string { return wordOf(shufWords[:], int(m)) }
 // String is the word of the text form.
 func (k BarKind) String() string { return wordOf(barWords[:], int(k)) }
 
-// String is the word of the text form.
-func (f Format) String() string { return wordOf(fmtWords[:], int(f)) }
-
 // String is the register's name as PTX spells it, without the percent sign.
 func (r SpecialReg) String() string { return wordOf(sregWords[:], int(r)) }
 
@@ -107,7 +100,6 @@ var enumWords = [...]struct {
 	{shufWords[:], func(a *Attr) int { return int(a.Shuf) }, func(a *Attr, i int) { a.Shuf = ShufMode(i) }, []Op{Shfl}},
 	{atomWords[:], func(a *Attr) int { return int(a.AtomOp) }, func(a *Attr, i int) { a.AtomOp = AtomOp(i) }, []Op{Atomic, Redux}},
 	{barWords[:], func(a *Attr) int { return int(a.BarKind) }, func(a *Attr, i int) { a.BarKind = BarKind(i) }, []Op{Bar}},
-	{fmtWords[:], func(a *Attr) int { return int(a.Fmt) }, func(a *Attr, i int) { a.Fmt = Format(i) }, nil},
 	{rndWords[:], func(a *Attr) int { return int(a.Rnd) }, func(a *Attr, i int) { a.Rnd = Rnd(i) }, nil},
 	{spaceWords[:], func(a *Attr) int { return int(a.Space) }, func(a *Attr, i int) { a.Space = Space(i) }, []Op{Load, Store, Atomic, AtomicCAS}},
 	{orderWords[:], func(a *Attr) int { return int(a.Order) }, func(a *Attr, i int) { a.Order = Order(i) }, nil},

@@ -102,7 +102,7 @@ func (x *inst) scaled(f *factors, v, a, b *ir.Value) *ir.Value {
 	var r *ir.Value
 	if f.scale == "ue4m3" { // e4m3 without its sign
 		nan = 0x7f
-		fmt := narrowFmts[ir.FmtE4M3]
+		fmt := narrowFmts[fmtE4M3]
 		fmt.above = 0
 		one := func(b *ir.Value) *ir.Value {
 			h := x.widenNarrow(x.op(ir.And, b, i32(0x7f)), fmt, 1)[0]

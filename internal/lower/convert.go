@@ -13,9 +13,9 @@ func lowerCvt(x *inst) {
 		x.toFixed(a)
 	case a == isa.S2F6x2 || x.Has(isa.ModScaledN2Ue8m0):
 		x.scaledPair(a)
-	case narrowFormat(d) != ir.FmtNone:
+	case narrowFormat(d) != fmtNone:
 		x.toFormat(d, a)
-	case narrowFormat(a) != ir.FmtNone:
+	case narrowFormat(a) != fmtNone:
 		x.fromFormat(d, a)
 	case d == isa.F16x2 || d == isa.BF16x2:
 		x.toPair(d)
@@ -208,29 +208,30 @@ func (x *inst) toPair(d isa.Type) {
 	x.result(x.b.Emit(ir.Pack, irTypes[d], ir.Attr{}, lo, hi))
 }
 
-func narrowFormat(t isa.Type) ir.Format {
+func narrowFormat(t isa.Type) format {
 	switch t {
 	case isa.E4M3, isa.E4M3x2, isa.E4M3x4:
-		return ir.FmtE4M3
+		return fmtE4M3
 	case isa.E5M2, isa.E5M2x2, isa.E5M2x4:
-		return ir.FmtE5M2
+		return fmtE5M2
 	case isa.E2M3x2, isa.E2M3x4:
-		return ir.FmtE2M3
+		return fmtE2M3
 	case isa.E3M2x2, isa.E3M2x4:
-		return ir.FmtE3M2
+		return fmtE3M2
 	case isa.E2M1x2, isa.E2M1x4:
-		return ir.FmtE2M1
+		return fmtE2M1
 	case isa.UE8M0x2:
-		return ir.FmtUE8M0
+		return fmtUE8M0
 	case isa.TF32:
-		return ir.FmtTF32
+		return fmtTF32
 	}
-	return ir.FmtNone
+	return fmtNone
 }
 
 // toFormat packs f32 values (halves widen exactly) into a narrow format, the last operand lowest.
 func (x *inst) toFormat(d, a isa.Type) {
-	attr := ir.Attr{Fmt: narrowFormat(d), Rnd: roundings[x.Mod("rnd")], Sat: x.Has(isa.ModSatfinite), Flag: x.Has(isa.ModRelu)}
+	to := narrowFormat(d)
+	attr := ir.Attr{Rnd: roundings[x.Mod("rnd")], Sat: x.Has(isa.ModSatfinite), Flag: x.Has(isa.ModRelu)}
 	for _, m := range x.Mods {
 		if m == isa.ModRna || m == isa.ModRs {
 			attr.Rnd = roundings[m]
@@ -254,18 +255,18 @@ func (x *inst) toFormat(d, a isa.Type) {
 	default:
 		args = []*ir.Value{x.arg("a")}
 	}
-	if attr.Fmt == ir.FmtTF32 {
+	if to == fmtTF32 {
 		x.result(x.tf32(args[0], attr.Rnd))
 		return
 	}
-	if f, ok := narrowFmts[attr.Fmt]; ok && attr.Rnd == ir.RN && attr.Sat {
+	if f, ok := narrowFmts[to]; ok && attr.Rnd == ir.RN && attr.Sat {
 		x.result(x.packNarrow(args, f, attr.Flag, irTypes[d]))
 		return
 	}
-	switch f, ok := narrowFmts[attr.Fmt]; {
+	switch f, ok := narrowFmts[to]; {
 	case ok && attr.Rnd == ir.RS && attr.Sat:
 		x.result(x.packRandom(args, f, x.arg("rbits"), f.max, attr.Flag, irTypes[d]))
-	case attr.Fmt == ir.FmtUE8M0 && (attr.Rnd == ir.RZ || attr.Rnd == ir.RP):
+	case to == fmtUE8M0 && (attr.Rnd == ir.RZ || attr.Rnd == ir.RP):
 		x.result(x.powers(args, attr.Rnd == ir.RP, attr.Sat, irTypes[d]))
 	default:
 		x.fail("%s", x.spelling())

@@ -154,30 +154,3 @@ func evalMma(in *ir.Inst, group []*thread) error {
 	}
 	return nil
 }
-
-var narrow = map[ir.Format]*softfloat.Format{
-	ir.FmtE4M3: softfloat.E4M3, ir.FmtE5M2: softfloat.E5M2, ir.FmtE2M3: softfloat.E2M3, ir.FmtE3M2: softfloat.E3M2, ir.FmtE2M1: softfloat.E2M1,
-	ir.FmtUE8M0: softfloat.UE8M0, ir.FmtTF32: softfloat.TF32,
-}
-
-// evalFormat is FToFmt and FmtToF.
-func (t *thread) evalFormat(in *ir.Inst, a []uint64) {
-	f := narrow[in.Fmt]
-	if in.Op == ir.FmtToF {
-		n := in.Args[0].Type.Bits() / len(in.Results)
-		for i, r := range in.Results {
-			t.vals[r.ID] = f.Convert(formats[r.Type], maskBits(a[0]>>(n*i), n), softfloat.Env{})
-		}
-		return
-	}
-	var v uint64
-	n := in.Results[0].Type.Bits() / len(a)
-	for i, x := range a {
-		c := softfloat.F32.Convert(f, x, softfloat.Env{Mode: sfModes[in.Rnd], SatFinite: in.Sat})
-		if in.Flag {
-			c = f.Relu(c)
-		}
-		v |= maskBits(c, n) << (n * i)
-	}
-	t.vals[in.Results[0].ID] = v
-}

@@ -83,9 +83,6 @@ func (t *thread) exec(in *ir.Inst) error {
 		return t.access(in, a)
 	case ir.Fence, ir.Prefetch:
 		return nil
-	case ir.FToFmt, ir.FmtToF:
-		t.evalFormat(in, a)
-		return nil
 	case ir.CopyAsync:
 		to, err := t.memory(ir.Shared, a[0], int(in.Imm))
 		if err != nil {

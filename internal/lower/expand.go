@@ -89,7 +89,7 @@ var mmaElems = map[string]mmaElem{
 	"s8": {4, unitBytes}, "u8": {4, unitBytes}, "s4": {8, unitNibbles}, "u4": {8, unitNibbles}, "b1": {32, unitBits},
 }
 
-var mmaFormats = map[string]ir.Format{"e4m3": ir.FmtE4M3, "e5m2": ir.FmtE5M2, "e2m3": ir.FmtE2M3, "e3m2": ir.FmtE3M2, "e2m1": ir.FmtE2M1, "e2m1b": ir.FmtE2M1}
+var mmaFormats = map[string]format{"e4m3": fmtE4M3, "e5m2": fmtE5M2, "e2m3": fmtE2M3, "e3m2": fmtE3M2, "e2m1": fmtE2M1, "e2m1b": fmtE2M1}
 
 // canExpand reports the shapes and types that expandMma knows.
 func canExpand(m *ir.Matrix) bool {

@@ -7,6 +7,21 @@ import (
 
 // Narrow float formats (fp8, fp6, fp4, tf32) in terms of integer and f32 operations, so that no target has to know them.
 
+// format is a narrow floating-point format that values have as bits only.
+type format uint8
+
+// The formats.
+const (
+	fmtNone format = iota
+	fmtE4M3
+	fmtE5M2
+	fmtE2M3
+	fmtE3M2
+	fmtE2M1
+	fmtUE8M0
+	fmtTF32
+)
+
 // narrowFmt is a format with a sign, exp exponent bits and man significand bits.
 type narrowFmt struct {
 	exp, man uint
@@ -17,12 +32,12 @@ type narrowFmt struct {
 	width    int64 // bits of its place in a packed value
 }
 
-var narrowFmts = map[ir.Format]narrowFmt{
-	ir.FmtE4M3: {4, 3, 7, 0x7e, 0x7f, 0x7e, 8},
-	ir.FmtE5M2: {5, 2, 15, 0x7b, 0x7f, 0x7c, 8},
-	ir.FmtE2M3: {2, 3, 1, 0x1f, 0x1f, 0, 8},
-	ir.FmtE3M2: {3, 2, 3, 0x1f, 0x1f, 0, 8},
-	ir.FmtE2M1: {2, 1, 1, 0x7, 0x7, 0, 4},
+var narrowFmts = map[format]narrowFmt{
+	fmtE4M3: {4, 3, 7, 0x7e, 0x7f, 0x7e, 8},
+	fmtE5M2: {5, 2, 15, 0x7b, 0x7f, 0x7c, 8},
+	fmtE2M3: {2, 3, 1, 0x1f, 0x1f, 0, 8},
+	fmtE3M2: {3, 2, 3, 0x1f, 0x1f, 0, 8},
+	fmtE2M1: {2, 1, 1, 0x7, 0x7, 0, 4},
 }
 
 // halfFmts are the formats that .rs conversions make pairs of; max is here the infinity.

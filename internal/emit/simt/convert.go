@@ -251,7 +251,3 @@ func emitUnpack(e *emitter, in *ir.Inst) {
 		at += r.Type.Bits()
 	}
 }
-
-func emitFToFmt(e *emitter, in *ir.Inst) { e.fail("conversion to %s", in.Fmt) }
-
-func emitFmtToF(e *emitter, in *ir.Inst) { e.fail("conversion from %s", in.Fmt) }

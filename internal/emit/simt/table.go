@@ -29,7 +29,7 @@ func init() {
 		ir.FMin: emitMinMax, ir.FMax: emitMinMax, ir.FCopysign: emitCopysign, ir.FRound: emitFRound, ir.FRelu: emitFRelu,
 
 		ir.Trunc: emitTrunc, ir.ZExt: emitExtend, ir.SExt: emitExtend, ir.Bitcast: emitBitcast, ir.FToS: emitFToI, ir.FToU: emitFToI, ir.SToF: emitIToF, ir.UToF: emitIToF,
-		ir.FExt: emitFExt, ir.FTrunc: emitFTrunc, ir.FToFmt: emitFToFmt, ir.FmtToF: emitFmtToF, ir.Pack: emitPack, ir.Unpack: emitUnpack,
+		ir.FExt: emitFExt, ir.FTrunc: emitFTrunc, ir.Pack: emitPack, ir.Unpack: emitUnpack,
 
 		ir.Load: emitLoad, ir.Store: emitStore, ir.Atomic: emitAtomic, ir.AtomicCAS: emitCAS, ir.CopyAsync: emitCopyAsync, ir.Prefetch: emitPrefetch, ir.Fence: emitFence,
 
@@ -48,7 +48,7 @@ func init() {
 
 		ir.EntryMask: emitNever, ir.AnyLane: emitNever, ir.AllLanes: emitNever, ir.KeepBegin: emitNever, ir.Keep: emitNever,
 	}
-	for _, op := range []ir.Op{ir.SReg, ir.IsSpace, ir.FToFmt, ir.FmtToF, ir.TexRead, ir.TexWrite, ir.Tensor, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
+	for _, op := range []ir.Op{ir.SReg, ir.IsSpace, ir.TexRead, ir.TexWrite, ir.Tensor, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
 		ir.MatchAll, ir.Redux, ir.ActiveMask, ir.Elect, ir.WarpSync, ir.LdMatrix, ir.StMatrix, ir.MovMatrix, ir.Bar, ir.GridSync, ir.Clock, ir.CallRt, ir.Asm, ir.AsmPure} {
 		ways[op] = Missing
 	}

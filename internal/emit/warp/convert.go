@@ -253,32 +253,3 @@ func emitUnpack(e *emitter, in *ir.Inst) {
 		at += v.Type.Bits()
 	}
 }
-
-// emitFToFmt: tf32 is f32 with the low 13 bits zero.
-func emitFToFmt(e *emitter, in *ir.Inst) {
-	if in.Fmt != ir.FmtTF32 || in.Sat || in.Flag {
-		e.unsupported("conversion to %s", in.Fmt)
-	}
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		b := e.bits(a[0], ir.F32)
-		mag := e.op2("and", b, k(b, 0x7fffffff))
-		special := e.cmp("uge", mag, k(b, 0x7f800000))
-		var r ll.Val
-		switch in.Rnd {
-		case ir.RNA:
-			r = e.op2("add", b, k(b, 0x1000))
-		case ir.RN:
-			odd := e.op2("and", e.op2("lshr", b, k(b, 13)), k(b, 1))
-			r = e.op2("add", b, e.op2("add", odd, k(b, 0xfff)))
-		case ir.RZ:
-			r = b
-		default:
-			e.unsupported("conversion to tf32 rounded %s", in.Rnd)
-		}
-		nan := e.cmp("ugt", mag, k(b, 0x7f800000))
-		r = e.op2("and", e.sel(special, b, r), k(b, ^0x1fff))
-		return e.sel(nan, k(b, 0x7fffe000), r)
-	})
-}
-
-func emitFmtToF(e *emitter, in *ir.Inst) { e.unsupported("conversion from %s", in.Fmt) }

@@ -156,7 +156,7 @@ func floatSensitive(in *ir.Inst) bool {
 		return in.Args[0].Type == ir.F32
 	case ir.FTrunc:
 		return in.Args[0].Type == ir.F64 || in.Rnd != ir.RN
-	case ir.FToFmt, ir.FmtToF, ir.Mma:
+	case ir.Mma:
 		return true
 	case ir.Atomic, ir.Redux:
 		if in.AtomOp == ir.AtomExch {

@@ -10,7 +10,7 @@ import (
 // makesNaN reports arithmetic, whose NaNs may have any bits here while the hardware's are canonical.
 func makesNaN(in *ir.Inst) bool {
 	switch in.Op {
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FRelu, ir.FNeg, ir.FAbs, ir.Mma, ir.FmtToF:
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FMin, ir.FMax, ir.FRound, ir.FRelu, ir.FNeg, ir.FAbs, ir.Mma:
 		return true
 	case ir.FExt, ir.FTrunc:
 		return in.Args[0].Type != ir.F64 // which keeps the payload, as x86 does
