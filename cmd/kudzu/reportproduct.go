@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -80,6 +81,7 @@ func product(dev cu.CUdevice, forwarded bool) (done bool, err error) {
 			return false, err
 		}
 	}
+	defer runtime.KeepAlive(scalars)
 	alpha, beta := hostmem.Of(&scalars[0]), hostmem.Of(&scalars[1])
 	if forwarded {
 		done, err = bt.Forward("cublasSgemm_v2", h, 0, 0, m, n, k, uint64(alpha), uint64(at[0]), m, uint64(at[1]), k, uint64(beta), uint64(at[2]), m)

@@ -26,7 +26,7 @@ func (t *Thread) ArrayGetMemoryRequirements(a rt.CudaArray_t, dev int32) (r rt.C
 		return r, err
 	}
 	v, err := d.ArrayGetMemoryRequirements(cu.CUarray(a), dev)
-	return hostmem.Load[rt.CudaArrayMemoryRequirements](hostmem.Of(&v)), err
+	return hostmem.As[rt.CudaArrayMemoryRequirements](v), err
 }
 
 // ArrayGetSparseProperties is how a sparse array is divided.
@@ -36,7 +36,7 @@ func (t *Thread) ArrayGetSparseProperties(a rt.CudaArray_t) (p rt.CudaArraySpars
 		return p, err
 	}
 	v, err := d.ArrayGetSparseProperties(cu.CUarray(a))
-	return hostmem.Load[rt.CudaArraySparseProperties](hostmem.Of(&v)), err
+	return hostmem.As[rt.CudaArraySparseProperties](v), err
 }
 
 // MipmappedArrayGetMemoryRequirements is ArrayGetMemoryRequirements.
@@ -46,7 +46,7 @@ func (t *Thread) MipmappedArrayGetMemoryRequirements(a rt.CudaMipmappedArray_t, 
 		return r, err
 	}
 	v, err := d.MipmappedArrayGetMemoryRequirements(cu.CUmipmappedArray(a), dev)
-	return hostmem.Load[rt.CudaArrayMemoryRequirements](hostmem.Of(&v)), err
+	return hostmem.As[rt.CudaArrayMemoryRequirements](v), err
 }
 
 // MipmappedArrayGetSparseProperties is ArrayGetSparseProperties.
@@ -56,5 +56,5 @@ func (t *Thread) MipmappedArrayGetSparseProperties(a rt.CudaMipmappedArray_t) (p
 		return p, err
 	}
 	v, err := d.MipmappedArrayGetSparseProperties(cu.CUmipmappedArray(a))
-	return hostmem.Load[rt.CudaArraySparseProperties](hostmem.Of(&v)), err
+	return hostmem.As[rt.CudaArraySparseProperties](v), err
 }

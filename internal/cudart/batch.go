@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"runtime"
+
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
@@ -49,6 +51,10 @@ func (t *Thread) MemcpyWithAttributesAsync(dst, src hostmem.Ptr, n uint64, attr 
 		return errInvalidValue
 	}
 	begin := uint64(0)
+	defer runtime.KeepAlive(&dst)
+	defer runtime.KeepAlive(&src)
+	defer runtime.KeepAlive(&n)
+	defer runtime.KeepAlive(&begin)
 	return t.MemcpyBatchAsync(hostmem.Of(&dst), hostmem.Of(&src), hostmem.Of(&n), 1, attr, hostmem.Of(&begin), 1, s)
 }
 

@@ -84,7 +84,7 @@ func (t *Thread) ExecutionCtxWaitEvent(ctx rt.CudaExecutionContext_t, e rt.CudaE
 
 // devResource gives a resource of the driver as the runtime lays it out, which is alike.
 func devResource(r *cu.CUdevResource) rt.CudaDevResource {
-	return hostmem.Load[rt.CudaDevResource](hostmem.Of(r))
+	return hostmem.As[rt.CudaDevResource](*r)
 }
 
 // DeviceGetDevResource tells what the device has of a kind of resource.

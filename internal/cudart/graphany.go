@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"runtime"
+
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
@@ -53,6 +55,7 @@ func (t *Thread) GraphAddNode(g rt.CudaGraph_t, deps, data hostmem.Ptr, n uint64
 	if err != nil {
 		return 0, err
 	}
+	defer runtime.KeepAlive(&q)
 	node, err := d.GraphAddNodeV2(cu.CUgraph(g), deps, data, n, hostmem.Of(&q))
 	if err != nil {
 		return 0, err
@@ -82,6 +85,7 @@ func (t *Thread) GraphNodeSetParams(n rt.CudaGraphNode_t, params hostmem.Ptr) er
 	if err != nil {
 		return err
 	}
+	defer runtime.KeepAlive(&q)
 	return d.GraphNodeSetParams(cu.CUgraphNode(n), hostmem.Of(&q))
 }
 
@@ -95,6 +99,7 @@ func (t *Thread) GraphExecNodeSetParams(x rt.CudaGraphExec_t, n rt.CudaGraphNode
 	if err != nil {
 		return err
 	}
+	defer runtime.KeepAlive(&q)
 	return d.GraphExecNodeSetParams(cu.CUgraphExec(x), cu.CUgraphNode(n), hostmem.Of(&q))
 }
 
@@ -111,7 +116,7 @@ func (t *Thread) GraphNodeGetParams(n rt.CudaGraphNode_t, params hostmem.Ptr) er
 	if err != nil {
 		return err
 	}
-	p := hostmem.Load[rt.CudaGraphNodeParams](hostmem.Of(&q))
+	p := hostmem.As[rt.CudaGraphNodeParams](q)
 	switch p.Type {
 	case rt.CudaGraphNodeTypeKernel:
 		k, err := t.GraphKernelNodeGetParams(n)

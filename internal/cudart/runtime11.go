@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"runtime"
+
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
@@ -26,6 +28,7 @@ func (t *Thread) GraphExecUpdate11(x rt.CudaGraphExec_t, g rt.CudaGraph_t, node,
 		return t.absent(errInvalidValue)
 	}
 	var info cu.CUgraphExecUpdateResultInfo
+	defer runtime.KeepAlive(&info)
 	err := t.GraphExecUpdate(x, g, hostmem.Of(&info))
 	hostmem.Store(result, int32(info.Result))
 	if node != hostmem.Nil {
@@ -43,6 +46,7 @@ func (t *Thread) CreateTextureObject11(res, tex, view hostmem.Ptr) (rt.CudaTextu
 		return 0, t.absent(errInvalidValue)
 	}
 	var d rt.CudaTextureDesc
+	defer runtime.KeepAlive(&d)
 	copy(hostmem.Bytes(hostmem.Of(&d), oldTextureDesc), hostmem.Bytes(tex, oldTextureDesc))
 	return t.CreateTextureObject(res, &d, view)
 }
@@ -54,7 +58,7 @@ func (t *Thread) GetTextureObjectTextureDesc11(out hostmem.Ptr, h rt.CudaTexture
 	}
 	d, err := t.GetTextureObjectTextureDesc(h)
 	if err == nil {
-		copy(hostmem.Bytes(out, oldTextureDesc), hostmem.Bytes(hostmem.Of(&d), oldTextureDesc))
+		hostmem.StorePrefix(out, d, oldTextureDesc)
 	}
 	return err
 }
@@ -69,7 +73,7 @@ func (t *Thread) FuncGetAttributes11(out, fn hostmem.Ptr) error {
 	}
 	a, err := t.attributes(fn)
 	if err == nil {
-		copy(hostmem.Bytes(out, oldFuncAttributes), hostmem.Bytes(hostmem.Of(&a), oldFuncAttributes))
+		hostmem.StorePrefix(out, a, oldFuncAttributes)
 	}
 	return err
 }

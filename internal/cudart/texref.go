@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"runtime"
 	"structs"
 
 	"kudzu/internal/driver"
@@ -108,6 +109,7 @@ func (t *Thread) bindTexture(host, desc hostmem.Ptr, f func(d *driver.Thread, e 
 func (t *Thread) BindTexture(offset, host, p, desc hostmem.Ptr, size uint64) error {
 	return t.bindTexture(host, desc, func(d *driver.Thread, e *entry, r cu.CUtexref, _ cu.CUarray_format, _ uint32) error {
 		var skip uint64
+		defer runtime.KeepAlive(&skip)
 		at := hostmem.Of(&skip)
 		if offset == hostmem.Nil { // then the memory must begin at a multiple of the alignment
 			at = hostmem.Nil
@@ -130,6 +132,7 @@ func (t *Thread) BindTexture(offset, host, p, desc hostmem.Ptr, size uint64) err
 func (t *Thread) BindTexture2D(offset, host, p, desc hostmem.Ptr, w, h, pitch uint64) error {
 	return t.bindTexture(host, desc, func(d *driver.Thread, e *entry, r cu.CUtexref, format cu.CUarray_format, n uint32) error {
 		shape := cu.CUDA_ARRAY_DESCRIPTOR{Width: w, Height: h, Format: format, NumChannels: n}
+		defer runtime.KeepAlive(&shape)
 		if err := d.TexRefSetAddress2D(r, hostmem.Of(&shape), driver.DevPtr(p), pitch); err != nil {
 			return err
 		}
@@ -169,6 +172,7 @@ func (t *Thread) UnbindTexture(host hostmem.Ptr) error {
 	}
 	e.offset.Store(0)
 	var none uint64
+	defer runtime.KeepAlive(&none)
 	return d.TexRefSetAddress(hostmem.Of(&none), r, 0, 0)
 }
 

@@ -73,3 +73,35 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestOfStays: a value whose address was taken stays where it is when its goroutine's stack moves.
+func TestOfStays(t *testing.T) {
+	got := make(chan int)
+	go func() {
+		x := 1
+		p := Of(&x)
+		deep(1000)
+		Store(p, 2)
+		got <- x
+	}()
+	if x := <-got; x != 2 {
+		t.Errorf("a value that was written through its address is %d", x)
+	}
+}
+
+// deep uses a lot of stack.
+//
+//go:noinline
+func deep(n int) byte {
+	var b [256]byte
+	if n > 0 {
+		b[n%256] = deep(n - 1)
+	}
+	return b[(n+1)%256]
+}
+
+func TestAs(t *testing.T) {
+	if v := As[[2]uint32](uint64(7<<32 | 5)); v != [2]uint32{5, 7} {
+		t.Error(v)
+	}
+}

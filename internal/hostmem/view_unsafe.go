@@ -94,6 +94,26 @@ func PutString(p Ptr, n int, s string) {
 	dst[copy(dst[:n-1], s)] = 0
 }
 
-// Of is the address of a Go value, for tests that play the calling program. The value
-// must stay reachable while the address is in use.
-func Of[T any](v *T) Ptr { return Ptr(unsafe.Pointer(v)) }
+// Of is the address of a Go value, for tests that play the calling program, and for calls of one part of ours by another.
+// The value must stay reachable while the address is in use (runtime.KeepAlive): nothing else says so, the address is a number.
+// It lies on the heap, where values stay; on a stack, which grows and shrinks, the number would soon be that of something else.
+func Of[T any](v *T) Ptr {
+	if leaks {
+		leaked = unsafe.Pointer(v)
+	}
+	return Ptr(unsafe.Pointer(v))
+}
+
+// leaks is never true, which the compiler cannot know.
+var (
+	leaks  bool
+	leaked unsafe.Pointer
+)
+
+// As is a value as another type of the same size and layout.
+func As[To, From any](v From) (to To) {
+	if unsafe.Sizeof(to) != unsafe.Sizeof(v) {
+		panic("BUG: types of different sizes")
+	}
+	return *(*To)(unsafe.Pointer(&v))
+}

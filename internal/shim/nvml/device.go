@@ -26,11 +26,11 @@ func (t *Thread) DeviceGetName(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, 256)
-	if err := t.driver().DeviceGetName(hostmem.Of(&buf[0]), int32(len(buf)), cu.CUdevice(dev)); err != nil {
+	name, err := t.driver().DeviceName(cu.CUdevice(dev))
+	if err != nil {
 		return err
 	}
-	return answer(p, n, hostmem.String(hostmem.Of(&buf[0])))
+	return answer(p, n, name)
 }
 
 // DeviceGetUUID is the device's UUID as text.
