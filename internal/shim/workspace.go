@@ -10,9 +10,17 @@ import (
 // Workspace is device memory a handle keeps, one piece a stream: work of one stream uses its piece one after another. A
 // piece that became too small is kept until the end, because work in flight or a captured graph may still use it.
 type Workspace struct {
+	calls sync.Mutex // from a call's first kernel to its last
+
 	mu     sync.Mutex
-	pieces map[cu.CUstream]piece // guarded by mu
-	old    []driver.DevPtr       // guarded by mu
+	pieces map[place]piece // guarded by mu
+	old    []driver.DevPtr // guarded by mu
+}
+
+// place is a stream: its handle, and for the one of every thread, which is many under one handle, whose.
+type place struct {
+	stream cu.CUstream
+	thread *driver.Thread
 }
 
 type piece struct {
@@ -20,11 +28,22 @@ type piece struct {
 	size uint64
 }
 
+// Hold keeps other calls out until Release. What one kernel of a call leaves in the memory the next one reads: work that another thread
+// sends to the same stream must not come between. Every call holds the workspace from Take until its last kernel is in the stream.
+func (w *Workspace) Hold() { w.calls.Lock() }
+
+// Release lets the next call in.
+func (w *Workspace) Release() { w.calls.Unlock() }
+
 // Take is n bytes for work on a stream of the current context.
 func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver.DevPtr, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := w.pieces[stream]
+	key := place{stream: stream}
+	if stream == cu.CU_STREAM_PER_THREAD {
+		key.thread = d
+	}
+	p := w.pieces[key]
 	if p.size >= n {
 		return p.at, nil
 	}
@@ -37,9 +56,9 @@ func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver
 		w.old = append(w.old, p.at)
 	}
 	if w.pieces == nil {
-		w.pieces = map[cu.CUstream]piece{}
+		w.pieces = map[place]piece{}
 	}
-	w.pieces[stream] = piece{at, size}
+	w.pieces[key] = piece{at, size}
 	return at, nil
 }
 

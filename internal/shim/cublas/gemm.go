@@ -24,13 +24,10 @@ type kinds struct {
 }
 
 func (t *Thread) multiply(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, beta hostmem.Ptr, o operands, e kinds) error {
-	x, err := t.handle(h)
+	j, err := t.job(h)
 	if err != nil {
 		return err
 	}
-	x.mu.Lock()
-	stream, mode := x.stream, x.pointers
-	x.mu.Unlock()
 	p := &Product{
 		M: m, N: n, K: k, Batch: o.batch, TA: e.ab, TC: e.c, Sum: e.sum,
 		A: View{Base: uint64(o.a), Stride: o.sa, LD: o.lda, List: o.list, Op: ta},
@@ -43,13 +40,7 @@ func (t *Thread) multiply(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha
 	if m == 0 || n == 0 || o.batch == 0 {
 		return nil
 	}
-	if p.Alpha, err = ScalarAt(alpha, e.scalar, mode); err != nil {
-		return err
-	}
-	if p.Beta, err = ScalarAt(beta, e.scalar, mode); err != nil {
-		return err
-	}
-	return p.Run(t.driver(), stream, &x.space)
+	return j.product(p, alpha, beta, e.scalar, e.scalar)
 }
 
 // single are the types of a function whose operands, sums and scalars are all of one type.
@@ -89,7 +80,14 @@ func (t *Thread) Hgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a
 	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F16)
 }
 
-// typed is the kernels' types for the types of an Ex call.
+// typed is the kernels' types for the types of an Ex call; a handle that is none is answered first.
+func (t *Thread) typed(h blas.CublasHandle_t, at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds, error) {
+	if _, err := t.handle(h); err != nil {
+		return kinds{}, err
+	}
+	return typed(at, bt, ct, compute)
+}
+
 func typed(at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds, error) {
 	a, ok1 := ElemOf(at)
 	b, ok2 := ElemOf(bt)
@@ -135,7 +133,7 @@ var combinations = map[kinds]bool{
 
 // GemmEx multiplies with a type for each operand.
 func (t *Thread) GemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
-	e, err := typed(at, bt, ct, compute)
+	e, err := t.typed(h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}
@@ -149,7 +147,7 @@ func (t *Thread) SgemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha,
 
 // GemmStridedBatchedEx is GemmEx for matrices at equal distances.
 func (t *Thread) GemmStridedBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda, sa int64, b hostmem.Ptr, bt rt.CudaDataType, ldb, sb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, sc, batch int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
-	e, err := typed(at, bt, ct, compute)
+	e, err := t.typed(h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}
@@ -159,7 +157,7 @@ func (t *Thread) GemmStridedBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k 
 
 // GemmBatchedEx is GemmEx for matrices whose addresses lie in lists on the device.
 func (t *Thread) GemmBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, batch int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
-	e, err := typed(at, bt, ct, compute)
+	e, err := t.typed(h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}

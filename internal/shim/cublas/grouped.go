@@ -105,10 +105,7 @@ func (t *Thread) DgemmGroupedBatched64(h blas.CublasHandle_t, ta, tb, m, n, k, a
 }
 
 func (t *Thread) groupedEx(h blas.CublasHandle_t, g *groups, at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) error {
-	if _, err := t.handle(h); err != nil {
-		return err
-	}
-	e, err := typed(at, bt, ct, compute)
+	e, err := t.typed(h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}

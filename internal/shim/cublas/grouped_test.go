@@ -161,7 +161,7 @@ func TestThreeM(t *testing.T) {
 					return th.Cgemm3mEx(r.h, N, T, m, n, k, alpha, a.p, c32, m, b.p, c32, n, beta, c.p, c32, m)
 				}},
 			"gemm3mBatched": {func(c array) error {
-				return th.CgemmStridedBatched(r.h, N, T, m, n, k, alpha, a.p, m, m*k, b.p, n, k*n, beta, c.p, m, m*m, batch)
+				return th.CgemmBatched(r.h, N, T, m, n, k, alpha, r.list(a, m*k, batch), m, r.list(b, k*n, batch), n, beta, r.list(c, m*m, batch), m, batch)
 			}, func(c array) error {
 				return th.Cgemm3mBatched(r.h, N, T, m, n, k, alpha, r.list(a, m*k, batch), m, r.list(b, k*n, batch), n, beta, r.list(c, m*m, batch), m, batch)
 			}},

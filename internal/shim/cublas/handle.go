@@ -71,6 +71,15 @@ func Close(d *driver.Thread, h uint64) error {
 	return nil
 }
 
+// Enter is the live handle with a value, on a thread that has a context after it: for calls that work.
+func Enter(d *driver.Thread, h uint64) (*Handle, error) {
+	x := Find(h)
+	if x == nil {
+		return nil, notInitialized
+	}
+	return x, cudart.Ready(d)
+}
+
 // Find is the live handle with a value, or nil.
 func Find(h uint64) *Handle { return handles.Get(handle.Value(h)) }
 

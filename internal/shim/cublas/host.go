@@ -39,10 +39,10 @@ func UseMultiplier(m Multiplier) {
 
 // elsewhere gives the product to the multiplier, if there is one that takes it. Operands that are not whole in memory the driver
 // knows, lists of addresses, which only the device may know yet, and streams in capture are left to our kernels: those record, and end
-// in an error of the context where a foreign library would end the process.
+// in an error of the context where a foreign library would end the process. With an alpha of 0 no library is asked: not all leave A alone.
 func (p *Product) elsewhere(d *driver.Thread, stream cu.CUstream) (done bool, err error) {
 	m := multiplier.Load()
-	if m == nil || !(*m).Takes(p) {
+	if m == nil || p.K == 0 || p.Alpha.IsZero() || !(*m).Takes(p) {
 		return false, nil
 	}
 	q := *p
@@ -52,6 +52,11 @@ func (p *Product) elsewhere(d *driver.Thread, stream cu.CUstream) (done bool, er
 	}
 	return d.OnHost(stream, func() {
 		h.Alpha, h.Beta = q.Alpha.now(), q.Beta.now()
+		if h.Alpha == 0 {
+			q.K = 0
+			Reference{}.Multiply(h)
+			return
+		}
 		(*m).Multiply(h)
 	})
 }

@@ -93,7 +93,12 @@ func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 		return p.scale(d, stream)
 	case p.dotsFit():
 		return p.dots(d, stream)
-	case p.K > deepest && p.TC == p.Sum && validOp(p.A.Op) && validOp(p.B.Op): // of cuBLAS's own, a later part of the sums is one offset away
+	case p.isSmall():
+		return p.small(d, stream)
+	}
+	space.Hold() // no other call's panels come between packing and multiplying
+	defer space.Release()
+	if p.K > deepest && p.TC == p.Sum && validOp(p.A.Op) && validOp(p.B.Op) { // of cuBLAS's own, a later part of the sums is one offset away
 		return p.bySums(d, stream, space)
 	}
 	return p.tiles(d, stream, space)

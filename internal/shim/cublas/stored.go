@@ -140,6 +140,8 @@ func (t *Thread) trimv(h blas.CublasHandle_t, s *stored, n int64, x hostmem.Ptr,
 	if err := s.check(n); err != nil || n == 0 {
 		return err
 	}
+	j.x.space.Hold() // until both kernels are in the stream
+	defer j.x.space.Release()
 	at, err := j.x.space.Take(j.d, j.stream, uint64(n)*uint64(e.Size()))
 	if err != nil {
 		return err

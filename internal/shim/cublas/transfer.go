@@ -1,6 +1,7 @@
 package cublas
 
 import (
+	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
@@ -20,6 +21,13 @@ func (t *Thread) move(rows, cols, size int64, src hostmem.Ptr, lds int64, dst ho
 	}
 	if src == hostmem.Nil || dst == hostmem.Nil {
 		return invalidValue
+	}
+	const most = 1 << 62
+	if pitch := max(lds, ldd); pitch > most/size || cols > most/(pitch*size) {
+		return invalidValue // more bytes than there are addresses
+	}
+	if err := cudart.Ready(t.driver()); err != nil {
+		return err
 	}
 	c := &cu.CUDA_MEMCPY2D_v2{
 		SrcMemoryType: cu.CU_MEMORYTYPE_UNIFIED, SrcDevice: uint64(src), SrcPitch: uint64(lds * size),

@@ -15,7 +15,8 @@ var level1Text string
 
 var level1Kernels = &shim.Kernels{Name: "cuBLAS vectors", Text: level1Text}
 
-// job is one call: its handle's stream and pointer mode, seen once.
+// job is one call: its handle's stream and pointer mode, seen once, on a thread that has a context: one that never called the runtime
+// gets its device's, as from any other call of the runtime.
 type job struct {
 	d      *driver.Thread
 	x      *Handle
@@ -24,7 +25,7 @@ type job struct {
 }
 
 func (t *Thread) job(h blas.CublasHandle_t) (*job, error) {
-	x, err := t.handle(h)
+	x, err := Enter(t.driver(), uint64(h))
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +174,16 @@ func (j *job) reduce(name, end string, n int64, vs []vector, result hostmem.Ptr,
 	}
 	per := max(leastPart, (n+mostParts-1)/mostParts)
 	parts := (n + per - 1) / per
+	if err := j.parts(name, end, n, per, parts, vs, result, size, flags, endFlags); err != nil || j.mode == blas.CUBLAS_POINTER_MODE_DEVICE {
+		return err
+	}
+	return j.d.StreamSynchronize(j.stream)
+}
+
+// parts enqueues what reduce says: no other call comes between the steps.
+func (j *job) parts(name, end string, n, per, parts int64, vs []vector, result hostmem.Ptr, size int, flags, endFlags []uint32) error {
+	j.x.space.Hold()
+	defer j.x.space.Release()
 	at, err := j.x.space.Take(j.d, j.stream, uint64(parts+1)*partSize)
 	if err != nil {
 		return err
@@ -197,10 +208,7 @@ func (j *job) reduce(name, end string, n int64, vs []vector, result hostmem.Ptr,
 	if j.mode == blas.CUBLAS_POINTER_MODE_DEVICE {
 		return nil
 	}
-	if err := j.d.MemcpyDtoHAsync(result, at, uint64(size), j.stream); err != nil {
-		return err
-	}
-	return j.d.StreamSynchronize(j.stream)
+	return j.d.MemcpyDtoHAsync(result, at, uint64(size), j.stream)
 }
 
 func (t *Thread) dot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, result hostmem.Ptr, e Elem, conjugate bool) error {

@@ -259,9 +259,9 @@ func (p *plan) after(x record) error {
 
 // Matmul is D = epilogue(alpha op(A) op(B) + beta C). There is one algorithm, so which one the program names does not matter.
 func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, beta, c, cdesc, d, ddesc, algo, workspace hostmem.Ptr, size uint64, stream rt.CudaStream_t) error {
-	x := cublas.Find(uint64(h))
-	if x == nil {
-		return notInitialized
+	x, err := cublas.Enter(t.driver(), uint64(h))
+	if err != nil {
+		return err
 	}
 	p, err := planOf(desc, adesc, bdesc, cdesc, ddesc)
 	if err != nil && err != error(notSupported) {
@@ -345,6 +345,8 @@ func (t *Thread) withEpilogue(x *cublas.Handle, p *plan, product cublas.Product,
 	pack, space := x.Spaces()
 	each := p.m * p.n
 	chunk := min(p.batch, 65535, max(1, maxSums/(each*int64(p.sum.Size()))))
+	space.Hold() // until the epilogue, too, is in the stream
+	defer space.Release()
 	sums, err := space.Take(t.driver(), stream, uint64(each*chunk)*uint64(p.sum.Size()))
 	if err != nil {
 		return err

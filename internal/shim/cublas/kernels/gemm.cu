@@ -220,16 +220,40 @@ struct Output {
     u32 m, n, k, first, part;
 };
 
-// tile is the work of a warp: 32 rows, N columns. It and what calls it must be inlined: a call passes what all lanes share through local
-// memory, after which nothing is known to be shared, and the same sums take ten times as long.
-template <class W, class C, int N> __device__ __attribute__((always_inline)) void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+// fetchTile asks for the tile of C while its sums are made; a prefetch past its end does nothing.
+template <int N, class C> __device__ __attribute__((always_inline)) void fetchTile(C *out, const Output &o, u32 j0) {
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        fetch(out + (s64)(j0 + j) * o.c.ld);
+}
+
+// leaveTile writes the sums of 32 rows from i0 and N columns from j0 to C.
+template <class W, class C, int N> __device__ __attribute__((always_inline)) void leaveTile(W (&sum)[N], C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     u32 row = i0 + LANE;
+    if (row >= o.m)
+        return;
     out += row;
 #pragma unroll
-    for (int j = 0; j < N; j++) // C comes while the sums are made; a prefetch past its end does nothing
-        fetch(out + (s64)(j0 + j) * o.c.ld);
-    a += (s64)i0 * o.k + LANE;
-    b += (s64)j0 * o.k;
+    for (int j = 0; j < N; j++) {
+        if (j0 + j >= o.n)
+            break;
+        if (!within(o.part, row, j0 + j))
+            continue;
+        C *p = out + (s64)(j0 + j) * o.c.ld;
+        W v = {};
+        if (!zero(alpha)) // nor may A be seen in it: its sums may be NaN
+            v = mul(alpha, sum[j]);
+        if (!zero(beta)) // what C held must not be looked at otherwise: it may be NaN
+            v = fma(beta, load(p), v);
+        put(p, v, o.part, row, j0 + j);
+    }
+}
+
+// tile is the work of a warp: 32 rows from i0, N columns from j0, whose panels a and b are. It and what calls it must be inlined: a call
+// passes what all lanes share through local memory, after which nothing is known to be shared, and the same sums take ten times as long.
+template <class W, class C, int N> __device__ __attribute__((always_inline)) void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+    fetchTile<N>(out + i0 + LANE, o, j0);
+    a += LANE;
     W sum[N] = {};
 #pragma unroll 1
     for (u32 l = 0; l < o.k; l++) {
@@ -240,20 +264,7 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
         a += ROWS;
         b += N;
     }
-    if (row >= o.m)
-        return;
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        if (j0 + j >= o.n)
-            break;
-        if (!within(o.part, row, j0 + j))
-            continue;
-        C *p = out + (s64)(j0 + j) * o.c.ld;
-        W v = mul(alpha, sum[j]);
-        if (!zero(beta)) // what C held must not be looked at otherwise: it may be NaN
-            v = fma(beta, load(p), v);
-        put(p, v, o.part, row, j0 + j);
-    }
+    leaveTile<W, C, N>(sum, out, o, alpha, beta, i0, j0);
 }
 
 template <class W, class C, int N> __device__ __attribute__((always_inline)) void tiles(u64 pa, s64 strideA, u64 pb, s64 strideB, const Output &o, const Claims &claims, u32 *box) {
@@ -284,7 +295,7 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
                     u32 i0 = i * ROWS, j0 = j * N;
                     if (((o.part & 3) == 1 && i0 + ROWS <= j0) || ((o.part & 3) == 2 && i0 >= j0 + N))
                         continue;
-                    tile<W, C, N>(a, b, out, o, alpha, beta, i0, j0);
+                    tile<W, C, N>(a + (s64)i0 * o.k, b + (s64)j0 * o.k, out, o, alpha, beta, i0, j0);
                     __nvvm_bar_warp_sync(~0u); // lanes without a row and those with one go on together: the loops stay the warp's
                 }
         }
@@ -303,6 +314,74 @@ TILE(f64_f64, double, double, 6)
 TILE(c32_c32, c32, c32, 4)
 TILE(c64_c64, c64, c64, 2)
 TILE(s32_s32, int, int, 12)
+
+// small is a product of at most SMALL_K in k: one launch and no other memory. A block has HIGH panels of rows of A, in shared memory
+// where they must be turned, and multiplies them with its columns of B, which are read as they lie: one element at a time all lanes
+// take the same, so that no order is better than another.
+enum { SMALL_K = 128 };
+
+template <class W, int N> __device__ __attribute__((always_inline)) void smallTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+    fetchTile<N>(out + i0 + LANE, o, j0);
+    const W *col[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        col[j] = b + (s64)(j0 + j < o.n ? j0 + j : o.n - 1) * column;
+    a += LANE;
+    W sum[N] = {};
+    s64 at = 0;
+#pragma unroll 1
+    for (u32 l = 0; l < o.k; l++) {
+        W av = a[0];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum[j] = fma(av, col[j][at], sum[j]);
+        a += next;
+        at += step;
+    }
+    leaveTile<W, W, N>(sum, out, o, alpha, beta, i0, j0);
+}
+
+template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) void small(const View &xa, const View &xb, const Output &o, u32 per, W *rows, W *turn) {
+    u32 batch = o.first + BLOCK_Z, top = BLOCK_X * HIGH * ROWS;
+    u32 panels = (o.m - top + ROWS - 1) / ROWS, wide = (o.n + N - 1) / N;
+    if (panels > HIGH)
+        panels = HIGH;
+    const W *a = matrix<const W>(xa, batch), *b = matrix<const W>(xb, batch);
+    W *out = matrix<W>(o.c, batch);
+    W alpha = value<W>(o.alpha), beta = value<W>(o.beta);
+    u32 from = BLOCK_Y * per, end = wide - from < per ? wide : from + per;
+    s64 column = xb.op == 0 ? xb.ld : 1, step = xb.op == 0 ? 1 : xb.ld;
+#pragma unroll 1
+    for (u32 i = 0; i < panels; i++) {
+        u32 i0 = top + i * ROWS;
+        if (xa.op == 0 && i0 + ROWS <= o.m) { // whole, and rows lie together
+#pragma unroll 1
+            for (u32 j = from; j < end; j++) {
+                smallTile<W, N>(a + i0, xa.ld, b, column, step, out, o, alpha, beta, i0, j * N);
+                __nvvm_bar_warp_sync(~0u);
+            }
+            continue;
+        }
+        if (xa.op == 0)
+            packRows<W, W, ROWS>(a + i0, xa, rows, 0, o.m - i0, 1, 0, o.k);
+        else
+            packTurned<W, W, ROWS>(a + (s64)i0 * xa.ld, xa, rows, o.m - i0, 0, o.k, turn);
+        __nvvm_bar_warp_sync(~0u);
+#pragma unroll 1
+        for (u32 j = from; j < end; j++) {
+            smallTile<W, N>(rows, ROWS, b, column, step, out, o, alpha, beta, i0, j * N);
+            __nvvm_bar_warp_sync(~0u);
+        }
+    }
+}
+
+#define SMALL(name, W, N)                                                                                                      \
+    KERNEL small_##name(View a, View b, Output o, u32 per) {                                                                   \
+        __shared__ W rows[ROWS * SMALL_K], turn[ROWS * TURN];                                                                  \
+        small<W, N, 2>(a, b, o, per, rows, turn);                                                                              \
+    }
+SMALL(f32, float, 12)
+SMALL(f64, double, 6)
 
 // dots is for few columns of a transposed A: both vectors lie together, a warp takes one row and up to four columns.
 template <class A, class W, class C> __device__ void dots(View a, View b, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k) {
@@ -336,7 +415,9 @@ template <class A, class W, class C> __device__ void dots(View a, View b, View c
         if (j0 + j >= n)
             break;
         C *p = out + (s64)(j0 + j) * c.ld;
-        W v = mul(alpha, sum[j]);
+        W v = {};
+        if (!zero(alpha))
+            v = mul(alpha, sum[j]);
         if (!zero(beta))
             v = fma(beta, load(p), v);
         store(p, v);
