@@ -18,11 +18,11 @@ const (
 // A block reads its row in pieces, warp by warp, and a row is about a page: the processor's prefetching has hardly begun when the
 // row ends. The next block is the one that the same thread runs next.
 //
-// Streams are the other case: outside loops, where block after block reads and writes arrays from end to end. A processor asks for
-// the lines that are read ahead of time, but hardly for those that are only written: a store waits until its line is there, and
-// fifty or seventy of them are as many as can wait.
+// Streams are the other case: outside loops, where block after block reads and writes arrays from end to end, and stores of loops that
+// go on by a constant. A processor asks for the lines that are read ahead of time, but hardly for those that are only written: a store
+// waits until its line is there, and fifty or seventy of them are as many as can wait.
 func nextRows(st *state) error {
-	if st.m.Width != 32 || st.cfg.Block == [3]uint32{} || st.m.Jam > 1 {
+	if st.m.Width != 32 || st.cfg.Block == [3]uint32{} {
 		return nil
 	}
 	st.f.Rewire()
@@ -35,7 +35,7 @@ func nextRows(st *state) error {
 				done++
 				continue
 			}
-			if done < rowLoads && in.Op == ir.Load && in.Mask == nil && in.Space == ir.Global && !in.Volatile && in.Order == ir.Weak && p.ask(in) {
+			if done < rowLoads && st.m.Jam <= 1 && in.Op == ir.Load && in.Mask == nil && in.Space == ir.Global && !in.Volatile && in.Order == ir.Weak && p.ask(in) {
 				done++
 			}
 		}
@@ -54,7 +54,8 @@ type nextBlock struct {
 	streams map[*ir.Value][]span
 }
 
-// stream puts a prefetch of what blocks will access soon before an access that moves from block to block by what a block accesses.
+// stream puts a prefetch of what will be accessed soon before an access that moves from block to block by what a block accesses, or
+// before a store of a loop that moves on by a constant.
 func (p *nextBlock) stream(in *ir.Inst) bool {
 	vals := in.Results
 	switch {
@@ -63,7 +64,7 @@ func (p *nextBlock) stream(in *ir.Inst) bool {
 	case in.Op != ir.Load:
 		return false
 	}
-	if in.Space != ir.Global || in.Volatile || in.Order != ir.Weak || p.a.li.Innermost(in.Block) != nil {
+	if in.Space != ir.Global || in.Volatile || in.Order != ir.Weak {
 		return false
 	}
 	f, size := p.a.fact(in.Args[0]), int64(0)
@@ -73,8 +74,8 @@ func (p *nextBlock) stream(in *ir.Inst) bool {
 	if f.kind != ir.Affine && !f.guess || f.pat.seg != 0 || f.pat.s != size {
 		return false
 	}
-	p.at = in
-	if d := p.moves(in.Args[0], 0); d == nil || !d.Const || d.Int() != int64(p.a.st.cfg.Block[0])*size {
+	ahead := p.ahead(in, size)
+	if ahead == 0 {
 		return false
 	}
 	root, off := p.root(in.Args[0])
@@ -84,10 +85,30 @@ func (p *nextBlock) stream(in *ir.Inst) bool {
 		}
 	}
 	p.streams[root] = append(p.streams[root], span{off, off + 32*size})
-	x := p.f.NewInst(ir.Prefetch, nil, p.put(ir.Add, in.Args[0], ir.ConstInt(ir.I64, streamAhead)))
+	x := p.f.NewInst(ir.Prefetch, nil, p.put(ir.Add, in.Args[0], ir.ConstInt(ir.I64, uint64(ahead))))
 	x.Space, x.Flag, x.Write, x.Line, x.Imm = in.Space, true, in.Op == ir.Store, in.Line, uint64(size)
 	p.before(x)
 	return true
+}
+
+// ahead is how many bytes further on in's lanes, or others in their place, will soon be; 0: nobody knows.
+func (p *nextBlock) ahead(in *ir.Inst, size int64) int64 {
+	p.at = in
+	l := p.a.li.Innermost(in.Block)
+	if l == nil {
+		if d := p.moves(in.Args[0], 0); d == nil || !d.Const || d.Int() != int64(p.a.st.cfg.Block[0])*size {
+			return 0
+		}
+		return streamAhead
+	}
+	if in.Op != ir.Store || len(l.Latches) != 1 { // what is read in order the processor sees coming
+		return 0
+	}
+	s := (&turn{a: p.a, f: p.f, l: l}).step(in.Args[0], 0)
+	if s.bad || s.unknown || s.c < 32*size || s.c > page {
+		return 0
+	}
+	return (streamAhead + s.c - 1) / s.c * s.c
 }
 
 // ask puts a prefetch before in, unless what it asks for was asked for already.
