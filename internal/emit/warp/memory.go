@@ -720,13 +720,18 @@ func emitPrefetch(e *emitter, in *ir.Inst) {
 		return
 	}
 	p := e.pointer(in.Space, e.scalar(in.Args[0]))
-	write := int64(0)
-	if in.Write {
-		write = 1
-	}
 	for off := 0; off < e.w*int(in.Imm); off += 64 {
-		e.o.Call("void", "llvm.prefetch.p0", e.at(p, off), ll.Int("i32", write), ll.Int("i32", 3), ll.Int("i32", 1))
+		e.fetch(e.at(p, off), in.Write)
 	}
+}
+
+// fetch asks for the line at p, to be read or written.
+func (e *emitter) fetch(p ll.Val, write bool) {
+	w := int64(0)
+	if write {
+		w = 1
+	}
+	e.o.Call("void", "llvm.prefetch.p0", p, ll.Int("i32", w), ll.Int("i32", 3), ll.Int("i32", 1))
 }
 
 // emitFence orders memory. Within a block one thread runs everything in order.
