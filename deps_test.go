@@ -31,8 +31,9 @@ var rules = []rule{
 	{room: "ptx/check", may: "ptx ptx/isa"}, {room: "ptx/isa/spell", may: "ptx/isa"},
 	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image", why: "approx defines the .approx functions once; image names the runtime entries"},
 	{room: "pass", may: "ir"},
-	{room: "emit/warp", may: "ir ll image", why: "the calling convention is image's"},
-	{room: "emit/simt", may: "ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
+	{room: "emit", may: "ir ll"},
+	{room: "emit/warp", may: "emit ir ll image", why: "the calling convention is image's"},
+	{room: "emit/simt", may: "emit ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
 	{room: "compile", may: "image cache logx"},
 	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves

@@ -1,12 +1,10 @@
 package simt
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
-
-var rmwNames = map[ir.AtomOp]string{ir.AtomAdd: "add", ir.AtomMinS: "min", ir.AtomMinU: "umin", ir.AtomMaxS: "max", ir.AtomMaxU: "umax", ir.AtomAnd: "and",
-	ir.AtomOr: "or", ir.AtomXor: "xor", ir.AtomExch: "xchg", ir.AtomInc: "uinc_wrap", ir.AtomDec: "udec_wrap"}
 
 // emitAtomic is LLVM's atomicrmw for integers, a loop around compare-and-swap for the rest.
 func emitAtomic(e *emitter, in *ir.Inst) {
@@ -14,7 +12,7 @@ func emitAtomic(e *emitter, in *ir.Inst) {
 	p := e.pointer(in.Space, e.val(in.Args[0]))
 	x := e.bits(e.clean(v))
 	var old ll.Val
-	name := rmwNames[in.AtomOp]
+	name := emit.RMW[in.AtomOp]
 	switch bits := v.Type.Bits(); {
 	case in.Space == ir.Local: // nobody else sees it
 		old = e.o.Op(x.T, "load %s, %s, align %d", x.T, p, bits/8)
@@ -90,33 +88,11 @@ func (e *emitter) combine(in *ir.Inst, old, x, p ll.Val) ll.Val {
 		r := e.halves(t, []ll.Val{e.cast(old, typ(t)), e.cast(x, typ(t))}, func(el ir.Type, a []ll.Val) ll.Val { return e.combineFloat(in, el, a[0], a[1]) })
 		return e.bits(r)
 	}
-	switch in.AtomOp {
-	case ir.AtomAdd:
-		return e.op2("add", old, x)
-	case ir.AtomMinS:
-		return e.intr("smin", old, x)
-	case ir.AtomMinU:
-		return e.intr("umin", old, x)
-	case ir.AtomMaxS:
-		return e.intr("smax", old, x)
-	case ir.AtomMaxU:
-		return e.intr("umax", old, x)
-	case ir.AtomAnd:
-		return e.op2("and", old, x)
-	case ir.AtomOr:
-		return e.op2("or", old, x)
-	case ir.AtomXor:
-		return e.op2("xor", old, x)
-	case ir.AtomExch:
-		return x
-	case ir.AtomInc: // past the bound it starts at 0
-		return e.sel(e.cmp("uge", old, x), k(old, 0), e.op2("add", old, k(old, 1)))
-	case ir.AtomDec:
-		wrap := e.op2("or", e.cmp("eq", old, k(old, 0)), e.cmp("ugt", old, x))
-		return e.sel(wrap, x, e.op2("sub", old, k(old, 1)))
+	r, ok := e.writer().Combine(in.AtomOp, old, x)
+	if !ok {
+		e.fail("atomic operation %s", in.AtomOp)
 	}
-	e.fail("atomic operation %s", in.AtomOp)
-	return ll.Val{}
+	return r
 }
 
 // combineFloat: f32 sums flush subnormals in global memory and do not in shared memory, and the unit that adds f64 does not
@@ -169,4 +145,9 @@ func emitCAS(e *emitter, in *ir.Inst) {
 		r := e.o.Op("{ "+want.T+", i1 }", "cmpxchg %s, %s, %s %s%s %s, align %d", p, want, val, e.scope(in.Scope), orderNames[in.Order], failOrder(in.Order), bits/8)
 		e.result(in, e.cast(e.o.Op(want.T, "extractvalue %s, 0", r), typ(t)))
 	}
+}
+
+// writer is the emitter's ways for what both emitters write.
+func (e *emitter) writer() emit.Writer {
+	return emit.Writer{Op2: e.op2, Intr: e.intr, Cmp: e.cmp, Sel: e.sel, Const: k}
 }

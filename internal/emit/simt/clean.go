@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -11,7 +12,7 @@ func (e *emitter) clean(v *ir.Value) ll.Val {
 	if !e.dirty[v] {
 		return x
 	}
-	el, packed := element(v.Type)
+	el, packed := emit.Element(v.Type)
 	if !packed {
 		return e.canonical(x, el)
 	}
@@ -63,7 +64,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 				args = args[1:]
 			}
 			for _, a := range args {
-				if !e.dirty[a] && !tame(a) {
+				if !e.dirty[a] && !emit.Tame(a) {
 					e.dirty[in.Results[0]], changed = false, true
 					break
 				}
@@ -109,22 +110,6 @@ func (e *emitter) keptNaNs(f *ir.Func) {
 			}
 		}
 	}
-}
-
-// tame reports a value that is no NaN, or one that may as well be canonical.
-func tame(v *ir.Value) bool {
-	if !v.Const {
-		return v.Def != nil && v.Def.Op == ir.Undef
-	}
-	nan := func(t ir.Type, b uint64) bool {
-		f := formats[t]
-		return b&(f.sign-1) > f.inf && b != f.nan
-	}
-	el, packed := element(v.Type)
-	if packed {
-		return !nan(el, v.Bits&0xffff) && !nan(el, v.Bits>>16&0xffff)
-	}
-	return !nan(el, v.Bits&(2*formats[el].sign-1))
 }
 
 // meet cleans what the phis behind b take from it, where they also take values that may not be touched.

@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 )
 
@@ -33,10 +34,10 @@ func emitSelect(e *emitter, in *ir.Inst) {
 
 // emitFTest looks at the bits.
 func emitFTest(e *emitter, in *ir.Inst) {
-	f := formats[in.Args[0].Type]
+	f := emit.Formats[in.Args[0].Type]
 	b := e.bits(e.val(in.Args[0]))
-	mag := e.op2("and", b, k(b, int64(f.sign-1)))
-	inf, least, zero := k(b, int64(f.inf)), k(b, int64(f.least)), k(b, 0)
+	mag := e.op2("and", b, k(b, int64(f.Sign-1)))
+	inf, least, zero := k(b, int64(f.Inf)), k(b, int64(f.Least)), k(b, 0)
 	switch in.Imm {
 	case ir.TestFinite:
 		e.result(in, e.cmp("ult", mag, inf))

@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -123,8 +124,8 @@ func emitFTrunc(e *emitter, in *ir.Inst) {
 	}
 	if in.Flag {
 		b := e.bits(r)
-		f := formats[to]
-		nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.sign-1))), k(b, int64(f.inf)))
+		f := emit.Formats[to]
+		nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf)))
 		neg := e.op2("and", e.cmp("slt", b, k(b, 0)), e.not(nan))
 		r = e.cast(e.sel(neg, k(b, 0), b), r.T)
 	}

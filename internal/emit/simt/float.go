@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -8,32 +9,9 @@ import (
 // The common way of floating point: operations of IEEE 754 with subnormal numbers on, rounded to nearest; flushing is written
 // out. Packed pairs are vectors of two while they are computed with.
 
-// format is a floating-point format as bits: the sign, infinity, the least normal number, the NaN that arithmetic gives, one.
-type format struct {
-	sign, inf, least, nan, one uint64
-}
-
-var formats = [ir.NumTypes]format{
-	ir.F16:  {0x8000, 0x7c00, 0x0400, 0x7fff, 0x3c00},
-	ir.BF16: {0x8000, 0x7f80, 0x0080, 0x7fff, 0x3f80},
-	ir.F32:  {0x80000000, 0x7f800000, 0x00800000, 0x7fffffff, 0x3f800000},
-	ir.F64:  {1 << 63, 0x7ff0000000000000, 0x0010000000000000, 0xfff8000000000000, 0x3ff0000000000000},
-}
-
-// element is the type of a packed pair's parts, or t.
-func element(t ir.Type) (ir.Type, bool) {
-	switch t {
-	case ir.F16x2:
-		return ir.F16, true
-	case ir.BF16x2:
-		return ir.BF16, true
-	}
-	return t, false
-}
-
 // halves applies op to the parts of packed pairs, or to the values themselves.
 func (e *emitter) halves(t ir.Type, a []ll.Val, op func(el ir.Type, a []ll.Val) ll.Val) ll.Val {
-	el, packed := element(t)
+	el, packed := emit.Element(t)
 	if !packed {
 		return op(t, a)
 	}
@@ -66,19 +44,19 @@ func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
 
 // flushBits turns subnormals into zeros of their sign.
 func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
-	f := formats[t]
+	f := emit.Formats[t]
 	b := e.bits(x)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
-	zero := e.cast(e.op2("and", b, k(b, int64(f.sign))), x.T)
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
+	zero := e.cast(e.op2("and", b, k(b, int64(f.Sign))), x.T)
 	return e.sel(tiny, zero, x)
 }
 
 // flushTiny flushes the result r of an f32 operation on args as the hardware does: by the result rounded as if exponents had no
 // end. What only rounds up to the least normal number because subnormals are coarser is flushed too.
 func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
-	f := formats[ir.F32]
+	f := emit.Formats[ir.F32]
 	b := e.bits(r)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
 	const up, bound, step = 0x5f800000, 0x20800000, 0x14000000 // 2^64, 2^-62 = least × 2^64, 2^-87
 	scale := func(x ll.Val) ll.Val { return e.op2("fmul", x, fc(ir.F32, up)) }
 	below := func(x ll.Val) { // x is the result times 2^64, or overflows and says nothing
@@ -98,7 +76,7 @@ func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
 		d = e.intr("fma", y, fc(ir.F32, step), d)
 		tiny = e.op2("or", tiny, e.fcmp("olt", d, fc(ir.F32, 0)))
 	}
-	return e.sel(tiny, e.cast(e.op2("and", b, k(b, int64(f.sign))), "float"), r)
+	return e.sel(tiny, e.cast(e.op2("and", b, k(b, int64(f.Sign))), "float"), r)
 }
 
 func emitArith(e *emitter, in *ir.Inst) {
@@ -109,7 +87,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 			args[i] = e.flushed(in, el, x)
 		}
 		if in.Op == ir.FRcp {
-			args = append([]ll.Val{fc(el, formats[el].one)}, args...)
+			args = append([]ll.Val{fc(el, emit.Formats[el].One)}, args...)
 		}
 		r := e.arith(in, el, args)
 		switch {
@@ -137,15 +115,13 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 	case ir.FDiv:
 		order = []ll.Val{a[1], a[0]}
 	}
-	r = e.sel(e.fcmp("uno", r, r), fc(ir.F64, formats[ir.F64].nan), r)
+	r = e.sel(e.fcmp("uno", r, r), fc(ir.F64, emit.Formats[ir.F64].NaN), r)
 	for _, x := range order {
 		b := e.bits(x)
 		r = e.sel(e.fcmp("uno", x, x), e.cast(e.op2("or", b, k(b, 1<<51)), "double"), r)
 	}
 	return r
 }
-
-var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
 
 // arith is one operation on elements of type t, rounded as in says.
 func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
@@ -161,7 +137,7 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case in.Op == ir.FSqrt:
 		return e.intr("sqrt", a[0])
 	}
-	return e.op2(arithNames[in.Op], a[0], a[1])
+	return e.op2(emit.Arith[in.Op], a[0], a[1])
 }
 
 // mulFlushF16 flushes by the exact product: what only rounds up to the least normal number is flushed too.
@@ -189,7 +165,7 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	case ir.FSqrt:
 		return e.narrowBF16(e.intr("sqrt", w[0]))
 	}
-	return e.narrowBF16(e.op2(arithNames[in.Op], w[0], w[1]))
+	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
 }
 
 // fmaBF16 is a fused operation with f32: the f32 result is rounded to odd, so that rounding it once more is as if it had been
@@ -246,7 +222,7 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 	if t == ir.BF16 {
 		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
 	}
-	zero, one := fc(t, 0), fc(t, formats[t].one)
+	zero, one := fc(t, 0), fc(t, emit.Formats[t].One)
 	x = e.sel(e.fcmp("ogt", x, zero), x, zero)
 	return e.sel(e.fcmp("olt", x, one), x, one)
 }
@@ -256,15 +232,15 @@ func emitSign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
 		x := e.flushed(in, el, a[0])
-		f := formats[el]
+		f := emit.Formats[el]
 		b := e.bits(x)
-		mag := e.op2("and", b, k(b, int64(f.sign-1)))
-		nan := e.cmp("ugt", mag, k(b, int64(f.inf)))
+		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
+		nan := e.cmp("ugt", mag, k(b, int64(f.Inf)))
 		r := mag
 		if in.Op == ir.FNeg {
-			r = e.op2("xor", b, k(b, int64(f.sign)))
+			r = e.op2("xor", b, k(b, int64(f.Sign)))
 		}
-		other := k(b, int64(f.nan))
+		other := k(b, int64(f.NaN))
 		if el == ir.F64 {
 			other = e.op2("or", b, k(b, 1<<51))
 		}
@@ -275,9 +251,9 @@ func emitSign(e *emitter, in *ir.Inst) {
 func emitCopysign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	e.result(in, e.halves(t, []ll.Val{e.clean(in.Args[0]), e.clean(in.Args[1])}, func(el ir.Type, a []ll.Val) ll.Val {
-		f := formats[el]
+		f := emit.Formats[el]
 		x, s := e.bits(a[0]), e.bits(a[1])
-		r := e.op2("or", e.op2("and", x, k(x, int64(f.sign-1))), e.op2("and", s, k(s, int64(f.sign))))
+		r := e.op2("or", e.op2("and", x, k(x, int64(f.Sign-1))), e.op2("and", s, k(s, int64(f.Sign))))
 		return e.cast(r, a[0].T)
 	}))
 }
@@ -300,20 +276,20 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 
 // minMax compares the bits as numbers of sign and magnitude, in which -0 is below +0.
 func (e *emitter) minMax(largest, nan, xorsign bool, x, y ll.Val, t ir.Type) ll.Val {
-	f := formats[t]
+	f := emit.Formats[t]
 	a, b := e.bits(x), e.bits(y)
-	mag := func(v ll.Val) ll.Val { return e.op2("and", v, k(v, int64(f.sign-1))) }
-	isNaN := func(v ll.Val) ll.Val { return e.cmp("ugt", mag(v), k(v, int64(f.inf))) }
+	mag := func(v ll.Val) ll.Val { return e.op2("and", v, k(v, int64(f.Sign-1))) }
+	isNaN := func(v ll.Val) ll.Val { return e.cmp("ugt", mag(v), k(v, int64(f.Inf))) }
 	an, bn := isNaN(a), isNaN(b)
 	var sign ll.Val
 	if xorsign {
 		xs := e.op2("xor", a, b)
-		sign = e.op2("and", xs, k(xs, int64(f.sign)))
+		sign = e.op2("and", xs, k(xs, int64(f.Sign)))
 		a, b = mag(a), mag(b)
 	}
 	key := func(v ll.Val) ll.Val {
 		s := e.op2("ashr", v, k(v, int64(bitsOf(v.T)-1)))
-		return e.op2("xor", v, e.op2("and", s, k(v, int64(f.sign-1))))
+		return e.op2("xor", v, e.op2("and", s, k(v, int64(f.Sign-1))))
 	}
 	cmp := "slt"
 	if largest {
@@ -321,14 +297,14 @@ func (e *emitter) minMax(largest, nan, xorsign bool, x, y ll.Val, t ir.Type) ll.
 	}
 	r := e.sel(e.cmp(cmp, key(a), key(b)), a, b)
 	if nan {
-		r = e.sel(e.op2("or", an, bn), k(r, int64(f.nan)), r)
+		r = e.sel(e.op2("or", an, bn), k(r, int64(f.NaN)), r)
 	} else {
 		r = e.sel(bn, a, e.sel(an, b, r))
 		both := e.op2("and", an, bn)
 		if t == ir.F64 {
 			r = e.sel(both, e.op2("or", r, k(r, 1<<51)), r)
 		} else {
-			r = e.sel(both, k(r, int64(f.nan)), r)
+			r = e.sel(both, k(r, int64(f.NaN)), r)
 		}
 	}
 	if xorsign {
@@ -371,11 +347,11 @@ func emitFRelu(e *emitter, in *ir.Inst) {
 }
 
 func (e *emitter) relu(x ll.Val, t ir.Type) ll.Val {
-	f := formats[t]
+	f := emit.Formats[t]
 	b := e.bits(x)
-	nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.sign-1))), k(b, int64(f.inf)))
+	nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf)))
 	neg := e.cmp("slt", b, k(b, 0))
-	return e.cast(e.sel(nan, k(b, int64(f.nan)), e.sel(neg, k(b, 0), b)), x.T)
+	return e.cast(e.sel(nan, k(b, int64(f.NaN)), e.sel(neg, k(b, 0), b)), x.T)
 }
 
 // canonical gives NaNs the bits that the hardware gives them.
@@ -383,5 +359,5 @@ func (e *emitter) canonical(x ll.Val, t ir.Type) ll.Val {
 	if t != ir.F16 && t != ir.F32 {
 		return x
 	}
-	return e.sel(e.fcmp("uno", x, fc(t, 0)), fc(t, formats[t].nan), x)
+	return e.sel(e.fcmp("uno", x, fc(t, 0)), fc(t, emit.Formats[t].NaN), x)
 }

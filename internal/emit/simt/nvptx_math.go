@@ -3,6 +3,7 @@ package simt
 import (
 	"fmt"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -152,7 +153,7 @@ func nvArith(e *emitter, in *ir.Inst) {
 		case in.Sat || in.Op == ir.FSub && !simple || in.Imm == 1:
 			e.nvInstruction(in, ftz, a)
 		case simple && (in.Op == ir.FAdd || in.Op == ir.FSub || in.Op == ir.FMul):
-			e.result(in, e.op2(arithNames[in.Op], a[0], a[1]))
+			e.result(in, e.op2(emit.Arith[in.Op], a[0], a[1]))
 		default:
 			name := "llvm.nvvm." + nvNames[in.Op] + "." + nvRnd[in.Rnd]
 			if ftz {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -67,7 +68,7 @@ func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
 	const half, whole = 0x4630000000000000, 0x4c70000000000000 // 2^100, 2^200
 	small := e.fcmp("olt", e.intr("fabs", a[0]), fc(ir.F64, 0x20b0000000000000))
 	scale := func(x ll.Val, by uint64) ll.Val {
-		return e.op2("fmul", x, e.sel(small, fc(ir.F64, by), fc(ir.F64, formats[ir.F64].one)))
+		return e.op2("fmul", x, e.sel(small, fc(ir.F64, by), fc(ir.F64, emit.Formats[ir.F64].One)))
 	}
 	var q, rest ll.Val // rest has the sign of the exact result minus q, times the divisor's
 	if in.Op == ir.FSqrt {
@@ -114,7 +115,7 @@ func (e *emitter) cutToFloat(d ll.Val, rnd ir.Rnd) ll.Val {
 	// what only reaches the least normal number because subnormals are coarser.
 	b := e.bits(r)
 	away := e.cmp("eq", e.op2("and", b, k(b, 1<<31-1)), k(b, 1))
-	r = e.sel(away, e.cast(e.op2("add", b, k(b, int64(formats[ir.F32].least-1))), "float"), r)
+	r = e.sel(away, e.cast(e.op2("add", b, k(b, int64(emit.Formats[ir.F32].Least-1))), "float"), r)
 	return e.flushCut(e.flushBits(r, ir.F32), d, rnd)
 }
 

@@ -3,6 +3,7 @@ package warp
 import (
 	"fmt"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -10,13 +11,10 @@ import (
 
 var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
 
-var rmwNames = map[ir.AtomOp]string{ir.AtomAdd: "add", ir.AtomMinS: "min", ir.AtomMinU: "umin", ir.AtomMaxS: "max", ir.AtomMaxU: "umax", ir.AtomAnd: "and",
-	ir.AtomOr: "or", ir.AtomXor: "xor", ir.AtomExch: "xchg", ir.AtomInc: "uinc_wrap", ir.AtomDec: "udec_wrap"}
-
 // combineFloat is combine of numbers. p is where the memory is: f32 sums flush subnormals in global memory and do not in
 // shared memory, and the unit that adds f64 there does not make a NaN quiet.
 func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
-	el, _ := element(t)
+	el, _ := emit.Element(t)
 	a, b := e.unpair(old, t), e.unpair(x, t)
 	n, _ := split(old.T)
 	fake := &ir.Inst{Op: ir.FAdd}
@@ -78,33 +76,11 @@ func (e *emitter) combine(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
 	if t.IsFloat() && op != ir.AtomExch {
 		return e.combineFloat(in, t, old, x, p)
 	}
-	switch op {
-	case ir.AtomAdd:
-		return e.op2("add", old, x)
-	case ir.AtomMinS:
-		return e.intr("smin", old, x)
-	case ir.AtomMinU:
-		return e.intr("umin", old, x)
-	case ir.AtomMaxS:
-		return e.intr("smax", old, x)
-	case ir.AtomMaxU:
-		return e.intr("umax", old, x)
-	case ir.AtomAnd:
-		return e.op2("and", old, x)
-	case ir.AtomOr:
-		return e.op2("or", old, x)
-	case ir.AtomXor:
-		return e.op2("xor", old, x)
-	case ir.AtomExch:
-		return x
-	case ir.AtomInc: // past the bound it starts at 0
-		return e.sel(e.cmp("uge", old, x), k(old, 0), e.op2("add", old, k(old, 1)))
-	case ir.AtomDec:
-		wrap := e.op2("or", e.cmp("eq", old, k(old, 0)), e.cmp("ugt", old, x))
-		return e.sel(wrap, x, e.op2("sub", old, k(old, 1)))
+	r, ok := e.writer().Combine(op, old, x)
+	if !ok {
+		e.unsupported("atomic operation %s", op)
 	}
-	e.unsupported("atomic operation %s", op)
-	return ll.Val{}
+	return r
 }
 
 // rmw is one lane's atomic on address p. A block runs on one thread, so its shared memory needs no lock.
@@ -116,7 +92,7 @@ func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
 		return old
 	}
 	wraps := in.AtomOp == ir.AtomInc || in.AtomOp == ir.AtomDec // which LLVM does not know on arm64
-	if name, ok := rmwNames[in.AtomOp]; ok && !(wraps && e.cpu.arm64) && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
+	if name, ok := emit.RMW[in.AtomOp]; ok && !(wraps && e.cpu.arm64) && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
 		it := fmt.Sprintf("i%d", t.Bits())
 		r := e.o.Op(it, "atomicrmw %s %s, %s %s, align %d", name, p, e.conv("bitcast", x, it), orderNames[in.Order], bytesOf(t))
 		return e.conv("bitcast", r, mt)
@@ -432,4 +408,9 @@ func emitCAS(e *emitter, in *ir.Inst) {
 		r := e.o.Op(pairT, "cmpxchg %s, %s, %s %s %s, align %d", p, want, val, orderNames[in.Order], fail, bytesOf(t))
 		return []ll.Val{e.conv("bitcast", e.o.Op(it, "extractvalue %s, 0", r), memType(t))}
 	})
+}
+
+// writer is the emitter's ways for what both emitters write.
+func (e *emitter) writer() emit.Writer {
+	return emit.Writer{Op2: e.op2, Intr: e.intr, Cmp: e.cmp, Sel: e.sel, Const: k}
 }

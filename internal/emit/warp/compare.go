@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -85,10 +86,10 @@ func (e *emitter) cleaned(v *ir.Value, x ll.Val, n int) ll.Val {
 func emitFTest(e *emitter, in *ir.Inst) {
 	t := in.Args[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		f := formats[t]
+		f := emit.Formats[t]
 		b := e.bits(a[0], t)
-		mag := e.op2("and", b, k(b, int64(f.sign-1)))
-		inf, least := k(b, int64(f.inf)), k(b, int64(f.least))
+		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
+		inf, least := k(b, int64(f.Inf)), k(b, int64(f.Least))
 		switch in.Imm {
 		case ir.TestFinite:
 			return e.cmp("ult", mag, inf)

@@ -3,23 +3,10 @@ package warp
 import (
 	"fmt"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
-
-// format is a floating-point format as bits: the sign, the bits of infinity, of the least normal number, of the NaN that
-// arithmetic gives, of one.
-type format struct {
-	bits                       int
-	sign, inf, least, nan, one uint64
-}
-
-var formats = [ir.NumTypes]format{
-	ir.F16:  {16, 0x8000, 0x7c00, 0x0400, 0x7fff, 0x3c00},
-	ir.BF16: {16, 0x8000, 0x7f80, 0x0080, 0x7fff, 0x3f80},
-	ir.F32:  {32, 0x80000000, 0x7f800000, 0x00800000, 0x7fffffff, 0x3f800000},
-	ir.F64:  {64, 1 << 63, 0x7ff0000000000000, 0x0010000000000000, 0xfff8000000000000, 0x3ff0000000000000},
-}
 
 // fconst is a float constant given by its bits, in the form of x.
 func fconst(x ll.Val, t ir.Type, bits uint64) ll.Val {
@@ -35,20 +22,9 @@ func (e *emitter) bits(x ll.Val, t ir.Type) ll.Val {
 
 func (e *emitter) fromBits(x ll.Val, t ir.Type) ll.Val { return e.conv("bitcast", x, typ(t)) }
 
-// element is the type of a packed pair's parts, or t.
-func element(t ir.Type) (ir.Type, bool) {
-	switch t {
-	case ir.F16x2:
-		return ir.F16, true
-	case ir.BF16x2:
-		return ir.BF16, true
-	}
-	return t, false
-}
-
 // unpair sees a packed pair as twice as many elements; pair is the way back.
 func (e *emitter) unpair(x ll.Val, t ir.Type) ll.Val {
-	el, packed := element(t)
+	el, packed := emit.Element(t)
 	if !packed {
 		return x
 	}
@@ -58,7 +34,7 @@ func (e *emitter) unpair(x ll.Val, t ir.Type) ll.Val {
 }
 
 func (e *emitter) pair(x ll.Val, t ir.Type, n int) ll.Val {
-	if _, packed := element(t); !packed {
+	if _, packed := emit.Element(t); !packed {
 		return x
 	}
 	vt := ll.Vec(n, "i32")
@@ -79,10 +55,10 @@ func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
 
 // flushBits turns subnormals into zeros of their sign.
 func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
-	f := formats[t]
+	f := emit.Formats[t]
 	b := e.bits(x, t)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
-	zero := e.fromBits(e.op2("and", b, k(b, int64(f.sign))), t)
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
+	zero := e.fromBits(e.op2("and", b, k(b, int64(f.Sign))), t)
 	return e.sel(tiny, zero, x)
 }
 
@@ -90,9 +66,9 @@ func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
 // as if exponents had no end. What only rounds up to the least normal number because subnormals are coarser is flushed too.
 // Sums are exact there, and a reciprocal or a root never comes near.
 func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
-	f := formats[ir.F32]
+	f := emit.Formats[ir.F32]
 	b := e.bits(r, ir.F32)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.inf))), k(b, 0))
+	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
 	const up, bound, step = 0x5f800000, 0x20800000, 0x14000000 // 2^64, 2^-62 = least × 2^64, 2^-87
 	scale := func(x ll.Val) ll.Val { return e.op2("fmul", x, fconst(x, ir.F32, up)) }
 	below := func(x ll.Val) { // x is the result times 2^64, or overflows and says nothing
@@ -112,7 +88,7 @@ func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
 		d = e.intr("fma", y, fconst(y, ir.F32, step), d)
 		tiny = e.op2("or", tiny, e.fcmp("olt", d, fconst(d, ir.F32, 0)))
 	}
-	return e.sel(tiny, e.fromBits(e.op2("and", b, k(b, int64(f.sign))), ir.F32), r)
+	return e.sel(tiny, e.fromBits(e.op2("and", b, k(b, int64(f.Sign))), ir.F32), r)
 }
 
 // allFlushed reports a kernel that may run with the processor's flush mode: every f32 operation asks for flushing or does
@@ -172,14 +148,14 @@ func (e *emitter) clean(v *ir.Value, n int) ll.Val { return e.cleaned(v, e.of(v,
 
 func emitArith(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	el, _ := element(t)
+	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		args := make([]ll.Val, len(a))
 		for i, x := range a {
 			args[i] = e.flushed(in, el, e.unpair(x, t))
 		}
 		if in.Op == ir.FRcp {
-			args = append([]ll.Val{fconst(args[0], el, formats[el].one)}, args...)
+			args = append([]ll.Val{fconst(args[0], el, emit.Formats[el].One)}, args...)
 		}
 		if el == ir.F64 && (in.Op == ir.FAdd || in.Op == ir.FMul || in.Op == ir.FFma) {
 			// Of two NaN operands the hardware keeps the second's payload, x86 the first's.
@@ -202,8 +178,6 @@ func emitArith(e *emitter, in *ir.Inst) {
 	})
 }
 
-var arithNames = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
-
 // arith is one operation on elements of type t, rounded as in says.
 func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	switch {
@@ -221,7 +195,7 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case in.Op == ir.FSqrt:
 		return e.intr("sqrt", a[0])
 	}
-	return e.op2(arithNames[in.Op], a[0], a[1])
+	return e.op2(emit.Arith[in.Op], a[0], a[1])
 }
 
 // mulFlushF16 flushes by the exact product: what only rounds up to the least normal number is flushed too.
@@ -257,7 +231,7 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 	if t == ir.BF16 {
 		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
 	}
-	zero, one := fconst(x, t, 0), fconst(x, t, formats[t].one)
+	zero, one := fconst(x, t, 0), fconst(x, t, emit.Formats[t].One)
 	x = e.sel(e.fcmp("ogt", x, zero), x, zero)
 	return e.sel(e.fcmp("olt", x, one), x, one)
 }
@@ -340,7 +314,7 @@ func (e *emitter) shuffle(a, b ll.Val, lanes []int) ll.Val {
 
 func emitSign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	el, _ := element(t)
+	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x := e.unpair(a[0], t)
 		if in.FTZ && (el == ir.F32 || el == ir.F16) && !in.Flag {
@@ -381,11 +355,11 @@ func (e *emitter) signF64(op ir.Op, x ll.Val) ll.Val {
 func emitCopysign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		el, _ := element(t)
+		el, _ := emit.Element(t)
 		x, s := e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)
 		xb, sb := e.bits(e.unpair(x, t), el), e.bits(e.unpair(s, t), el)
-		f := formats[el]
-		r := e.op2("or", e.op2("and", xb, k(xb, int64(f.sign-1))), e.op2("and", sb, k(sb, int64(f.sign))))
+		f := emit.Formats[el]
+		r := e.op2("or", e.op2("and", xb, k(xb, int64(f.Sign-1))), e.op2("and", sb, k(sb, int64(f.Sign))))
 		return e.pair(e.fromBits(r, el), t, n)
 	})
 }
@@ -393,7 +367,7 @@ func emitCopysign(e *emitter, in *ir.Inst) {
 // emitMinMax: a NaN gives the other operand, or NaN where asked; -0 is less than +0.
 func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	el, _ := element(t)
+	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		if in.Flag { // .xorsign.abs looks at the signs, NaNs' too
 			a = []ll.Val{e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)}
@@ -416,10 +390,10 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 
 func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 	var sign ll.Val
-	f := formats[t]
+	f := emit.Formats[t]
 	if in.Flag { // .xorsign.abs
 		xb := e.op2("xor", e.bits(x, t), e.bits(y, t))
-		sign = e.op2("and", xb, k(xb, int64(f.sign)))
+		sign = e.op2("and", xb, k(xb, int64(f.Sign)))
 		x, y = e.intr("fabs", x), e.intr("fabs", y)
 	}
 	name := "minimum"
@@ -438,7 +412,7 @@ func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 	}
 	if !sign.IsZero() {
 		b := e.bits(r, t)
-		r = e.fromBits(e.op2("or", e.op2("and", b, k(b, int64(f.sign-1))), sign), t)
+		r = e.fromBits(e.op2("or", e.op2("and", b, k(b, int64(f.Sign-1))), sign), t)
 	}
 	return r
 }
@@ -446,9 +420,9 @@ func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 // minMaxHalf compares halves as integers: without instructions for them LLVM 19 goes through them one by one, and loses the NaN
 // beside a -0. Through f32 it is the same, because that is narrowed again.
 func (e *emitter) minMaxHalf(in *ir.Inst, x, y ll.Val) ll.Val {
-	f := formats[ir.F16]
+	f := emit.Formats[ir.F16]
 	order := func(b ll.Val) ll.Val { // which turns the order of the negative numbers over, and itself back
-		return e.op2("xor", b, e.op2("and", e.op2("ashr", b, k(b, 15)), k(b, int64(f.sign-1))))
+		return e.op2("xor", b, e.op2("and", e.op2("ashr", b, k(b, 15)), k(b, int64(f.Sign-1))))
 	}
 	xb, yb := e.bits(x, ir.F16), e.bits(y, ir.F16)
 	name := "smin"
@@ -457,8 +431,8 @@ func (e *emitter) minMaxHalf(in *ir.Inst, x, y ll.Val) ll.Val {
 	}
 	r := order(e.intr(name, order(xb), order(yb)))
 	if in.NaN {
-		nan := func(b ll.Val) ll.Val { return e.cmp("ugt", e.op2("and", b, k(b, int64(f.sign-1))), k(b, int64(f.inf))) }
-		r = e.sel(e.op2("or", nan(xb), nan(yb)), k(r, int64(f.nan)), r)
+		nan := func(b ll.Val) ll.Val { return e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf))) }
+		r = e.sel(e.op2("or", nan(xb), nan(yb)), k(r, int64(f.NaN)), r)
 	}
 	return e.fromBits(r, ir.F16)
 }
@@ -491,15 +465,15 @@ func (e *emitter) roundIntegral(x ll.Val, rnd ir.Rnd) ll.Val {
 // emitFRelu: negative numbers and -0 become +0, NaN the canonical one.
 func emitFRelu(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	el, _ := element(t)
+	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x := e.unpair(a[0], t)
 		b := e.bits(x, el)
-		f := formats[el]
-		mag := e.op2("and", b, k(b, int64(f.sign-1)))
-		nan := e.cmp("ugt", mag, k(b, int64(f.inf)))
+		f := emit.Formats[el]
+		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
+		nan := e.cmp("ugt", mag, k(b, int64(f.Inf)))
 		neg := e.cmp("slt", b, k(b, 0))
-		r := e.sel(nan, k(b, int64(f.nan)), e.sel(neg, k(b, 0), b))
+		r := e.sel(nan, k(b, int64(f.NaN)), e.sel(neg, k(b, 0), b))
 		return e.pair(e.fromBits(r, el), t, n)
 	})
 }

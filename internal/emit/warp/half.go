@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -60,5 +61,5 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	case ir.FSqrt:
 		return e.narrowBF16(e.intr("sqrt", w[0]))
 	}
-	return e.narrowBF16(e.op2(arithNames[in.Op], w[0], w[1]))
+	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
 }

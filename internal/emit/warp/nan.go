@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -60,7 +61,7 @@ func (e *emitter) nanSources(product bool) {
 					args = args[1:]
 				}
 				for _, a := range args {
-					if !e.dirty[a] && !tame(a) {
+					if !e.dirty[a] && !emit.Tame(a) {
 						e.dirty[in.Results[0]], changed = false, true
 						break
 					}
@@ -113,31 +114,15 @@ func exchanged(users map[*ir.Value][]*ir.Inst, bits *ir.Value) (back []*ir.Inst,
 	return back, true
 }
 
-// tame reports a value that is no NaN, or one that may as well be canonical.
-func tame(v *ir.Value) bool {
-	if !v.Const {
-		return v.Def != nil && v.Def.Op == ir.Undef
-	}
-	nan := func(t ir.Type, b uint64) bool {
-		f := formats[t]
-		return b&(f.sign-1) > f.inf && b != f.nan
-	}
-	el, packed := element(v.Type)
-	if packed {
-		return !nan(el, v.Bits&0xffff) && !nan(el, v.Bits>>16&0xffff)
-	}
-	return !nan(el, v.Bits&(2*formats[el].sign-1))
-}
-
 // canonical gives NaNs the bits that the hardware gives them.
 func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
-	el, _ := element(t)
+	el, _ := emit.Element(t)
 	if el != ir.F16 && el != ir.F32 {
 		return x
 	}
 	y := e.unpair(x, t)
 	nan := e.fcmp("uno", y, fconst(y, el, 0))
-	return e.pair(e.sel(nan, fconst(y, el, formats[el].nan), y), t, n)
+	return e.pair(e.sel(nan, fconst(y, el, emit.Formats[el].NaN), y), t, n)
 }
 
 // keptNaNs leaves in computed the f64 values that need not have the payload of the card's choice where several operands are
@@ -194,7 +179,7 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 		order = []ll.Val{a[1], a[0]}
 	}
 	if e.cpu.arm64 { // whose own NaN is positive, and which prefers signalling ones
-		r = e.sel(e.fcmp("uno", r, r), fconst(r, ir.F64, formats[ir.F64].nan), r)
+		r = e.sel(e.fcmp("uno", r, r), fconst(r, ir.F64, emit.Formats[ir.F64].NaN), r)
 	} else {
 		order = order[1:] // alone, it is what r has
 	}
