@@ -76,18 +76,18 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_lazy_cublas13, // 64 cublasSetMathMode
 	kz_lazy_cublas13, // 65 cublasGetSmCountTarget
 	kz_lazy_cublas13, // 66 cublasSetSmCountTarget
-	kz_none_cublas13, // 67 cublasGetEmulationStrategy
-	kz_none_cublas13, // 68 cublasSetEmulationStrategy
-	kz_none_cublas13, // 69 cublasGetEmulationSpecialValuesSupport
-	kz_none_cublas13, // 70 cublasSetEmulationSpecialValuesSupport
-	kz_none_cublas13, // 71 cublasGetFixedPointEmulationMantissaControl
-	kz_none_cublas13, // 72 cublasSetFixedPointEmulationMantissaControl
-	kz_none_cublas13, // 73 cublasGetFixedPointEmulationMaxMantissaBitCount
-	kz_none_cublas13, // 74 cublasSetFixedPointEmulationMaxMantissaBitCount
-	kz_none_cublas13, // 75 cublasGetFixedPointEmulationMantissaBitOffset
-	kz_none_cublas13, // 76 cublasSetFixedPointEmulationMantissaBitOffset
-	kz_none_cublas13, // 77 cublasGetFixedPointEmulationMantissaBitCountPointer
-	kz_none_cublas13, // 78 cublasSetFixedPointEmulationMantissaBitCountPointer
+	kz_lazy_cublas13, // 67 cublasGetEmulationStrategy
+	kz_lazy_cublas13, // 68 cublasSetEmulationStrategy
+	kz_lazy_cublas13, // 69 cublasGetEmulationSpecialValuesSupport
+	kz_lazy_cublas13, // 70 cublasSetEmulationSpecialValuesSupport
+	kz_lazy_cublas13, // 71 cublasGetFixedPointEmulationMantissaControl
+	kz_lazy_cublas13, // 72 cublasSetFixedPointEmulationMantissaControl
+	kz_lazy_cublas13, // 73 cublasGetFixedPointEmulationMaxMantissaBitCount
+	kz_lazy_cublas13, // 74 cublasSetFixedPointEmulationMaxMantissaBitCount
+	kz_lazy_cublas13, // 75 cublasGetFixedPointEmulationMantissaBitOffset
+	kz_lazy_cublas13, // 76 cublasSetFixedPointEmulationMantissaBitOffset
+	kz_lazy_cublas13, // 77 cublasGetFixedPointEmulationMantissaBitCountPointer
+	kz_lazy_cublas13, // 78 cublasSetFixedPointEmulationMantissaBitCountPointer
 	kzb_cublasGetStatusName, // 79 cublasGetStatusName
 	kzb_cublasGetStatusString, // 80 cublasGetStatusString
 	kz_lazy_cublas13, // 81 cublasLoggerConfigure
@@ -770,8 +770,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0,0,
-	0,0,0,0,0,0,0,1,1,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,
+	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,2,2,2,2,2,1,1,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,

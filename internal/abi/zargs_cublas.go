@@ -112,6 +112,90 @@ type CublasSetSmCountTarget struct {
 	SmCountTarget uint32
 }
 
+type CublasGetEmulationStrategy struct {
+	_ structs.HostLayout
+
+	Handle            uint64
+	EmulationStrategy uint64
+}
+
+type CublasSetEmulationStrategy struct {
+	_ structs.HostLayout
+
+	Handle            uint64
+	EmulationStrategy uint32
+}
+
+type CublasGetEmulationSpecialValuesSupport struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mask   uint64
+}
+
+type CublasSetEmulationSpecialValuesSupport struct {
+	_ structs.HostLayout
+
+	Handle uint64
+	Mask   uint32
+}
+
+type CublasGetFixedPointEmulationMantissaControl struct {
+	_ structs.HostLayout
+
+	Handle          uint64
+	MantissaControl uint64
+}
+
+type CublasSetFixedPointEmulationMantissaControl struct {
+	_ structs.HostLayout
+
+	Handle          uint64
+	MantissaControl uint32
+}
+
+type CublasGetFixedPointEmulationMaxMantissaBitCount struct {
+	_ structs.HostLayout
+
+	Handle              uint64
+	MaxMantissaBitCount uint64
+}
+
+type CublasSetFixedPointEmulationMaxMantissaBitCount struct {
+	_ structs.HostLayout
+
+	Handle              uint64
+	MaxMantissaBitCount uint32
+}
+
+type CublasGetFixedPointEmulationMantissaBitOffset struct {
+	_ structs.HostLayout
+
+	Handle            uint64
+	MantissaBitOffset uint64
+}
+
+type CublasSetFixedPointEmulationMantissaBitOffset struct {
+	_ structs.HostLayout
+
+	Handle            uint64
+	MantissaBitOffset uint32
+}
+
+type CublasGetFixedPointEmulationMantissaBitCountPointer struct {
+	_ structs.HostLayout
+
+	Handle           uint64
+	MantissaBitCount uint64
+}
+
+type CublasSetFixedPointEmulationMantissaBitCountPointer struct {
+	_ structs.HostLayout
+
+	Handle           uint64
+	MantissaBitCount uint64
+}
+
 type CublasLoggerConfigure struct {
 	_ structs.HostLayout
 

@@ -179,6 +179,134 @@ func bind_cublasSetSmCountTarget(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasGetEmulationStrategy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetEmulationStrategy)(args)
+	if a.EmulationStrategy == 0 {
+		return refuseBlas()
+	}
+	r1, err := (*cublas.Thread)(thread).GetEmulationStrategy(blas.CublasHandle_t(a.Handle))
+	if err != nil {
+		return blasCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.EmulationStrategy), uint32(r1))
+	return 0
+}
+
+func bind_cublasSetEmulationStrategy(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetEmulationStrategy)(args)
+	err := (*cublas.Thread)(thread).SetEmulationStrategy(blas.CublasHandle_t(a.Handle), blas.CublasEmulationStrategy_t(a.EmulationStrategy))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetEmulationSpecialValuesSupport)(args)
+	if a.Mask == 0 {
+		return refuseBlas()
+	}
+	r1, err := (*cublas.Thread)(thread).GetEmulationSpecialValuesSupport(blas.CublasHandle_t(a.Handle))
+	if err != nil {
+		return blasCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mask), uint32(r1))
+	return 0
+}
+
+func bind_cublasSetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetEmulationSpecialValuesSupport)(args)
+	err := (*cublas.Thread)(thread).SetEmulationSpecialValuesSupport(blas.CublasHandle_t(a.Handle), rt.CudaEmulationSpecialValuesSupport(a.Mask))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetFixedPointEmulationMantissaControl(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetFixedPointEmulationMantissaControl)(args)
+	if a.MantissaControl == 0 {
+		return refuseBlas()
+	}
+	r1, err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaControl(blas.CublasHandle_t(a.Handle))
+	if err != nil {
+		return blasCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MantissaControl), uint32(r1))
+	return 0
+}
+
+func bind_cublasSetFixedPointEmulationMantissaControl(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetFixedPointEmulationMantissaControl)(args)
+	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaControl(blas.CublasHandle_t(a.Handle), rt.CudaEmulationMantissaControl(a.MantissaControl))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetFixedPointEmulationMaxMantissaBitCount)(args)
+	if a.MaxMantissaBitCount == 0 {
+		return refuseBlas()
+	}
+	r1, err := (*cublas.Thread)(thread).GetFixedPointEmulationMaxMantissaBitCount(blas.CublasHandle_t(a.Handle))
+	if err != nil {
+		return blasCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MaxMantissaBitCount), uint32(r1))
+	return 0
+}
+
+func bind_cublasSetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetFixedPointEmulationMaxMantissaBitCount)(args)
+	err := (*cublas.Thread)(thread).SetFixedPointEmulationMaxMantissaBitCount(blas.CublasHandle_t(a.Handle), int32(a.MaxMantissaBitCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetFixedPointEmulationMantissaBitOffset)(args)
+	if a.MantissaBitOffset == 0 {
+		return refuseBlas()
+	}
+	r1, err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaBitOffset(blas.CublasHandle_t(a.Handle))
+	if err != nil {
+		return blasCode(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MantissaBitOffset), uint32(r1))
+	return 0
+}
+
+func bind_cublasSetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetFixedPointEmulationMantissaBitOffset)(args)
+	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaBitOffset(blas.CublasHandle_t(a.Handle), int32(a.MantissaBitOffset))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasGetFixedPointEmulationMantissaBitCountPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasGetFixedPointEmulationMantissaBitCountPointer)(args)
+	err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaBitCountPointer(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.MantissaBitCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
+func bind_cublasSetFixedPointEmulationMantissaBitCountPointer(thread, args unsafe.Pointer) int32 {
+	a := (*abi.CublasSetFixedPointEmulationMantissaBitCountPointer)(args)
+	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaBitCountPointer(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.MantissaBitCount))
+	if err != nil {
+		return blasCode(err)
+	}
+	return 0
+}
+
 func bind_cublasLoggerConfigure(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasLoggerConfigure)(args)
 	err := (*cublas.Thread)(thread).LoggerConfigure(int32(a.LogIsOn), int32(a.LogToStdOut), int32(a.LogToStdErr), hostmem.Ptr(a.LogFileName))

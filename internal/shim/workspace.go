@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"errors"
 	"sync"
 
 	"kudzu/internal/driver"
@@ -24,9 +25,13 @@ type place struct {
 }
 
 type piece struct {
-	at   driver.DevPtr
-	size uint64
+	at    driver.DevPtr
+	size  uint64
+	graph bool // a graph that was captured with it may run at any time
 }
+
+// many pieces are enough to look whether some are those of streams that are gone.
+const many = 16
 
 // Hold keeps other calls out until Release. What one kernel of a call leaves in the memory the next one reads: work that another thread
 // sends to the same stream must not come between. Every call holds the workspace from Take until its last kernel is in the stream.
@@ -43,9 +48,18 @@ func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver
 	if stream == cu.CU_STREAM_PER_THREAD {
 		key.thread = d
 	}
-	p := w.pieces[key]
+	p, known := w.pieces[key]
+	if status, err := d.StreamIsCapturing(stream); err == nil && status == cu.CU_STREAM_CAPTURE_STATUS_ACTIVE && !p.graph {
+		p.graph = true
+		if known {
+			w.pieces[key] = p
+		}
+	}
 	if p.size >= n {
 		return p.at, nil
+	}
+	if !known && len(w.pieces) >= many {
+		w.sweep(d)
 	}
 	size := max(n, 2*p.size, 1<<20)
 	at, err := d.TakeMemory(size)
@@ -58,8 +72,25 @@ func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver
 	if w.pieces == nil {
 		w.pieces = map[place]piece{}
 	}
-	w.pieces[key] = piece{at, size}
+	w.pieces[key] = piece{at, size, p.graph}
 	return at, nil
+}
+
+// sweep gives back the pieces of streams that are gone, unless a graph has them. Giving back waits for work in flight; where it is not
+// allowed now, as during a capture, the piece stays for the next time. Preconditions: w.mu is held.
+func (w *Workspace) sweep(d *driver.Thread) {
+	for key, p := range w.pieces {
+		if p.graph || key.stream <= cu.CU_STREAM_PER_THREAD {
+			continue
+		}
+		var r driver.Result
+		if _, err := d.StreamIsCapturing(key.stream); !errors.As(err, &r) || cu.CUresult(r) != cu.CUDA_ERROR_INVALID_HANDLE {
+			continue
+		}
+		if d.GiveMemory(p.at) == nil {
+			delete(w.pieces, key)
+		}
+	}
 }
 
 // Drop gives everything back, waiting for the work that uses it. A context that is gone took its memory with it.

@@ -27,6 +27,7 @@ type Handle struct {
 	math     blas.CublasMath_t
 	atomics  blas.CublasAtomicsMode_t
 	sms      int32
+	emulated emulation
 
 	space shim.Workspace // packed operands, partial results
 	sums  shim.Workspace // products that a later kernel reads
@@ -52,7 +53,7 @@ func Open(d *driver.Thread) (uint64, error) {
 	if err := cudart.Ready(d); err != nil {
 		return 0, err
 	}
-	v := handles.New(&Handle{})
+	v := handles.New(&Handle{emulated: emulation{special: rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT}})
 	if v == 0 {
 		return 0, allocFailed
 	}

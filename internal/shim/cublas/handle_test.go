@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
@@ -90,6 +91,7 @@ func TestModes(t *testing.T) {
 		if got, _ := th.GetSmCountTarget(r.h); got != 3 {
 			t.Errorf("the target is %d", got)
 		}
+		r.emulation(t)
 		space := r.empty(F64, 1024)
 		r.ok(th.SetWorkspace(r.h, space.p&^255, 4096))
 		const none = blas.CublasHandle_t(12345)
@@ -115,6 +117,32 @@ func TestModes(t *testing.T) {
 		r.is(th.Destroy(blas.CublasHandle_t(second)), notInitialized)
 		r.is(th.Saxpy(blas.CublasHandle_t(second), 0, 0, 0, 1, 0, 1), notInitialized)
 	})
+}
+
+// emulation: all settings are kept.
+func (r *rig) emulation(t *testing.T) {
+	th := r.th
+	special, err := th.GetEmulationSpecialValuesSupport(r.h)
+	if r.ok(err); special != rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT {
+		t.Errorf("a new handle's special values are %x", special)
+	}
+	var count uint64
+	r.ok(th.SetEmulationStrategy(r.h, blas.CUBLAS_EMULATION_STRATEGY_EAGER))
+	r.ok(th.SetEmulationSpecialValuesSupport(r.h, rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NAN))
+	r.ok(th.SetFixedPointEmulationMantissaControl(r.h, rt.CUDA_EMULATION_MANTISSA_CONTROL_FIXED))
+	r.ok(th.SetFixedPointEmulationMaxMantissaBitCount(r.h, 55))
+	r.ok(th.SetFixedPointEmulationMantissaBitOffset(r.h, -3))
+	r.ok(th.SetFixedPointEmulationMantissaBitCountPointer(r.h, 4096))
+	r.ok(th.GetFixedPointEmulationMantissaBitCountPointer(r.h, hostmem.Of(&count)))
+	if a, b, c, d, e := must(th.GetEmulationStrategy(r.h)), must(th.GetEmulationSpecialValuesSupport(r.h)), must(th.GetFixedPointEmulationMantissaControl(r.h)),
+		must(th.GetFixedPointEmulationMaxMantissaBitCount(r.h)), must(th.GetFixedPointEmulationMantissaBitOffset(r.h)); a != 2 || b != 2 || c != 1 || d != 55 || e != -3 || count != 4096 {
+		t.Errorf("the settings are %v %v %v %v %v %v", a, b, c, d, e, count)
+	}
+	r.is(th.SetEmulationStrategy(r.h, 3), invalidValue)
+	r.is(th.SetFixedPointEmulationMantissaControl(r.h, 2), invalidValue)
+	r.is(th.SetFixedPointEmulationMaxMantissaBitCount(r.h, -1), invalidValue)
+	r.is(th.GetFixedPointEmulationMantissaBitCountPointer(r.h, 0), invalidValue)
+	r.is(th.SetEmulationSpecialValuesSupport(12345, 0), notInitialized)
 }
 
 // TestOrder: work follows what its stream held before, and a change of stream leaves earlier work where it is. The scalars of pointer mode
@@ -151,6 +179,53 @@ func TestOrder(t *testing.T) {
 		r.ok(d.EventDestroy(e))
 		r.ok(d.StreamDestroy(a))
 		r.ok(d.StreamDestroy(b))
+	})
+}
+
+// TestStreamsThatEnd: what a handle keeps for a stream goes with it, a while after; what a graph was captured with stays.
+func TestStreamsThatEnd(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		if r.tiny {
+			t.Skip("the interpreter's memory is not counted")
+		}
+		d := r.th.driver()
+		r.mode(true)
+		x, sum := r.random(F32, 9000), r.empty(F32, 1)
+		want := 0.0
+		for _, v := range x.values() {
+			want += max(real(v), -real(v))
+		}
+		s := must(d.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING)))
+		r.ok(r.th.SetStream(r.h, rt.CudaStream_t(s)))
+		r.ok(d.StreamBeginCapture(s, cu.CU_STREAM_CAPTURE_MODE_GLOBAL))
+		r.ok(r.th.Sasum(r.h, 9000, x.p, 1, sum.p))
+		var g cu.CUgraph
+		r.ok(d.StreamEndCapture(s, hostmem.Of(&g)))
+		run := must(d.GraphInstantiateWithFlags(g, 0))
+		r.ok(d.StreamDestroy(s))
+		free := func() uint64 {
+			n, _, err := d.MemGetInfo()
+			r.ok(err)
+			return n
+		}
+		before := free()
+		for range 200 {
+			s := must(d.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING)))
+			r.ok(r.th.SetStream(r.h, rt.CudaStream_t(s)))
+			r.ok(r.th.Sasum(r.h, 9000, x.p, 1, sum.p))
+			r.ok(d.StreamDestroy(s))
+		}
+		r.sync()
+		if left := int64(before) - int64(free()); left > 64<<20 {
+			t.Errorf("200 streams left %d MB behind", left>>20)
+		}
+		sum.set(0, 0)
+		r.ok(r.th.SetStream(r.h, 0))
+		r.ok(d.GraphLaunch(run, 0))
+		r.sync()
+		r.near("graph of a stream that is gone", sum, []complex128{complex(want, 0)}, []float64{want}, F32, 300)
+		r.ok(d.GraphExecDestroy(run))
+		r.ok(d.GraphDestroy(g))
 	})
 }
 
