@@ -292,7 +292,19 @@ func algebra(in *ir.Inst, t ir.Type) *ir.Value {
 	if len(in.Args) > 1 {
 		b = in.Args[1]
 	}
-	zero := func() *ir.Value { return ir.ConstInt(t, 0) }
+	switch in.Op {
+	case ir.Add, ir.Sub, ir.Mul, ir.DivU, ir.RemU:
+		return foldSum(in, a, b, t)
+	case ir.And, ir.Or, ir.Xor, ir.Not, ir.Prmt, ir.Shl, ir.ShrU, ir.ShrS:
+		return foldBits(in, a, b, t)
+	case ir.Trunc, ir.ZExt, ir.SExt, ir.ICmp:
+		return foldWidth(in, a, b, t)
+	}
+	return nil
+}
+
+// foldSum knows arithmetic.
+func foldSum(in *ir.Inst, a, b *ir.Value, t ir.Type) *ir.Value {
 	switch in.Op {
 	case ir.Add:
 		if isZero(b) {
@@ -306,14 +318,14 @@ func algebra(in *ir.Inst, t ir.Type) *ir.Value {
 			return a
 		}
 		if a == b {
-			return zero()
+			return ir.ConstInt(t, 0)
 		}
 		if b.Const {
 			in.Op, in.Args = ir.Add, []*ir.Value{a, ir.ConstInt(t, -b.Bits)}
 		}
 	case ir.Mul:
 		if isZero(b) {
-			return zero()
+			return ir.ConstInt(t, 0)
 		}
 		if b.Const && b.Bits == 1 {
 			return a
@@ -329,6 +341,13 @@ func algebra(in *ir.Inst, t ir.Type) *ir.Value {
 		if b.Const && bits.OnesCount64(b.Bits) == 1 {
 			in.Op, in.Args = ir.And, []*ir.Value{a, ir.ConstInt(t, b.Bits-1)}
 		}
+	}
+	return nil
+}
+
+// foldBits knows logic and shifts.
+func foldBits(in *ir.Inst, a, b *ir.Value, t ir.Type) *ir.Value {
+	switch in.Op {
 	case ir.And:
 		return foldAnd(in, a, b, t)
 	case ir.Or:
@@ -347,7 +366,7 @@ func algebra(in *ir.Inst, t ir.Type) *ir.Value {
 			return a
 		}
 		if a == b {
-			return zero()
+			return ir.ConstInt(t, 0)
 		}
 		if isOnes(b) {
 			in.Op, in.Args = ir.Not, []*ir.Value{a}
@@ -368,6 +387,13 @@ func algebra(in *ir.Inst, t ir.Type) *ir.Value {
 		if d := a.Def; in.Op == ir.Shl && b.Const && d != nil && d.Op == ir.Shl && d.Args[1].Const && b.Bits < 64 && d.Args[1].Bits < 64 {
 			in.Args = []*ir.Value{d.Args[0], ir.ConstInt(ir.I32, b.Bits+d.Args[1].Bits)}
 		}
+	}
+	return nil
+}
+
+// foldWidth knows conversions between integers, and comparisons.
+func foldWidth(in *ir.Inst, a, b *ir.Value, t ir.Type) *ir.Value {
+	switch in.Op {
 	case ir.Trunc:
 		if d := a.Def; d != nil && (d.Op == ir.ZExt || d.Op == ir.SExt) {
 			switch w := d.Args[0].Type; {

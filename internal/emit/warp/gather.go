@@ -1,0 +1,124 @@
+package warp
+
+import (
+	"fmt"
+
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// gather loads lane by lane; two elements of 32 bits go together as one of 64.
+func (e *emitter) gather(a *access) []ll.Val {
+	if e.cpu.avx512 && e.w == 32 && a.known && a.near() && len(a.types) == 1 && a.elem == 4 {
+		return []ll.Val{e.gatherKnown(a)}
+	}
+	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem == 4 && a.in.Space != ir.Local {
+		if p, ok := e.takeApart(a.in.Args[0], a.in); ok {
+			base := e.at(e.pointer(a.in.Space, p.base), int(p.off))
+			return []ll.Val{e.gather32(a, base, p.scale, func(h int) ll.Val { return e.slice(p.index, h, 16) })}
+		}
+	}
+	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem < 4 && a.in.Space != ir.Local && !a.in.Volatile && a.in.Order == ir.Weak {
+		return []ll.Val{e.gatherSmall(a)}
+	}
+	ptrs := e.pointers(a.in)
+	var out []ll.Val
+	if len(a.types) >= 2 && len(a.types)%2 == 0 && a.same() && a.elem == 4 {
+		for i := 0; i < len(a.types); i += 2 {
+			w := e.gatherOne("i64", 4, e.movePtrs(ptrs, i*4), a.mask)
+			for half := 0; half < 2; half++ {
+				x := w
+				if half == 1 {
+					x = e.op2("lshr", w, k(w, 32))
+				}
+				out = append(out, e.conv("bitcast", e.conv("trunc", x, "i32"), memType(a.types[0])))
+			}
+		}
+		return out
+	}
+	off := 0
+	for _, t := range a.types {
+		out = append(out, e.gatherOne(memType(t), bytesOf(t), e.movePtrs(ptrs, off), a.mask))
+		off += bytesOf(t)
+	}
+	return out
+}
+
+// near reports lanes whose distances fit 32 bits.
+func (a *access) near() bool {
+	for l := 0; l < 32; l++ {
+		if off := laneOffset(a.shape, l); off != int64(int32(off)) {
+			return false
+		}
+	}
+	return true
+}
+
+// gatherKnown reads lanes at known distances. The distances stay 32 bits wide, which LLVM would make 64: twice the gathers.
+func (e *emitter) gatherKnown(a *access) ll.Val {
+	base := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+	return e.gather32(a, base, 1, func(h int) ll.Val {
+		off := make([]int64, 16)
+		for l := range off {
+			off[l] = laneOffset(a.shape, h+l)
+		}
+		return ll.ConstVec("i32", off)
+	})
+}
+
+// gather32 gathers elements of 32 bits at base + scale × index, 16 lanes at a time.
+func (e *emitter) gather32(a *access, base ll.Val, scale int64, index func(h int) ll.Val) ll.Val {
+	t := memType(a.types[0])
+	name, vt := "llvm.x86.avx512.mask.gather.dpi.512", ll.Vec(16, t)
+	if t == "float" {
+		name = "llvm.x86.avx512.mask.gather.dps.512"
+	}
+	var got []ll.Val
+	for h := 0; h < e.w; h += 16 {
+		got = append(got, e.o.Call(vt, name, ll.Val{T: vt, S: "zeroinitializer"}, base, index(h), e.slice(a.mask, h, 16), ll.Int("i32", scale)))
+	}
+	return e.concat(got)
+}
+
+// gatherSmall gathers bytes or halves: processors gather no less than 32 bits, but an element lies in one aligned word, and
+// where it may be read the word may. One by one they would cost four times as much.
+func (e *emitter) gatherSmall(a *access) ll.Val {
+	var words, low ll.Val // the words, and where in them the elements are, in bits
+	bits := fmt.Sprintf("i%d", 8*a.elem)
+	a4 := &access{in: a.in, types: []ir.Type{ir.I32}, mask: a.mask, all: a.all}
+	if p, ok := e.takeApart(a.in.Args[0], a.in); ok && p.scale == 1 {
+		base := e.op2("add", e.o.Op("i64", "ptrtoint %s to i64", e.pointer(a.in.Space, p.base)), ll.Int("i64", p.off))
+		start := e.o.Op("ptr", "inttoptr %s to ptr", e.op2("and", base, ll.Int("i64", -4)))
+		first := e.splat(e.conv("trunc", e.op2("and", base, ll.Int("i64", 3)), "i32"))
+		// The sum of index and first may need 33 bits: words and bytes are added apart.
+		rest := e.op2("add", e.op2("and", p.index, k(p.index, 3)), first)
+		word := e.op2("add", e.op2("ashr", p.index, k(p.index, 2)), e.op2("lshr", rest, k(rest, 2)))
+		words = e.gather32(a4, start, 4, func(h int) ll.Val { return e.slice(word, h, 16) })
+		low = e.op2("shl", e.op2("and", rest, k(rest, 3)), k(rest, 3))
+	}
+	if words.IsZero() {
+		at := e.o.Op(ll.Vec(e.w, "i64"), "ptrtoint %s to %s", e.pointers(a.in), ll.Vec(e.w, "i64"))
+		ptrs := e.o.Op(ll.Vec(e.w, "ptr"), "inttoptr %s to %s", e.op2("and", at, k(at, -4)), ll.Vec(e.w, "ptr"))
+		words = e.gatherOne("i32", 4, ptrs, a.mask)
+		low = e.conv("trunc", e.op2("and", at, k(at, 3)), "i32")
+		low = e.op2("shl", low, k(low, 3))
+	}
+	x := e.conv("trunc", e.op2("lshr", words, low), bits)
+	return e.conv("bitcast", x, memType(a.types[0]))
+}
+
+func (e *emitter) movePtrs(p ll.Val, off int) ll.Val {
+	if off == 0 {
+		return p
+	}
+	return e.o.Op(p.T, "getelementptr i8, %s, i64 %d", p, off)
+}
+
+// gatherOne reads one element a lane. Processors gather 32 and 64 bits; smaller elements are read one by one.
+func (e *emitter) gatherOne(t string, align int, ptrs, mask ll.Val) ll.Val {
+	vt := ll.Vec(e.w, t)
+	if e.w == 1 {
+		return e.o.Op(vt, "load %s, %s, align %d", vt, ptrs, align)
+	}
+	return e.o.Call(vt, "llvm.masked.gather."+suffix(vt)+".v32p0", ptrs, ll.Int("i32", int64(align)), mask, ll.Val{T: vt, S: "zeroinitializer"})
+}
