@@ -80,6 +80,19 @@ func (l *Library) Find(name string) (*Func, error) {
 	return f, nil
 }
 
+// Status calls a function that a table gives so many parameters, and that answers a number of 32 bits. Who passes another number of
+// arguments has a row wrong, or itself.
+func (l *Library) Status(name string, params int, args ...uintptr) (int32, error) {
+	if len(args) != params {
+		panic(fmt.Sprintf("BUG: %s takes %d arguments, not %d", name, params, len(args)))
+	}
+	f, err := l.Find(name)
+	if err != nil {
+		return 0, err
+	}
+	return int32(f.Call(args...)), nil
+}
+
 // File is the file that holds the function, as the loader sees it: an audit library or a preload may have put another
 // file in place of the one asked for.
 func (f *Func) File() string {

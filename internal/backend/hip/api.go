@@ -37,17 +37,11 @@ func (a *api) has(f hip.Func) bool {
 
 func (a *api) call(f hip.Func, args ...uintptr) error {
 	row := &hip.Rows[f]
-	if len(args) != row.Params {
-		panic(fmt.Sprintf("BUG: hip: %s takes %d arguments, not %d", row.Name, row.Params, len(args)))
+	r, err := a.lib.Status(row.Name, row.Params, args...)
+	if err == nil && r != 0 {
+		err = fmt.Errorf("%s: %w", row.Name, Result(r))
 	}
-	fn, err := a.lib.Find(row.Name)
-	if err != nil {
-		return err
-	}
-	if r := Result(fn.Call(args...)); r != 0 {
-		return fmt.Errorf("%s: %w", row.Name, r)
-	}
-	return nil
+	return err
 }
 
 // getPtr calls a function whose first parameter is a pointer to a word it writes.

@@ -67,14 +67,10 @@ func (s *smi) load(env func(string) string) error {
 // call calls a function of the library. What it cannot tell is ErrNoSensor.
 func (s *smi) call(f rsmi.Func, args ...uintptr) error {
 	row := &rsmi.Rows[f]
-	if len(args) != row.Params {
-		panic(fmt.Sprintf("BUG: hip: %s takes %d arguments, not %d", row.Name, row.Params, len(args)))
-	}
-	fn, err := s.lib.Find(row.Name)
-	if err != nil {
+	switch r, err := s.lib.Status(row.Name, row.Params, args...); {
+	case err != nil:
 		return fmt.Errorf("%w (%w)", err, backend.ErrNoSensor)
-	}
-	if r := int32(fn.Call(args...)); r != rsmi.RSMI_STATUS_SUCCESS {
+	case r != rsmi.RSMI_STATUS_SUCCESS:
 		return fmt.Errorf("%s: status %d (%w)", row.Name, r, backend.ErrNoSensor)
 	}
 	return nil

@@ -16,6 +16,17 @@ type Status blas.CublasStatus_t
 
 func (s Status) Error() string { return names[s] }
 
+// Answered is a provider's answer as an error: its status in cuBLAS's numbers, if it has one there.
+func Answered(v int64, known bool) error {
+	switch {
+	case !known:
+		return Status(blas.CUBLAS_STATUS_INTERNAL_ERROR)
+	case v == int64(blas.CUBLAS_STATUS_SUCCESS):
+		return nil
+	}
+	return Status(v)
+}
+
 // The codes this package gives.
 const (
 	notInitialized  = Status(blas.CUBLAS_STATUS_NOT_INITIALIZED)

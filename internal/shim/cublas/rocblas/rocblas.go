@@ -6,7 +6,6 @@ package rocblas
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
-	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/rocblas"
 )
 
@@ -121,14 +119,11 @@ const missing = -1
 // call calls a function of the library.
 func (p *Provider) call(f rocblas.Func, args ...uintptr) int64 {
 	row := &rocblas.Rows[f]
-	if len(args) != row.Params {
-		panic(fmt.Sprintf("BUG: rocblas: %s takes %d arguments, not %d", row.Name, row.Params, len(args)))
-	}
-	fn, err := p.lib.Find(row.Name)
+	status, err := p.lib.Status(row.Name, row.Params, args...)
 	if err != nil {
 		return missing
 	}
-	return int64(int32(fn.Call(args...)))
+	return int64(status)
 }
 
 // errRefused: nothing has happened, and our kernels may do it.
@@ -279,12 +274,5 @@ func statusOf(status int64) error {
 	case rocblas.Rocblas_status_not_implemented, rocblas.Rocblas_status_excluded_from_build, rocblas.Rocblas_status_arch_mismatch, missing:
 		return errRefused
 	}
-	v, ok := rocblas.ToCublasStatus_t(status)
-	if !ok {
-		v = int64(blas.CUBLAS_STATUS_INTERNAL_ERROR)
-	}
-	if v == int64(blas.CUBLAS_STATUS_SUCCESS) {
-		return nil
-	}
-	return cublas.Status(v)
+	return cublas.Answered(rocblas.ToCublasStatus_t(status))
 }

@@ -6,7 +6,6 @@ package hipblaslt
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 
@@ -16,7 +15,6 @@ import (
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/shim/cublaslt"
-	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/hipblaslt"
 )
@@ -95,25 +93,11 @@ var errRefused = errors.New("not done by hipBLASLt")
 // call calls a function of the library.
 func (p *Provider) call(f hipblaslt.Func, args ...uintptr) error {
 	row := &hipblaslt.Rows[f]
-	if len(args) != row.Params {
-		panic(fmt.Sprintf("BUG: hipblaslt: %s takes %d arguments, not %d", row.Name, row.Params, len(args)))
-	}
-	fn, err := p.lib.Find(row.Name)
-	if err != nil {
+	status, err := p.lib.Status(row.Name, row.Params, args...)
+	if err != nil || status == hipblaslt.HIPBLAS_STATUS_NOT_SUPPORTED || status == hipblaslt.HIPBLAS_STATUS_ARCH_MISMATCH {
 		return errRefused
 	}
-	status := int64(int32(fn.Call(args...)))
-	if status == hipblaslt.HIPBLAS_STATUS_NOT_SUPPORTED || status == hipblaslt.HIPBLAS_STATUS_ARCH_MISMATCH {
-		return errRefused
-	}
-	v, ok := hipblaslt.ToCublasStatus_t(status)
-	if !ok {
-		v = int64(blas.CUBLAS_STATUS_INTERNAL_ERROR)
-	}
-	if v == int64(blas.CUBLAS_STATUS_SUCCESS) {
-		return nil
-	}
-	return cublas.Status(v)
+	return cublas.Answered(hipblaslt.ToCublasStatus_t(int64(status)))
 }
 
 // make calls a function that writes a handle where its first parameter points.
