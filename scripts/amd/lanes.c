@@ -44,10 +44,11 @@ static quad power(int n) {
     static int exponent##W(U b) { return (int)(b >> FRACTION & EXPONENT); } \
     static U read##W(U b, uint32_t csr) { return csr & 0x40 && exponent##W(b) == 0 ? b & (U)1 << (W - 1) : b; } \
     static int subnormal##W(quad q) { return q != 0 && (q < 0 ? -q : q) < power(NORMAL); } \
-    uint32_t div_scale_f##W(const U *s0, const U *s1, const U *s2, U *d, uint32_t csr) { \
-        uint32_t vcc = 0, old = get_csr(); \
+    uint64_t div_scale_f##W(int n, const U *s0, const U *s1, const U *s2, U *d, uint32_t csr) { \
+        uint64_t vcc = 0; \
+        uint32_t old = get_csr(); \
         set_csr(NEAREST); \
-        for (int i = 0; i < 32; i++) { \
+        for (int i = 0; i < n; i++) { \
             F a = FROM(read##W(s0[i], csr)), b = FROM(read##W(s1[i], csr)), c = FROM(read##W(s2[i], csr)); \
             int by = 0, apart = exponent##W(s2[i]) - exponent##W(s1[i]); \
             quad whole = b == 0 ? 0 : (quad)c / (quad)b, part = b == 0 ? 0 : (quad)1 / (quad)b; \
@@ -56,15 +57,15 @@ static quad power(int n) {
                 continue; \
             } \
             if (apart >= FAR) { /* the quotient is near the largest number: a larger divisor */ \
-                vcc |= 1u << i; \
+                vcc |= (uint64_t)1 << i; \
                 by = a == b ? STEP : 0; \
             } else if (subnormal##W(b)) by = STEP; \
             else if (subnormal##W(part) && subnormal##W(whole)) { \
-                vcc |= 1u << i; \
+                vcc |= (uint64_t)1 << i; \
                 by = a == b ? -STEP : 0; \
             } else if (subnormal##W(part)) by = -STEP; \
             else if (subnormal##W(whole)) { \
-                vcc |= 1u << i; \
+                vcc |= (uint64_t)1 << i; \
                 by = a == c ? STEP : 0; \
             } else if (exponent##W(s2[i]) <= TINY) by = STEP; \
             d[i] = by && a == a ? TO((F)((quad)a * power(by))) : s0[i]; \
@@ -72,9 +73,9 @@ static quad power(int n) {
         set_csr(old); \
         return vcc; \
     } \
-    void div_fmas_f##W(const U *s0, const U *s1, const U *s2, U *d, uint32_t vcc, uint32_t csr) { \
+    void div_fmas_f##W(int n, const U *s0, const U *s1, const U *s2, U *d, uint64_t vcc, uint32_t csr) { \
         uint32_t old = get_csr(); \
-        for (int i = 0; i < 32; i++) { \
+        for (int i = 0; i < n; i++) { \
             set_csr(NEAREST); \
             quad s = odd_fma(FROM(read##W(s0[i], csr)), FROM(read##W(s1[i], csr)), FROM(read##W(s2[i], csr))); \
             if (vcc >> i & 1) s *= power(exponent##W(s2[i]) > EXPONENT / 2 ? STEP : -STEP); \
@@ -84,9 +85,9 @@ static quad power(int n) {
         } \
         set_csr(old); \
     } \
-    void div_fixup_f##W(const U *s0, const U *s1, const U *s2, U *d, uint32_t csr) { \
+    void div_fixup_f##W(int n, const U *s0, const U *s1, const U *s2, U *d, uint32_t csr) { \
         const U sign = (U)1 << (W - 1), inf = (U)EXPONENT << FRACTION, quiet = (U)1 << (FRACTION - 1); \
-        for (int i = 0; i < 32; i++) { \
+        for (int i = 0; i < n; i++) { \
             U b = read##W(s1[i], csr) & ~sign, c = read##W(s2[i], csr) & ~sign, out = (s1[i] ^ s2[i]) & sign; \
             if (c > inf) d[i] = s2[i] | quiet; \
             else if (b > inf) d[i] = s1[i] | quiet; \

@@ -169,6 +169,10 @@ class Machine:
         native, fn, which = natives.get(name), None, ()
         if name == 'S_GETREG_B32' and field(inst, b, 'simm16') & 0x3f == 1:
             native = get_mode
+        if self.wave_size == 64 and name == 'DS_BPERMUTE_B32':
+            native = bpermute
+        if type(inst).__name__.endswith('_SDWA') and emu._iattr(inst, 'clmp') and name.startswith(('V_ADD_U32', 'V_SUB_U32', 'V_SUBREV_U32')):
+            native = sdwa_clamp
         if native is None:
             (prg, runtime), inst = emu._decode_at(pc, self.l.arch)
             fn, which = runtime.fxn, prg.arg.globals
@@ -221,16 +225,17 @@ def denorm_mode(m, w, i, pc):
     after(w, i[0], pc)
 
 
-def source(w, inst, b, n, bits):
+def source(w, inst, b, i, bits):
     """A source of a vector instruction as an array, with its modifiers."""
-    raw, st = field(inst, b, 'src%d' % n), w.st
-    neg = field(inst, b, 'neg') >> n & 1
-    mag = field(inst, b, 'abs') >> n & 1 if hasattr(type(inst), 'abs') else 0
+    raw, st = field(inst, b, 'src%d' % i), w.st
+    neg = field(inst, b, 'neg') >> i & 1
+    mag = field(inst, b, 'abs') >> i & 1 if hasattr(type(inst), 'abs') else 0
+    n = st.wave_size
     if raw >= 256:
-        at = (raw - 256) * 32
-        v = list(st._vgpr_mv[at:at + 32])
+        at = (raw - 256) * n
+        v = list(st._vgpr_mv[at:at + n])
         if bits == 64:
-            v = [x | y << 32 for x, y in zip(v, st._vgpr_mv[at + 32:at + 64])]
+            v = [x | y << 32 for x, y in zip(v, st._vgpr_mv[at + n:at + 2 * n])]
     else:
         s = field(inst, b, 'literal') if raw == 255 and hasattr(type(inst), 'literal') else st._read_sgpr(raw)
         if bits == 64:
@@ -240,41 +245,48 @@ def source(w, inst, b, n, bits):
                 s = struct.unpack('<Q', struct.pack('<d', struct.unpack('<f', struct.pack('<I', s))[0]))[0]
             else:
                 s = s << 32 if raw == 255 else signed(s, 32) & (1 << 64) - 1
-        v = [s] * 32
+        v = [s] * n
     top = 1 << bits - 1
     if mag:
         v = [x & ~top for x in v]
     if neg:
         v = [x ^ top for x in v]
-    return ((ctypes.c_uint32 if bits == 32 else ctypes.c_uint64) * 32)(*v)
+    return ((ctypes.c_uint32 if bits == 32 else ctypes.c_uint64) * n)(*v)
+
+
+def mask_of(w, reg):
+    """A mask of lanes: a register, or two of them for 64."""
+    return w.st._read_sgpr(reg) | (w.st._read_sgpr(reg + 1) << 32 if w.st.wave_size == 64 else 0)
 
 
 def write(w, reg, values, bits):
-    mask, mv = w.st._read_sgpr(emu.EXEC_LO.offset), w.st._vgpr_mv
-    for i in range(32):
+    mask, mv, n = mask_of(w, emu.EXEC_LO.offset), w.st._vgpr_mv, w.st.wave_size
+    for i in range(n):
         if mask >> i & 1:
-            mv[reg * 32 + i] = values[i] & M32
+            mv[reg * n + i] = values[i] & M32
             if bits == 64:
-                mv[reg * 32 + 32 + i] = values[i] >> 32
+                mv[reg * n + n + i] = values[i] >> 32
 
 
 def division(name, bits):
     def native(m, w, i, pc):
         inst, b = i
-        if m.wave_size != 32:
-            raise RuntimeError(name + ' of waves of 64 lanes')
-        s = [source(w, inst, b, n, bits) for n in range(3)]
+        n = m.wave_size
+        s = [source(w, inst, b, i, bits) for i in range(3)]
         d = type(s[0])()
         f, csr = getattr(m.c, '%s_f%d' % (name, bits)), w.csr[1 if bits == 32 else 2]
         if name == 'div_scale':
-            f.restype = ctypes.c_uint32
-            vcc, reg = f(*s, d, ctypes.c_uint32(csr)), field(inst, b, 'sdst')
-            if reg != 124:
-                w.st._write_sgpr(reg, vcc & w.st._read_sgpr(emu.EXEC_LO.offset))
+            f.restype = ctypes.c_uint64
+            vcc, reg = f(n, *s, d, ctypes.c_uint32(csr)) & mask_of(w, emu.EXEC_LO.offset), field(inst, b, 'sdst')
+            if n == 64:
+                w.st._write_sgpr(reg, vcc)
+                w.st._write_sgpr(reg + 1, vcc >> 32)
+            elif reg != 124:  # null
+                w.st._write_sgpr(reg, vcc)
         elif name == 'div_fmas':
-            f(*s, d, ctypes.c_uint32(w.st._read_sgpr(emu.VCC_LO.offset)), ctypes.c_uint32(csr))
+            f(n, *s, d, ctypes.c_uint64(mask_of(w, emu.VCC_LO.offset)), ctypes.c_uint32(csr))
         else:
-            f(*s, d, ctypes.c_uint32(csr))
+            f(n, *s, d, ctypes.c_uint32(csr))
         write(w, field(inst, b, 'vdst'), d, bits)
         after(w, inst, pc)
     return native
@@ -289,13 +301,13 @@ def swap64(m, w, i, pc):
     off = getattr(t, 'ioffset' if rdna4 else 'offset')
     off = signed(field(inst, b, 'ioffset' if rdna4 else 'offset'), off.hi - off.lo + 1)
     sa, flat = field(inst, b, 'saddr'), t.__name__.endswith('FLAT')
-    back, mask = emu._iattr(inst, 'glc'), st._read_sgpr(emu.EXEC_LO.offset)
-    two = lambda r, i: mv[r * 32 + i] | mv[r * 32 + 32 + i] << 32
-    for i in range(32):
+    back, mask, n = emu._iattr(inst, 'sc0' if hasattr(t, 'sc0') else 'glc'), mask_of(w, emu.EXEC_LO.offset), st.wave_size
+    two = lambda r, i: mv[r * n + i] | mv[r * n + n + i] << 32
+    for i in range(n):
         if not mask >> i & 1:
             continue
         if sa < 124 and not flat:
-            at = (st._read_sgpr(sa) | st._read_sgpr(sa + 1) << 32) + mv[va * 32 + i] + off
+            at = (st._read_sgpr(sa) | st._read_sgpr(sa + 1) << 32) + mv[va * n + i] + off
         else:
             at = two(va, i) + off
         hi = at >> 32
@@ -308,10 +320,52 @@ def swap64(m, w, i, pc):
             p.value = two(vd, i)
         if back:
             r = field(inst, b, 'vdst')
-            mv[r * 32 + i], mv[r * 32 + 32 + i] = old & M32, old >> 32
+            mv[r * n + i], mv[r * n + n + i] = old & M32, old >> 32
+    after(w, inst, pc)
+
+
+def bpermute(m, w, i, pc):
+    """bpermute_off.ll: on CDNA the emulator reads by the addresses of lanes that are switched off, too, and dies of it."""
+    inst, b = i
+    n, mv, mask = m.wave_size, w.st._vgpr_mv, mask_of(w, emu.EXEC_LO.offset)
+    at, data = field(inst, b, 'addr') * n, field(inst, b, 'data0') * n
+    off = field(inst, b, 'offset0') | field(inst, b, 'offset1') << 8
+    got = []
+    for k in range(n):
+        lane = (mv[at + k] + off >> 2) % n
+        got.append(mv[data + lane] if mask >> lane & 1 else 0)
+    write(w, field(inst, b, 'vdst'), got, 32)
+    after(w, inst, pc)
+
+
+def part(v, sel, extend):
+    """What SDWA takes of a source: a byte, a half, or all of it."""
+    if sel == 6:
+        return v
+    bits, at = (8, sel * 8) if sel < 4 else (16, (sel - 4) * 16)
+    v = v >> at & (1 << bits) - 1
+    return signed(v, bits) & M32 if extend else v
+
+
+def sdwa_clamp(m, w, i, pc):
+    """sdwa_clamp.ll: v_add_u32 and v_sub_u32 of bytes and halves, to a whole register, with the modifier clamp."""
+    inst, b = i
+    n, mv, name, f = m.wave_size, w.st._vgpr_mv, emu._op_name(inst), lambda k: field(inst, b, k)
+    if f('dst_sel') != 6:
+        raise RuntimeError(name + ' clamp to a part of a register')
+
+    def take(which):
+        r, scalar = f('vsrc%d' % which), f('s%d' % which)
+        return [part(w.st._read_sgpr(r) if scalar else mv[r * n + k], f('src%d_sel' % which), f('src%d_sext' % which)) for k in range(n)]
+    a, c = take(0), take(1)
+    if 'SUBREV' in name:
+        a, c = c, a
+    write(w, f('vdst'), [max(x - y, 0) if 'SUB' in name else min(x + y, M32) for x, y in zip(a, c)], 32)
     after(w, inst, pc)
 
 
 natives = {'S_SETREG_IMM32_B32': set_reg, 'S_SETREG_B32': set_reg, 'S_ROUND_MODE': round_mode, 'S_DENORM_MODE': denorm_mode,
-           'GLOBAL_ATOMIC_CMPSWAP_B64': swap64, 'FLAT_ATOMIC_CMPSWAP_B64': swap64}
-natives |= {'V_%s_F%d' % (n.upper(), w): division(n, w) for n in ('div_scale', 'div_fmas', 'div_fixup') for w in (32, 64)}
+           'GLOBAL_ATOMIC_CMPSWAP_B64': swap64, 'FLAT_ATOMIC_CMPSWAP_B64': swap64, 'GLOBAL_ATOMIC_CMPSWAP_X2': swap64, 'FLAT_ATOMIC_CMPSWAP_X2': swap64}
+for _name, _bits in itertools.product(('div_scale', 'div_fmas', 'div_fixup'), (32, 64)):
+    for _end in ('', '_E64'):  # as CDNA's are called
+        natives['V_%s_F%d%s' % (_name.upper(), _bits, _end)] = division(_name, _bits)

@@ -47,9 +47,9 @@ def calls(old):
 
 
 def caches(old):
-    """RDNA 4's instructions for caches: there are none here."""
+    """RDNA 4's and CDNA's instructions for caches: there are none here."""
     def handler(inst, ctx):
-        return done(ctx) if emu._op_name(inst) in ('GLOBAL_INV', 'GLOBAL_WB', 'GLOBAL_WBINV') else old(inst, ctx)
+        return done(ctx) if emu._op_name(inst) in ('GLOBAL_INV', 'GLOBAL_WB', 'GLOBAL_WBINV', 'BUFFER_INV', 'BUFFER_WBL2') else old(inst, ctx)
     return handler
 
 
@@ -72,8 +72,12 @@ def decoding(old):
 
 
 def returns(old):
-    """atomic_return.ll: whether an atomic returns is a bit of th on RDNA 4, glc before."""
-    return lambda inst, name, default=0: old(inst, 'th') & 1 if name == 'glc' and not hasattr(inst, 'glc') else old(inst, name, default)
+    """atomic_return.ll: whether an atomic returns is a bit of th on RDNA 4, sc0 on CDNA 3, glc on the others."""
+    def attr(inst, name, default=0):
+        if name == 'glc' and not hasattr(inst, 'glc'):
+            return old(inst, 'th') & 1 if hasattr(inst, 'th') else old(inst, 'sc0')
+        return old(inst, name, default)
+    return attr
 
 
 flush = [True]  # whether the kernel that runs wants f32's subnormal numbers flushed; the emulator does so for all
@@ -93,6 +97,7 @@ def flushing(old):
 def base():
     wrap('_compile_sop', calls)
     wrap('_compile_mem_op', caches)
+    wrap('_compile_mubuf', caches)
     wrap('_decode_at', decoding)
     wrap('_iattr', returns)
     wrap('_MXCSRContext', flushing)
@@ -167,6 +172,11 @@ class Ctx(emu._Ctx):
         low = lo.cast(dtypes.uint64)
         return hi.eq(emu._c(SHARED)).where(at(LDS_AT) + low, hi.eq(emu._c(PRIVATE)).where(own + low, emu._u64(lo, hi)))
 
+    def optional_field(self, inst, name):
+        if name == 'saddr' and self.kind == 'flat':  # flat.ll: a generic address has no register beside it, whatever the field says
+            return emu._c(127)
+        return super().optional_field(inst, name)
+
     def rsrc_dyn(self, off, lane, bits=32, *a, **k):
         v = super().rsrc_dyn(off, lane, bits, *a, **k)
         for reg, top in ((SHARED_BASE, SHARED), (PRIVATE_BASE, PRIVATE)):
@@ -194,6 +204,16 @@ def read(old):
     return parse
 
 
+def saturated(old):
+    """sadd_sat.ll: CDNA's v_add_i32 and v_sub_i32 with the modifier clamp."""
+    def clamp(name, srcs):
+        if not name.startswith(('V_ADD_I32', 'V_SUB_I32')):
+            return old(name, srcs)
+        a, b = (srcs[s].bitcast(dtypes.int32).cast(dtypes.int64) for s in ('S0', 'S1'))
+        return (a + b if 'ADD' in name else a - b).clamp(-1 << 31, (1 << 31) - 1).cast(dtypes.int32).bitcast(dtypes.uint32)
+    return clamp
+
+
 def addresses(old):
     def handler(inst, ctx):
         kind, t = type(inst).__name__, type(inst)
@@ -213,4 +233,5 @@ def patches():
     emu._Ctx = Ctx
     wrap('parse_pcode', read)
     wrap('get_pcode', texts)
+    wrap('_int_clamp', saturated)
     wrap('_compile_mem_op', addresses)
