@@ -132,6 +132,123 @@ func TestCasesHIP(t *testing.T) {
 	}
 }
 
+// speaks takes memory, prints what it wrote there, and gives it back; thread 70 fails an assertion.
+const speaks = `.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.extern .func (.param .b64 r) malloc (.param .b64 n);
+.extern .func free (.param .b64 p);
+.extern .func __assertfail (.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 fn, .param .b64 c);
+.global .align 1 .b8 fmt[] = {116, 37, 100, 10, 0};
+.visible .entry k(.param .u32 first)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<4>;
+	.reg .b64 %a<4>;
+	mov.u32 %r1, %tid.x;
+	ld.param.u32 %r2, [first];
+	add.u32 %r1, %r1, %r2;
+	{
+	.param .b64 q0;
+	.param .b64 q1;
+	st.param.b64 [q1], 16;
+	call (q0), malloc, (q1);
+	ld.param.b64 %a1, [q0];
+	}
+	st.u32 [%a1], %r1;
+	mov.u64 %a2, fmt;
+	cvta.global.u64 %a2, %a2;
+	{
+	.param .b32 q0;
+	.param .b64 q1;
+	.param .b64 q2;
+	st.param.b64 [q1], %a2;
+	st.param.b64 [q2], %a1;
+	call (q0), vprintf, (q1, q2);
+	}
+	{
+	.param .b64 q0;
+	st.param.b64 [q0], %a1;
+	call free, (q0);
+	}
+	setp.ne.u32 %p1, %r1, 70;
+	@%p1 bra END;
+	{
+	.param .b64 q0;
+	.param .b64 q1;
+	.param .b32 q2;
+	.param .b64 q3;
+	.param .b64 q4;
+	st.param.b64 [q0], %a2;
+	st.param.b64 [q1], %a2;
+	st.param.b32 [q2], 42;
+	st.param.b64 [q3], %a2;
+	st.param.b64 [q4], 1;
+	call __assertfail, (q0, q1, q2, q3, q4);
+	}
+END:
+	ret;
+}
+`
+
+// TestRuntimeHIP has AMD's instructions print, allocate and assert (package devrt), where TestCasesHIP runs.
+func TestRuntimeHIP(t *testing.T) {
+	if os.Getenv("KUDZU_HIP_CASES") == "" {
+		t.Skip("KUDZU_HIP_CASES is not set")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir})}
+	var out, complaints strings.Builder
+	h := hip.Config{Compiler: devices.Client(cfg), Out: &out, Err: &complaints}
+	if os.Getenv("KUDZU_DOUBLE_RUNNER") != "" {
+		h.Library = hipdouble.Build(t)
+	}
+	devs, err := hip.New(h).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := caseModule("speaks")(speaks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := devs[0].Load(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := p.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := devs[0].NewQueue(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(first byte) error {
+		l := &backend.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{64, 1, 1}, Params: []byte{first, 0, 0, 0}}
+		return errors.Join(q.Launch(k, l), q.Sync())
+	}
+	if err := launch(0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 64 {
+		if line := fmt.Sprintf("t%d\n", i); strings.Count("\n"+out.String(), "\n"+line) != 1 {
+			t.Errorf("line %q is not there once in %q", line, out.String())
+		}
+	}
+	var f *backend.Fault
+	if err := launch(64); !errors.As(err, &f) || f.Kind != backend.FaultAssert || !strings.Contains(complaints.String(), ":42: ") {
+		t.Errorf("a failed assertion: %v, %q", err, complaints.String())
+	}
+}
+
 // runCase executes a case run by run, so that one which ends the device does not hide those after it.
 func runCase(c *Case, d backend.Device, name string, again func()) error {
 	var bad []error
