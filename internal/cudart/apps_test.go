@@ -114,7 +114,7 @@ func run(t *testing.T, env []string, exe string, args ...string) (stdout, stderr
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dist(t), "KUDZU_LLVM=" + os.Getenv("KUDZU_LLVM")}, env...)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute // for a compiler process that still has standard error
 	err := cmd.Run()
 	if err != nil {
 		t.Errorf("%s: %v", filepath.Base(exe), err)

@@ -25,7 +25,9 @@ func Join(threads int) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, strconv.Itoa(os.Getpid()))
+	// Under another name until it is whole: who sweeps meanwhile would take half a page for one that nobody has.
+	name := strconv.Itoa(os.Getpid())
+	path := filepath.Join(dir, unfinished+name)
 	_ = os.Remove(path) // of a process that had this number
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -43,7 +45,11 @@ func Join(threads int) (*Page, error) {
 	p.words[wordPid].Store(uint64(os.Getpid()))
 	p.words[wordStart].Store(start)
 	p.words[wordThreads].Store(uint64(threads))
-	p.words[wordMagic].Store(magic) // last: now it counts
+	p.words[wordMagic].Store(magic)
+	if err := os.Rename(path, filepath.Join(dir, name)); err != nil {
+		_ = os.Remove(path)
+		return nil, err
+	}
 	return p, nil
 }
 

@@ -91,6 +91,9 @@ func List() ([]Process, error) {
 	return sweep(dir)
 }
 
+// unfinished begins the name of a page that is being made.
+const unfinished = ".new-"
+
 // sweep reads the pages and removes those nobody has any more.
 func sweep(dir string) ([]Process, error) {
 	entries, err := os.ReadDir(dir)
@@ -100,8 +103,15 @@ func sweep(dir string) ([]Process, error) {
 	var all []Process
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		pid, err := strconv.Atoi(e.Name())
+		number, making := strings.CutPrefix(e.Name(), unfinished)
+		pid, err := strconv.Atoi(number)
 		if err != nil || !e.Type().IsRegular() {
+			continue
+		}
+		if making {
+			if _, err := started(pid); errors.Is(err, os.ErrNotExist) {
+				_ = os.Remove(path) // it ended before the page was whole
+			}
 			continue
 		}
 		p, start, ok := read(path)

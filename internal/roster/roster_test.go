@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -55,4 +57,30 @@ func TestPage(t *testing.T) {
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Fatalf("a stale page stays: %v", err)
 	}
+}
+
+// TestJoinAmongOthers: whoever sweeps while a page is made leaves it alone.
+func TestJoinAmongOthers(t *testing.T) {
+	if _, err := Join(1); err != nil {
+		t.Skip(err)
+	}
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !stop.Load() {
+			_, _ = List() // the other one of the race; mine looks at the answer
+		}
+	})
+	for i := range 200 {
+		if _, err := Join(2 + i); err != nil {
+			t.Error(err)
+			break
+		}
+		if p, ok := mine(t); !ok || p.Threads != 2+i {
+			t.Errorf("page %d: %+v", i, p)
+			break
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
 }
