@@ -435,6 +435,7 @@ struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, boo
 				kz_queue_unref(q);
 				return NULL;
 			}
+			if (turns) kz_fault_reassert(kz_nanos()); // it was empty: the program has had its time
 		}
 		bool leave = op->seq > until;
 		if (!helper && turns) // a worker lets more urgent queues pass, and equal ones now and then

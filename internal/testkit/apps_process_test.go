@@ -12,6 +12,7 @@ func TestAppProcess(t *testing.T) {
 		name, out string
 		code      int
 		faults    int // kernel faults that are reported
+		again     int // runs with a cache that has all kernels: nothing is slow any more
 	}{
 		{name: "fork_before", out: "ok\n"},
 		{name: "fork_after", out: "ok\n"},
@@ -24,7 +25,7 @@ func TestAppProcess(t *testing.T) {
 		{name: "sigchld", out: "ok\n"},
 		{name: "sigchld_ignored", out: "ok\n"},
 		{name: "segv_before", out: "ok\n", faults: 1},
-		{name: "segv_after", out: "ok\n", faults: 1},
+		{name: "segv_after", out: "ok\n", faults: 1, again: 10},
 		{name: "segv_default", out: "ok\n"},
 		{name: "masked", out: "ok\n", faults: 1},
 		{name: "timer", out: "ok\n"},
@@ -34,7 +35,11 @@ func TestAppProcess(t *testing.T) {
 	onBackends(t, func(t *testing.T, backend string) {
 		for _, row := range rows {
 			t.Run(row.name, func(t *testing.T) {
-				r := newApp(t, backend, exe, row.name).run()
+				a := newApp(t, backend, exe, row.name)
+				r := a.run()
+				for i := 0; i < row.again && r.code == row.code && r.stdout == row.out; i++ {
+					r = a.run()
+				}
 				if r.code != row.code || r.stdout != row.out {
 					t.Errorf("exit code %d (%v), want %d; stdout %q, want %q; stderr %q", r.code, r.err, row.code, r.stdout, row.out, r.stderr)
 				}
