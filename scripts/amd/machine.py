@@ -169,8 +169,6 @@ class Machine:
         native, fn, which = natives.get(name), None, ()
         if name == 'S_GETREG_B32' and field(inst, b, 'simm16') & 0x3f == 1:
             native = get_mode
-        if self.wave_size == 64 and name == 'DS_BPERMUTE_B32':
-            native = bpermute
         if type(inst).__name__.endswith('_SDWA') and emu._iattr(inst, 'clmp') and name.startswith(('V_ADD_U32', 'V_SUB_U32', 'V_SUBREV_U32')):
             native = sdwa_clamp
         if native is None:
@@ -325,7 +323,7 @@ def swap64(m, w, i, pc):
 
 
 def bpermute(m, w, i, pc):
-    """bpermute_off.ll: on CDNA the emulator reads by the addresses of lanes that are switched off, too, and dies of it."""
+    """bpermute_off.ll: the emulator reads by the addresses of lanes that are switched off, too, and dies of it."""
     inst, b = i
     n, mv, mask = m.wave_size, w.st._vgpr_mv, mask_of(w, emu.EXEC_LO.offset)
     at, data = field(inst, b, 'addr') * n, field(inst, b, 'data0') * n
@@ -364,7 +362,7 @@ def sdwa_clamp(m, w, i, pc):
     after(w, inst, pc)
 
 
-natives = {'S_SETREG_IMM32_B32': set_reg, 'S_SETREG_B32': set_reg, 'S_ROUND_MODE': round_mode, 'S_DENORM_MODE': denorm_mode,
+natives = {'DS_BPERMUTE_B32': bpermute, 'S_SETREG_IMM32_B32': set_reg, 'S_SETREG_B32': set_reg, 'S_ROUND_MODE': round_mode, 'S_DENORM_MODE': denorm_mode,
            'GLOBAL_ATOMIC_CMPSWAP_B64': swap64, 'FLAT_ATOMIC_CMPSWAP_B64': swap64, 'GLOBAL_ATOMIC_CMPSWAP_X2': swap64, 'FLAT_ATOMIC_CMPSWAP_X2': swap64}
 for _name, _bits in itertools.product(('div_scale', 'div_fmas', 'div_fixup'), (32, 64)):
     for _end in ('', '_E64'):  # as CDNA's are called

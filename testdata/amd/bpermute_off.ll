@@ -1,9 +1,8 @@
 ; ds_bpermute_b32 that only lanes below 4 do; the register with the address holds anything in the others. By definition out[i] is 3 - i for those
 ; four and 0x40000000 x i for the rest.
-; The emulator, gfx942: the process dies of a segmentation fault. It takes the address of lanes that are switched off, too.
+; The emulator, gfx1100, gfx1201 and gfx942: the process dies of a segmentation fault. It takes the address of lanes that are switched off, too.
 ; want: 3 2 1 0 0 40000000
 ; run: 1 64
-; not: gfx1100 gfx1201
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()
