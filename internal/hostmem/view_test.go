@@ -1,6 +1,7 @@
 package hostmem
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -86,6 +87,21 @@ func TestOfStays(t *testing.T) {
 	}()
 	if x := <-got; x != 2 {
 		t.Errorf("a value that was written through its address is %d", x)
+	}
+}
+
+// TestOfKeeps: the collector does not take a value whose address is all that is left of it.
+func TestOfKeeps(t *testing.T) {
+	gone := make(chan bool, 1)
+	v := new([100]int)
+	runtime.AddCleanup(v, func(c chan bool) { c <- true }, gone)
+	p := Of(v)
+	v = nil
+	for range 3 {
+		runtime.GC()
+	}
+	if len(gone) != 0 {
+		t.Errorf("the value at %#x is gone", p)
 	}
 }
 

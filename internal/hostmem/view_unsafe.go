@@ -2,6 +2,7 @@ package hostmem
 
 import (
 	"bytes"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -95,19 +96,18 @@ func PutString(p Ptr, n int, s string) {
 }
 
 // Of is the address of a Go value, for tests that play the calling program, and for calls of one part of ours by another.
-// The value must stay reachable while the address is in use (runtime.KeepAlive): nothing else says so, the address is a number.
-// It lies on the heap, where values stay; on a stack, which grows and shrinks, the number would soon be that of something else.
+// The value lies on the heap, where values stay: on a stack, which grows and shrinks, the number would soon be that of something
+// else. The address being a number, nothing tells the collector that the value is in use: the last ones are kept, which serves
+// tests; other callers say it by runtime.KeepAlive.
 func Of[T any](v *T) Ptr {
-	if leaks {
-		leaked = unsafe.Pointer(v)
-	}
+	atomic.StorePointer(&recent[taken.Add(1)%uint32(len(recent))], unsafe.Pointer(v))
 	return Ptr(unsafe.Pointer(v))
 }
 
-// leaks is never true, which the compiler cannot know.
+// The values whose addresses were taken last.
 var (
-	leaks  bool
-	leaked unsafe.Pointer
+	recent [128]unsafe.Pointer
+	taken  atomic.Uint32
 )
 
 // As is a value as another type of the same size and layout.

@@ -93,8 +93,8 @@ func TestHIP(t *testing.T) {
 				})
 			}
 			runtime.GC() // fences that nobody gave back
-			if c.Built == 0 || c.Ran == 0 {
-				t.Errorf("%d code objects, %d launches", c.Built, c.Ran)
+			if built, ran := c.Counts(); built == 0 || ran == 0 {
+				t.Errorf("%d code objects, %d launches", built, ran)
 			}
 			for kind, most := range []int{3, 3 + 3, 1 << 10, 3} { // what the row that faults leaves on each device, and a stream of our own
 				if n := c.Live(kind); n > most {

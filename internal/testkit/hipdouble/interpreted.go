@@ -29,8 +29,7 @@ type Interpreted struct {
 
 	mu    sync.Mutex
 	texts map[[sha256.Size]byte]*entry // guarded by mu
-	// Built counts code objects, Ran launches. Guarded by mu.
-	Built, Ran int
+	built, ran int // code objects and launches; guarded by mu
 }
 
 type entry struct {
@@ -218,8 +217,15 @@ func (c *Interpreted) Object(req *compile.Request, check func([]byte) error) (*c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.texts[hash] = e
-	c.Built++
+	c.built++
 	return &compile.Result{Image: obj}, nil
+}
+
+// Counts is how many code objects were made and how many launches ran.
+func (c *Interpreted) Counts() (built, ran int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.built, c.ran
 }
 
 // errHandOver reports arguments that did not arrive as they were given.
@@ -233,7 +239,7 @@ func (c *Interpreted) run(l *Launch) error {
 	copy(hash[:], code[len(endProgram):])
 	c.mu.Lock()
 	e := c.texts[hash]
-	c.Ran++
+	c.ran++
 	c.mu.Unlock()
 	if e == nil || e.k.Name != l.Kernel || !bytes.Equal(code[:4], endProgram) {
 		return fmt.Errorf("%w: code of %s", errHandOver, l.Kernel)
