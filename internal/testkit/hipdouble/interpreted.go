@@ -27,9 +27,9 @@ import (
 type Interpreted struct {
 	lib *dl.Library
 
-	mu    sync.Mutex
-	texts map[[sha256.Size]byte]*entry // guarded by mu
-	built, ran int // code objects and launches; guarded by mu
+	mu         sync.Mutex
+	texts      map[[sha256.Size]byte]*entry // guarded by mu
+	built, ran int                          // code objects and launches; guarded by mu
 }
 
 type entry struct {
