@@ -33,14 +33,18 @@ type Config struct {
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
 	cfg.client = Client(cfg)
-	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), cuda.New(cuda.Config{Through: through(cfg)}), HIP(cfg)}
+	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), CUDA(cfg, os.Getenv("KUDZU_CUDA_VIA") == "simt"), HIP(cfg)}
 }
 
-// through is our own compiler in front of a real driver, where KUDZU_CUDA_VIA=simt asks for it: PTX in, PTX out.
-func through(cfg Config) func(text, target string) (string, error) {
-	if os.Getenv("KUDZU_CUDA_VIA") != "simt" {
-		return nil
+// CUDA is a real driver, with our own compiler in front of it where that is asked for: PTX in, PTX out.
+func CUDA(cfg Config, compiled bool) backend.Backend {
+	if !compiled {
+		return cuda.New(cuda.Config{})
 	}
+	return cuda.New(cuda.Config{Through: through(cfg)})
+}
+
+func through(cfg Config) func(text, target string) (string, error) {
 	client := Client(cfg)
 	return func(text, target string) (string, error) {
 		t, _ := compile.GPUTarget(target)

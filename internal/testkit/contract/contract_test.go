@@ -4,10 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 
 	"kudzu/internal/backend"
-	"kudzu/internal/backend/cuda"
 	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
@@ -54,9 +54,13 @@ func TestCPU(t *testing.T) {
 	Run(t, &Subject{Name: "cpu", Devices: open(t, devices.CPU(config(t)))})
 }
 
-// TestCUDA runs the rows on a real driver, the last in a process of its own: the driver refuses everything after a fault.
-func TestCUDA(t *testing.T) {
-	devs, err := cuda.New(cuda.Config{}).Open()
+// TestCUDA runs the rows on a real driver, and TestCUDAVia with our own compiler in front of it.
+func TestCUDA(t *testing.T)    { onDriver(t, "cuda", false) }
+func TestCUDAVia(t *testing.T) { onDriver(t, "cuda via simt", true) }
+
+// onDriver runs the last row in a process of its own: the driver refuses everything after a fault.
+func onDriver(t *testing.T, name string, compiled bool) {
+	devs, err := devices.CUDA(config(t), compiled).Open()
 	if err != nil {
 		t.Skipf("no real driver: %v", err)
 	}
@@ -65,14 +69,14 @@ func TestCUDA(t *testing.T) {
 	if os.Getenv("KUDZU_CONTRACT_ALONE") == "" {
 		skip[last] = "in a process of its own"
 		t.Run("alone", func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestCUDA$/^a_fault_is_reported$")
+			cmd := exec.Command(os.Args[0], "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$/^a_fault_is_reported$")
 			cmd.Env = append(os.Environ(), "KUDZU_CONTRACT_ALONE=1")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
-	Run(t, &Subject{Name: "cuda", Devices: devs, Skip: skip})
+	Run(t, &Subject{Name: name, Devices: devs, Skip: skip})
 }
 
 // TestHIP runs the rows on the double of libamdhip64, as ROCm 6 and as ROCm 5.
