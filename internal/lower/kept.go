@@ -31,6 +31,9 @@ var keptNVPTX = [isa.NumOps]bool{
 
 // KeepNVPTX is Options.Keep for NVIDIA's GPUs.
 func KeepNVPTX(in *ptx.Inst) bool {
+	if in.Has(isa.ModSharedCluster) { // LLVM's shared memory is the block's own
+		return true
+	}
 	switch in.Op() {
 	case isa.Rcp, isa.Sqrt, isa.Div:
 		return in.Has(isa.ModApprox) || in.Has(isa.ModFull)

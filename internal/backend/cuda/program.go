@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"kudzu/internal/backend"
@@ -15,7 +17,7 @@ import (
 type program struct {
 	dev *device
 	mod uintptr
-	sm  int
+	sm  int // of the module's PTX where our compiler is in front, else 0
 }
 
 // JITError is the driver's refusal of a module, with its log.
@@ -54,6 +56,9 @@ func (d *device) Load(m *backend.Module) (backend.Program, error) {
 	put(b, 8, uint64(log.Addr()))
 	put(b, 16, logBytes)
 	p := &program{dev: d}
+	if d.through != nil {
+		p.sm = targetOf(m.Text)
+	}
 	err = d.do(func() (err error) {
 		p.mod, err = d.api.getPtr("cuModuleLoadDataEx", text.Addr(), 2, opts.Addr(), opts.Addr()+8)
 		return err
@@ -157,7 +162,22 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 		}
 		return nil
 	})
+	if k.prog.sm != 0 { // of the PTX that the program has, not of ours
+		in.PTXVersion = k.prog.sm
+	}
 	return in, err
+}
+
+var targetLine = regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+sm_([0-9]{2,3})`)
+
+// targetOf is the number in a module's .target, 0 without one.
+func targetOf(text string) int {
+	sm := targetLine.FindStringSubmatch(text)
+	if sm == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(sm[1])
+	return n
 }
 
 // Prepare has nothing to do: the driver compiled at load.
