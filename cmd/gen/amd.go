@@ -119,22 +119,16 @@ func (w *world) writeEnumPage() {
 		}
 		return m
 	}
-	values := func(m map[string]int64) map[int64][]string {
-		by := map[int64][]string{}
-		for _, n := range sortedKeys(m) {
-			by[m[n]] = append(by[m[n]], n)
+	o.f("## Result codes\n\nHIP took most numbers of CUDA's runtime; a code of HIP's is answered as the one of CUDA's driver that its row in `hip.api` names.\n\n")
+	o.f("| HIP | number | CUDA | number |\n|---|---|---|---|\n")
+	codes := enum("cuda", "CUresult")
+	for _, e := range w.apis["hip"].Enums {
+		if e.For != "CUresult" {
+			continue
 		}
-		return by
-	}
-	cuda, hip := values(enum("cuda", "CUresult")), enum("hip", "hipError_t")
-	o.f("## Result codes\n\nHIP took CUDA's numbers. A code of HIP's that CUDA's driver has under the same number is handed on; the others are not CUDA's.\n\n")
-	o.f("| number | HIP | CUDA |\n|---|---|---|\n")
-	for _, n := range sortedKeys(hip) {
-		to := strings.Join(cuda[hip[n]], " ")
-		if to == "" {
-			to = "none: answered as CUDA_ERROR_UNKNOWN"
+		for _, v := range e.Values {
+			o.f("| %s | %d | %s | %d |\n", v.Name, v.Value, v.For, codes[v.For])
 		}
-		o.f("| %d | %s | %s |\n", hip[n], n, to)
 	}
 	o.f("\n## Device attributes\n\nThe numbers differ everywhere; names correspond as shown. What HIP does not have is answered from the table in `internal/driver/attr.go`.\n\n| HIP | number | CUDA | number |\n|---|---|---|---|\n")
 	attrs, hips := enum("cuda", "CUdevice_attribute"), enum("hip", "hipDeviceAttribute_t")

@@ -84,6 +84,16 @@ func reportLibraries(out io.Writer, all []backend.Backend) {
 	found, err = hipblaslt.New(hipblaslt.Config{}).Library()
 	line("hipBLASLt", found, err)
 	for _, b := range all {
+		if f, ok := b.(interface {
+			Library() string
+			Functions() string
+		}); ok {
+			_, err := b.Open() // that there is no device is told above
+			if f.Library() != "" {
+				err = nil
+			}
+			line("HIP", f.Library()+", "+f.Functions(), err)
+		}
 		if m, ok := b.(interface{ Monitor() (string, error) }); ok {
 			found, err = m.Monitor()
 			line("ROCm SMI", found, err)

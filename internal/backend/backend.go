@@ -54,6 +54,7 @@ type Info struct {
 	HostPointers bool // device code may touch pageable host memory
 	HostVisible  bool // the host may touch the device's memory, at the same addresses
 	Peers        bool // device code may touch memory of the backend's other devices
+	Managed      bool // its Memory is Managed, and has such memory
 	Cooperative  bool
 	Integrated   bool
 	Abroad       bool // its queues take work from libraries of its vendor: they are Abroad

@@ -13,6 +13,12 @@ var (
 	ErrNoSensor = errors.New("the device does not tell")
 )
 
+// Coded is an error of a vendor's runtime that has a number of CUDA's driver API. The driver answers it.
+type Coded interface {
+	error
+	CUDA() int32
+}
+
 // Unsupported is a valid program that this backend cannot run (yet): the kernel's launch fails, nothing else does.
 type Unsupported struct {
 	What   string // "tcgen05.mma"

@@ -36,6 +36,39 @@ type Callbacks interface {
 // Releaser is a Fence that can be given back before it is garbage. Nobody may use it afterwards.
 type Releaser interface{ Release() }
 
+// Managed is a Memory with memory that host and devices share at one address and that moves to who uses it; Info says whether it
+// has any. Free gives it back.
+type Managed interface {
+	// AllocManaged gives n > 0 bytes, page aligned, not cleared, that the host and every device of the backend may touch.
+	AllocManaged(n uint64) (Addr, error)
+	// Advise passes on what a program knows of a range of it. It may be ignored.
+	Advise(a Addr, n uint64, advice Advice, where Device) error
+}
+
+// Advice is about managed memory. Where an advice has a place, it is a device, or nil for the host.
+type Advice uint8
+
+// What may be advised, and taken back.
+const (
+	AdviseReadMostly Advice = iota
+	AdviseNotReadMostly
+	AdvisePreferred
+	AdviseNotPreferred
+	AdviseAccessedBy
+	AdviseNotAccessedBy
+)
+
+// Prefetcher is a Queue that can move managed memory ahead of its use.
+type Prefetcher interface {
+	// Prefetch moves n bytes to a device, or to the host if it is nil, after all earlier work of the queue.
+	Prefetch(a Addr, n uint64, to Device) error
+}
+
+// Resident is a Kernel whose device tells how many blocks of it a multiprocessor holds at once.
+type Resident interface {
+	Resident(threads int, dynamicShared uint64) (int, error)
+}
+
 // Finder is a Memory that knows its allocations.
 type Finder interface {
 	// Lookup finds the allocation of this process that holds a, for any value of a.

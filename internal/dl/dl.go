@@ -16,6 +16,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -78,6 +79,21 @@ func (l *Library) Find(name string) (*Func, error) {
 	f := &Func{name: name, addr: a}
 	l.syms[name] = f
 	return f, nil
+}
+
+// Count says how many functions of a table the library has, and which it lacks: releases differ.
+func (l *Library) Count(names []string) string {
+	var lacks []string
+	for _, n := range names {
+		if _, err := l.Find(n); err != nil {
+			lacks = append(lacks, n)
+		}
+	}
+	s := fmt.Sprintf("%d of %d functions", len(names)-len(lacks), len(names))
+	if len(lacks) > 0 {
+		s += ", without " + strings.Join(lacks, ", ")
+	}
+	return s
 }
 
 // Status calls a function that a table gives so many parameters, and that answers a number of 32 bits. Who passes another number of

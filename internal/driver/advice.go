@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Advice about managed memory changes nothing here, but programs ask it back: it is kept by ranges.
+// Advice about managed memory changes little here, but programs ask it back: it is kept by ranges.
 
 // spot is a place of memory: a device, the host, or none.
 type spot struct {
@@ -137,7 +137,7 @@ func (t *Thread) advise(p DevPtr, n uint64, advice cu.CUmem_advise, l cu.CUmemLo
 	default:
 		return errInvalidValue
 	}
-	return s.onManaged(p, n, func(r *advised) {
+	err = s.onManaged(p, n, func(r *advised) {
 		switch advice {
 		case cu.CU_MEM_ADVISE_SET_READ_MOSTLY, cu.CU_MEM_ADVISE_UNSET_READ_MOSTLY:
 			r.mostly = advice == cu.CU_MEM_ADVISE_SET_READ_MOSTLY
@@ -151,6 +151,10 @@ func (t *Thread) advise(p DevPtr, n uint64, advice cu.CUmem_advise, l cu.CUmemLo
 			r.users = slices.DeleteFunc(r.users, func(d int32) bool { return d == at.device() })
 		}
 	})
+	if err == nil {
+		s.passAdvice(p, n, advice, at)
+	}
+	return err
 }
 
 // onManaged changes what is kept of a range of managed memory.
@@ -182,7 +186,7 @@ func (t *Thread) MemAdviseV2(p DevPtr, n uint64, advice cu.CUmem_advise, l cu.CU
 	return err
 }
 
-// MemPrefetchAsync is done when the stream gets there: managed memory does not move. Where it was to go is kept.
+// MemPrefetchAsync is done when the stream gets there: managed memory moves only where a runtime moves it. Where it was to go is kept.
 func (t *Thread) MemPrefetchAsync(p DevPtr, n uint64, dev cu.CUdevice, stream cu.CUstream) error {
 	return t.MemPrefetchAsyncV2(p, n, locationOf(dev), 0, stream)
 }
@@ -203,7 +207,10 @@ func (t *Thread) MemPrefetchAsyncV2(p DevPtr, n uint64, l cu.CUmemLocation, flag
 	if err := t.notCaptured(st); err != nil {
 		return err
 	}
-	return st.ctx.state.onManaged(p, n, func(r *advised) { r.fetched = at })
+	if err := st.ctx.state.onManaged(p, n, func(r *advised) { r.fetched = at }); err != nil {
+		return err
+	}
+	return st.prefetch(p, n, at)
 }
 
 // maxBatch bounds lists of operations.

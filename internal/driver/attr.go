@@ -24,6 +24,9 @@ func truth(b bool) int {
 	return 0
 }
 
+// oneMemory reports whether host and device have one memory: each may touch what is the other's.
+func oneMemory(i *backend.Info) bool { return i.HostPointers && i.HostVisible }
+
 // deviceAttrs has every attribute that CUDA 13.0 knows. What depends on the device comes from its Info; the rest is what
 // a device of compute capability 9.0 answers (recorded on an H200), except that features which this driver does not
 // offer are 0, so that a program takes its other path.
@@ -113,22 +116,22 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:                                num(1),
 	cu.CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD:                               num(0),
 	cu.CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:                      num(0),
-	cu.CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED:                  func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED:                  func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO:         num(2),
 	cu.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:                        func(i *backend.Info) int { return truth(i.HostPointers) },
 	cu.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:                     num(1),
 	cu.CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:                  num(1),
 	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:       num(1),
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:                     func(i *backend.Info) int { return truth(i.HostPointers) },
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:              func(i *backend.Info) int { return truth(i.HostPointers) },
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:              func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:                     func(i *backend.Info) int { return truth(oneMemory(i)) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:              func(i *backend.Info) int { return truth(oneMemory(i)) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:              func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:                            func(i *backend.Info) int { return truth(i.Cooperative) },
 	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:               num(0), // cuLaunchCooperativeKernelMultiDevice is not there yet
 	cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:             func(i *backend.Info) int { return i.SharedOptin },
 	cu.CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES:                       num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:                       num(1),
-	cu.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:  func(i *backend.Info) int { return truth(i.HostPointers) },
-	cu.CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST:           func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:  func(i *backend.Info) int { return truth(oneMemory(i)) },
+	cu.CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST:           func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED:          num(0), // virtual memory is not there yet
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:   num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:            num(0),
@@ -149,8 +152,8 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:                num(0),
 	cu.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:                                num(0), // clusters are not there yet
 	cu.CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED:         num(0),
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:                 func(i *backend.Info) int { return truth(i.HostPointers) },
-	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:                 func(i *backend.Info) int { return truth(i.HostPointers) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:                 func(i *backend.Info) int { return truth(oneMemory(i)) },
+	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:                 func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:                             num(0),
 	cu.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:                           num(0),
 	cu.CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:                         num(4),

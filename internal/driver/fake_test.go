@@ -40,7 +40,7 @@ func newFake(n int) *fakeBackend {
 			Processors: 132, WarpSize: 32, ClockKHz: 1980000, MemoryKHz: 3201000, BusWidth: 6016, L2Bytes: 60 << 20,
 			MaxThreads: 1024, MaxBlock: [3]int{1024, 1024, 64}, MaxGrid: [3]int{1<<31 - 1, 65535, 65535},
 			SharedBlock: 49152, SharedOptin: 232448, SharedSM: 233472, ConstBytes: 65536, Registers: 65536,
-			ThreadsPerSM: 2048, BlocksPerSM: 32, HostPointers: true, Peers: true, Cooperative: true,
+			ThreadsPerSM: 2048, BlocksPerSM: 32, HostPointers: true, HostVisible: true, Peers: true, Cooperative: true,
 		}}
 		d.mem = fakeMemory{limit: 1 << 30, live: map[backend.Addr]uint64{}}
 		b.devs = append(b.devs, d)

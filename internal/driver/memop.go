@@ -90,7 +90,7 @@ const maxMemOps = 256
 
 // newMemOps checks a list.
 func (c *Context) newMemOps(list []cu.CUstreamBatchMemOpParams, flags uint32) (*memOpTask, error) {
-	if !c.dev.info.HostPointers {
+	if !oneMemory(c.dev.info) {
 		return nil, errNotSupported
 	}
 	if len(list) == 0 || len(list) > maxMemOps || flags != 0 {

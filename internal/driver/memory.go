@@ -68,8 +68,8 @@ func (t *Thread) MemAllocPitch(width, height uint64, element uint32) (p DevPtr, 
 	return p, pitch, err
 }
 
-// MemAllocManaged gives memory that host and device may use: any memory of a device that shares the process's addresses,
-// else host memory that the device can reach.
+// MemAllocManaged gives memory that host and device may use: what the device's runtime moves between them, any memory of a device
+// that shares the process's addresses, else host memory that the device can reach.
 func (t *Thread) MemAllocManaged(n uint64, flags uint32) (DevPtr, error) {
 	c, err := t.context()
 	if err != nil {
@@ -78,8 +78,15 @@ func (t *Thread) MemAllocManaged(n uint64, flags uint32) (DevPtr, error) {
 	if flags != uint32(cu.CU_MEM_ATTACH_GLOBAL) && flags != uint32(cu.CU_MEM_ATTACH_HOST) {
 		return 0, errInvalidValue
 	}
-	if c.dev.info.HostPointers || n == 0 {
+	if oneMemory(c.dev.info) || n == 0 {
 		return t.allocDevice(c, n, allocManaged, flags)
+	}
+	if m := c.dev.managed(); m != nil {
+		addr, err := m.AllocManaged(n)
+		if err != nil {
+			return 0, c.fail(err)
+		}
+		return DevPtr(addr), c.newAlloc(&alloc{base: uint64(addr), size: n, kind: allocManaged, flags: flags, moves: true})
 	}
 	h, ok := c.dev.dev.Memory().(backend.HostMemory)
 	if !ok {

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"kudzu/internal/backend"
+	"kudzu/internal/logx"
 	"kudzu/internal/spec/cu"
 )
 
@@ -14,6 +16,13 @@ func (f *Function) occupancy(threads, dynamic uint64) (int, error) {
 	in := f.mod.ctx.dev.info
 	if threads > uint64(in.MaxThreads) || dynamic > f.room(k) {
 		return 0, nil
+	}
+	if r, ok := f.kernel.(backend.Resident); ok {
+		n, err := r.Resident(int(threads), dynamic)
+		if err == nil {
+			return n, nil
+		}
+		logx.Debugf("blocks of %s that are resident: %v", f.decl.Name, err) // then as below, from what is known of the device
 	}
 	warp := uint64(max(1, in.WarpSize))
 	resident := (threads + warp - 1) / warp * warp

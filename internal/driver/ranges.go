@@ -32,6 +32,7 @@ type alloc struct {
 	id         uint64
 	mapped     uint64       // host memory that we mapped ourselves: its length
 	pinned     bool         // from the backend's AllocHost
+	moves      bool         // from the backend's AllocManaged
 	pool       *Pool        // where it goes when it is freed; nil: back to the device
 	class      uint64       // with a pool: the size of the block
 	graph      *graphMemory // of an allocation node

@@ -229,7 +229,7 @@ func (t *Thread) DeviceGetHostAtomicCapabilities(out, ops hostmem.Ptr, n uint32,
 		return err
 	}
 	table := hostAtomics[:]
-	if !d.info.HostPointers {
+	if !oneMemory(d.info) {
 		table = make([]cu.CUatomicOperationCapability, len(hostAtomics))
 	}
 	return atomics(out, ops, n, table)
@@ -249,7 +249,7 @@ func (t *Thread) DeviceGetP2PAtomicCapabilities(out, ops hostmem.Ptr, n uint32, 
 		return errInvalidDevice
 	}
 	table := hostAtomics[:]
-	if !reach(a, b) || !a.info.HostPointers || !b.info.HostPointers {
+	if !reach(a, b) || !oneMemory(a.info) || !oneMemory(b.info) {
 		table = make([]cu.CUatomicOperationCapability, len(hostAtomics))
 	}
 	return atomics(out, ops, n, table)

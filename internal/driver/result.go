@@ -92,6 +92,7 @@ func plain(err error) error {
 	var r Result
 	var u *backend.Unsupported
 	var list ptx.ErrorList
+	var coded backend.Coded
 	switch {
 	case err == nil:
 		return nil
@@ -109,6 +110,9 @@ func plain(err error) error {
 	case errors.As(err, &u):
 		logx.Once("unsupported "+u.Error(), "%s", u.Error())
 		return errNotSupported
+	case errors.As(err, &coded) && Result(coded.CUDA()) != errUnknown:
+		logx.Once("vendor "+err.Error(), "%s", err.Error()) // the program hears the code only
+		return Result(coded.CUDA())
 	}
 	complain("%s", err)
 	return errUnknown

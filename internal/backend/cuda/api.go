@@ -14,6 +14,11 @@ type Result uint32
 // Error is the code; names are the driver room's business.
 func (r Result) Error() string { return fmt.Sprintf("CUDA error %d", uint32(r)) }
 
+// CUDA is the code: what the real driver says is what a program is told.
+func (r Result) CUDA() int32 { return int32(r) }
+
+var _ backend.Coded = Result(0)
+
 const (
 	resultNoMemory    Result = 2
 	resultNotFound    Result = 500

@@ -11,11 +11,22 @@ import (
 	"kudzu/internal/spec/hip"
 )
 
-// Result is a hipError_t other than success. HIP's numbers are CUDA's where both have the error (docs/zamd_enums.md).
+// Result is a hipError_t other than success.
 type Result uint32
+
+var _ backend.Coded = Result(0)
 
 // Error is the code.
 func (r Result) Error() string { return fmt.Sprintf("HIP error %d", uint32(r)) }
+
+// CUDA is what a program that speaks CUDA is told (docs/zamd_enums.md).
+func (r Result) CUDA() int32 {
+	if n, ok := hip.ToCUresult(int64(r)); ok {
+		return int32(n)
+	}
+	unknown, _ := hip.ToCUresult(hip.HipErrorUnknown)
+	return int32(unknown)
+}
 
 // faults are the codes after which a device is of no use, with the kind a backend reports.
 var faults = map[Result]backend.FaultKind{

@@ -123,7 +123,7 @@ func capability(s string) (major, minor int, err error) {
 
 func (d *device) readAttributes() error {
 	in := &d.info
-	var page, coop, integ int
+	var page, coop, integ, managed, concurrent int
 	for _, f := range []struct {
 		attr int
 		to   *int
@@ -141,6 +141,7 @@ func (d *device) readAttributes() error {
 		{hip.HipDeviceAttributeMaxThreadsPerMultiProcessor, &in.ThreadsPerSM, 2048},
 		{hip.HipDeviceAttributePciDomainID, &in.PCI[0], 0}, {hip.HipDeviceAttributePciBusId, &in.PCI[1], 0}, {hip.HipDeviceAttributePciDeviceId, &in.PCI[2], 0},
 		{hip.HipDeviceAttributePageableMemoryAccess, &page, 0}, {hip.HipDeviceAttributeCooperativeLaunch, &coop, 0}, {hip.HipDeviceAttributeIntegrated, &integ, 0},
+		{hip.HipDeviceAttributeManagedMemory, &managed, 0}, {hip.HipDeviceAttributeConcurrentManagedAccess, &concurrent, 0},
 	} {
 		n, err := d.api.getInt(hip.HipDeviceGetAttribute, uintptr(f.attr), uintptr(d.ordinal))
 		if err != nil || n <= 0 {
@@ -158,6 +159,8 @@ func (d *device) readAttributes() error {
 	in.HostPointers = page != 0
 	in.Cooperative = coop != 0 && d.api.has(hip.HipModuleLaunchCooperativeKernel)
 	in.Integrated = integ != 0
+	// CUDA's programs touch managed memory while kernels run: what cannot bear that is not used.
+	in.Managed = managed != 0 && concurrent != 0
 	in.Abroad = true
 	return nil
 }

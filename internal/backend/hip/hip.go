@@ -85,6 +85,20 @@ func (b *Backend) Library() string {
 	return b.found
 }
 
+// Functions says how much of what we call the library has, "" if there is none.
+func (b *Backend) Functions() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.api == nil {
+		return ""
+	}
+	var names []string
+	for _, r := range hip.Rows {
+		names = append(names, r.Name)
+	}
+	return b.api.lib.Count(names)
+}
+
 // open does Open's work. Preconditions: b.mu is held.
 func (b *Backend) open() ([]backend.Device, error) {
 	lib, err := b.library()

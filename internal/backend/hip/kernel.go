@@ -74,6 +74,20 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 	return in, nil
 }
 
+// Resident asks HIP, which knows what waves, vector registers and LDS this GPU has.
+func (k *kernel) Resident(threads int, dynamicShared uint64) (int, error) {
+	c, err := k.ready()
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	err = c.dev.do(func() (err error) {
+		n, err = c.dev.api.getInt(hip.HipModuleOccupancyMaxActiveBlocksPerMultiprocessor, c.fn, uintptr(threads), uintptr(dynamicShared))
+		return err
+	})
+	return max(n, 0), err
+}
+
 // Prepare compiles. One variant serves every block shape.
 func (k *kernel) Prepare([3]uint32) error {
 	_, err := k.ready()

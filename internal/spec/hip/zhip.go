@@ -41,6 +41,9 @@ const (
 	HipMemsetD16Async
 	HipMemsetD32Async
 	HipMemset2DAsync
+	HipMallocManaged
+	HipMemAdvise
+	HipMemPrefetchAsync
 	HipStreamCreateWithPriority
 	HipStreamDestroy
 	HipStreamSynchronize
@@ -59,6 +62,7 @@ const (
 	HipModuleGetFunction
 	HipModuleLaunchKernel
 	HipModuleLaunchCooperativeKernel
+	HipModuleOccupancyMaxActiveBlocksPerMultiprocessor
 	// NumFuncs is how many there are.
 	NumFuncs
 )
@@ -103,6 +107,9 @@ var Rows = [NumFuncs]Row{
 	HipMemsetD16Async:                {"hipMemsetD16Async", 4},
 	HipMemsetD32Async:                {"hipMemsetD32Async", 4},
 	HipMemset2DAsync:                 {"hipMemset2DAsync", 6},
+	HipMallocManaged:                 {"hipMallocManaged", 3},
+	HipMemAdvise:                     {"hipMemAdvise", 4},
+	HipMemPrefetchAsync:              {"hipMemPrefetchAsync", 4},
 	HipStreamCreateWithPriority:      {"hipStreamCreateWithPriority", 3},
 	HipStreamDestroy:                 {"hipStreamDestroy", 1},
 	HipStreamSynchronize:             {"hipStreamSynchronize", 1},
@@ -121,6 +128,7 @@ var Rows = [NumFuncs]Row{
 	HipModuleGetFunction:             {"hipModuleGetFunction", 3},
 	HipModuleLaunchKernel:            {"hipModuleLaunchKernel", 11},
 	HipModuleLaunchCooperativeKernel: {"hipModuleLaunchCooperativeKernel", 10},
+	HipModuleOccupancyMaxActiveBlocksPerMultiprocessor: {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", 4},
 }
 
 // The values of hipError_t.
@@ -136,15 +144,6 @@ const (
 	HipErrorProfilerNotInitialized      = 6
 	HipErrorProfilerAlreadyStarted      = 7
 	HipErrorProfilerAlreadyStopped      = 8
-	HipErrorInvalidConfiguration        = 9
-	HipErrorInvalidPitchValue           = 12
-	HipErrorInvalidSymbol               = 13
-	HipErrorInvalidDevicePointer        = 17
-	HipErrorInvalidMemcpyDirection      = 21
-	HipErrorInsufficientDriver          = 35
-	HipErrorMissingConfiguration        = 52
-	HipErrorPriorLaunchFailure          = 53
-	HipErrorInvalidDeviceFunction       = 98
 	HipErrorNoDevice                    = 100
 	HipErrorInvalidDevice               = 101
 	HipErrorInvalidImage                = 200
@@ -199,12 +198,311 @@ const (
 	HipErrorCapturedEvent               = 907
 	HipErrorStreamCaptureWrongThread    = 908
 	HipErrorGraphExecUpdateFailure      = 910
+	HipErrorUnknown                     = 999
+	HipErrorInvalidConfiguration        = 9
+	HipErrorInvalidPitchValue           = 12
+	HipErrorInvalidSymbol               = 13
+	HipErrorInvalidDevicePointer        = 17
+	HipErrorInvalidMemcpyDirection      = 21
+	HipErrorInsufficientDriver          = 35
+	HipErrorMissingConfiguration        = 52
+	HipErrorPriorLaunchFailure          = 53
+	HipErrorInvalidDeviceFunction       = 98
 	HipErrorInvalidChannelDescriptor    = 911
 	HipErrorInvalidTexture              = 912
-	HipErrorUnknown                     = 999
 	HipErrorRuntimeMemory               = 1052
 	HipErrorRuntimeOther                = 1053
 )
+
+// FromCUresult is the value of hipError_t for one of CUresult.
+func FromCUresult(v int64) (int64, bool) {
+	switch v {
+	case 0:
+		return HipSuccess, true
+	case 1:
+		return HipErrorInvalidValue, true
+	case 2:
+		return HipErrorOutOfMemory, true
+	case 3:
+		return HipErrorNotInitialized, true
+	case 4:
+		return HipErrorDeinitialized, true
+	case 5:
+		return HipErrorProfilerDisabled, true
+	case 6:
+		return HipErrorProfilerNotInitialized, true
+	case 7:
+		return HipErrorProfilerAlreadyStarted, true
+	case 8:
+		return HipErrorProfilerAlreadyStopped, true
+	case 100:
+		return HipErrorNoDevice, true
+	case 101:
+		return HipErrorInvalidDevice, true
+	case 200:
+		return HipErrorInvalidImage, true
+	case 201:
+		return HipErrorInvalidContext, true
+	case 202:
+		return HipErrorContextAlreadyCurrent, true
+	case 205:
+		return HipErrorMapFailed, true
+	case 206:
+		return HipErrorUnmapFailed, true
+	case 207:
+		return HipErrorArrayIsMapped, true
+	case 208:
+		return HipErrorAlreadyMapped, true
+	case 209:
+		return HipErrorNoBinaryForGpu, true
+	case 210:
+		return HipErrorAlreadyAcquired, true
+	case 211:
+		return HipErrorNotMapped, true
+	case 212:
+		return HipErrorNotMappedAsArray, true
+	case 213:
+		return HipErrorNotMappedAsPointer, true
+	case 214:
+		return HipErrorECCNotCorrectable, true
+	case 215:
+		return HipErrorUnsupportedLimit, true
+	case 216:
+		return HipErrorContextAlreadyInUse, true
+	case 217:
+		return HipErrorPeerAccessUnsupported, true
+	case 218:
+		return HipErrorInvalidKernelFile, true
+	case 219:
+		return HipErrorInvalidGraphicsContext, true
+	case 300:
+		return HipErrorInvalidSource, true
+	case 301:
+		return HipErrorFileNotFound, true
+	case 302:
+		return HipErrorSharedObjectSymbolNotFound, true
+	case 303:
+		return HipErrorSharedObjectInitFailed, true
+	case 304:
+		return HipErrorOperatingSystem, true
+	case 400:
+		return HipErrorInvalidHandle, true
+	case 401:
+		return HipErrorIllegalState, true
+	case 500:
+		return HipErrorNotFound, true
+	case 600:
+		return HipErrorNotReady, true
+	case 700:
+		return HipErrorIllegalAddress, true
+	case 701:
+		return HipErrorLaunchOutOfResources, true
+	case 702:
+		return HipErrorLaunchTimeOut, true
+	case 704:
+		return HipErrorPeerAccessAlreadyEnabled, true
+	case 705:
+		return HipErrorPeerAccessNotEnabled, true
+	case 708:
+		return HipErrorSetOnActiveProcess, true
+	case 709:
+		return HipErrorContextIsDestroyed, true
+	case 710:
+		return HipErrorAssert, true
+	case 712:
+		return HipErrorHostMemoryAlreadyRegistered, true
+	case 713:
+		return HipErrorHostMemoryNotRegistered, true
+	case 719:
+		return HipErrorLaunchFailure, true
+	case 720:
+		return HipErrorCooperativeLaunchTooLarge, true
+	case 801:
+		return HipErrorNotSupported, true
+	case 900:
+		return HipErrorStreamCaptureUnsupported, true
+	case 901:
+		return HipErrorStreamCaptureInvalidated, true
+	case 902:
+		return HipErrorStreamCaptureMerge, true
+	case 903:
+		return HipErrorStreamCaptureUnmatched, true
+	case 904:
+		return HipErrorStreamCaptureUnjoined, true
+	case 905:
+		return HipErrorStreamCaptureIsolation, true
+	case 906:
+		return HipErrorStreamCaptureImplicit, true
+	case 907:
+		return HipErrorCapturedEvent, true
+	case 908:
+		return HipErrorStreamCaptureWrongThread, true
+	case 910:
+		return HipErrorGraphExecUpdateFailure, true
+	case 999:
+		return HipErrorUnknown, true
+	case 803:
+		return HipErrorInsufficientDriver, true
+	}
+	return 0, false
+}
+
+// ToCUresult is the value of CUresult for one of hipError_t.
+func ToCUresult(v int64) (int64, bool) {
+	switch v {
+	case HipSuccess:
+		return 0, true
+	case HipErrorInvalidValue:
+		return 1, true
+	case HipErrorOutOfMemory:
+		return 2, true
+	case HipErrorNotInitialized:
+		return 3, true
+	case HipErrorDeinitialized:
+		return 4, true
+	case HipErrorProfilerDisabled:
+		return 5, true
+	case HipErrorProfilerNotInitialized:
+		return 6, true
+	case HipErrorProfilerAlreadyStarted:
+		return 7, true
+	case HipErrorProfilerAlreadyStopped:
+		return 8, true
+	case HipErrorNoDevice:
+		return 100, true
+	case HipErrorInvalidDevice:
+		return 101, true
+	case HipErrorInvalidImage:
+		return 200, true
+	case HipErrorInvalidContext:
+		return 201, true
+	case HipErrorContextAlreadyCurrent:
+		return 202, true
+	case HipErrorMapFailed:
+		return 205, true
+	case HipErrorUnmapFailed:
+		return 206, true
+	case HipErrorArrayIsMapped:
+		return 207, true
+	case HipErrorAlreadyMapped:
+		return 208, true
+	case HipErrorNoBinaryForGpu:
+		return 209, true
+	case HipErrorAlreadyAcquired:
+		return 210, true
+	case HipErrorNotMapped:
+		return 211, true
+	case HipErrorNotMappedAsArray:
+		return 212, true
+	case HipErrorNotMappedAsPointer:
+		return 213, true
+	case HipErrorECCNotCorrectable:
+		return 214, true
+	case HipErrorUnsupportedLimit:
+		return 215, true
+	case HipErrorContextAlreadyInUse:
+		return 216, true
+	case HipErrorPeerAccessUnsupported:
+		return 217, true
+	case HipErrorInvalidKernelFile:
+		return 218, true
+	case HipErrorInvalidGraphicsContext:
+		return 219, true
+	case HipErrorInvalidSource:
+		return 300, true
+	case HipErrorFileNotFound:
+		return 301, true
+	case HipErrorSharedObjectSymbolNotFound:
+		return 302, true
+	case HipErrorSharedObjectInitFailed:
+		return 303, true
+	case HipErrorOperatingSystem:
+		return 304, true
+	case HipErrorInvalidHandle:
+		return 400, true
+	case HipErrorIllegalState:
+		return 401, true
+	case HipErrorNotFound:
+		return 500, true
+	case HipErrorNotReady:
+		return 600, true
+	case HipErrorIllegalAddress:
+		return 700, true
+	case HipErrorLaunchOutOfResources:
+		return 701, true
+	case HipErrorLaunchTimeOut:
+		return 702, true
+	case HipErrorPeerAccessAlreadyEnabled:
+		return 704, true
+	case HipErrorPeerAccessNotEnabled:
+		return 705, true
+	case HipErrorSetOnActiveProcess:
+		return 708, true
+	case HipErrorContextIsDestroyed:
+		return 709, true
+	case HipErrorAssert:
+		return 710, true
+	case HipErrorHostMemoryAlreadyRegistered:
+		return 712, true
+	case HipErrorHostMemoryNotRegistered:
+		return 713, true
+	case HipErrorLaunchFailure:
+		return 719, true
+	case HipErrorCooperativeLaunchTooLarge:
+		return 720, true
+	case HipErrorNotSupported:
+		return 801, true
+	case HipErrorStreamCaptureUnsupported:
+		return 900, true
+	case HipErrorStreamCaptureInvalidated:
+		return 901, true
+	case HipErrorStreamCaptureMerge:
+		return 902, true
+	case HipErrorStreamCaptureUnmatched:
+		return 903, true
+	case HipErrorStreamCaptureUnjoined:
+		return 904, true
+	case HipErrorStreamCaptureIsolation:
+		return 905, true
+	case HipErrorStreamCaptureImplicit:
+		return 906, true
+	case HipErrorCapturedEvent:
+		return 907, true
+	case HipErrorStreamCaptureWrongThread:
+		return 908, true
+	case HipErrorGraphExecUpdateFailure:
+		return 910, true
+	case HipErrorUnknown:
+		return 999, true
+	case HipErrorInvalidConfiguration:
+		return 1, true
+	case HipErrorInvalidPitchValue:
+		return 1, true
+	case HipErrorInvalidSymbol:
+		return 500, true
+	case HipErrorInvalidDevicePointer:
+		return 1, true
+	case HipErrorInvalidMemcpyDirection:
+		return 1, true
+	case HipErrorInsufficientDriver:
+		return 803, true
+	case HipErrorMissingConfiguration:
+		return 1, true
+	case HipErrorPriorLaunchFailure:
+		return 719, true
+	case HipErrorInvalidDeviceFunction:
+		return 400, true
+	case HipErrorInvalidChannelDescriptor:
+		return 1, true
+	case HipErrorInvalidTexture:
+		return 1, true
+	case HipErrorRuntimeMemory:
+		return 999, true
+	case HipErrorRuntimeOther:
+		return 999, true
+	}
+	return 0, false
+}
 
 // The values of hipDeviceAttribute_t.
 const (
@@ -324,6 +622,56 @@ const (
 	HipMemcpyDefault        = 4
 )
 
+// The values of hipMemoryAdvise.
+const (
+	HipMemAdviseSetReadMostly          = 1
+	HipMemAdviseUnsetReadMostly        = 2
+	HipMemAdviseSetPreferredLocation   = 3
+	HipMemAdviseUnsetPreferredLocation = 4
+	HipMemAdviseSetAccessedBy          = 5
+	HipMemAdviseUnsetAccessedBy        = 6
+	HipMemAdviseSetCoarseGrain         = 100
+	HipMemAdviseUnsetCoarseGrain       = 101
+)
+
+// FromCUmem_advise is the value of hipMemoryAdvise for one of CUmem_advise.
+func FromCUmem_advise(v int64) (int64, bool) {
+	switch v {
+	case 1:
+		return HipMemAdviseSetReadMostly, true
+	case 2:
+		return HipMemAdviseUnsetReadMostly, true
+	case 3:
+		return HipMemAdviseSetPreferredLocation, true
+	case 4:
+		return HipMemAdviseUnsetPreferredLocation, true
+	case 5:
+		return HipMemAdviseSetAccessedBy, true
+	case 6:
+		return HipMemAdviseUnsetAccessedBy, true
+	}
+	return 0, false
+}
+
+// ToCUmem_advise is the value of CUmem_advise for one of hipMemoryAdvise.
+func ToCUmem_advise(v int64) (int64, bool) {
+	switch v {
+	case HipMemAdviseSetReadMostly:
+		return 1, true
+	case HipMemAdviseUnsetReadMostly:
+		return 2, true
+	case HipMemAdviseSetPreferredLocation:
+		return 3, true
+	case HipMemAdviseUnsetPreferredLocation:
+		return 4, true
+	case HipMemAdviseSetAccessedBy:
+		return 5, true
+	case HipMemAdviseUnsetAccessedBy:
+		return 6, true
+	}
+	return 0, false
+}
+
 // The values of hipLimit_t.
 const (
 	HipLimitStackSize      = 0
@@ -342,6 +690,7 @@ const (
 	HipHostRegisterPortable       = 1
 	HipHostRegisterMapped         = 2
 	HipMemAttachGlobal            = 1
+	HipCpuDeviceId                = -1
 	HIPLAUNCHPARAMBUFFERPOINTER   = 1
 	HIPLAUNCHPARAMBUFFERSIZE      = 2
 	HIPLAUNCHPARAMEND             = 3

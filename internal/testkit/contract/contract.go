@@ -50,6 +50,8 @@ var rows = []row{
 	{"kernels of a program share variables", sharing},
 	{"kernels tell their needs", kernelInfo},
 	{"host memory is shared", hostMemory},
+	{"host and device meet in memory", common},
+	{"resident blocks are what has room", resident},
 	{"many threads at once", threads},
 	{"an unloaded program leaves nothing", unloading},
 	{"a fault is reported", faults},

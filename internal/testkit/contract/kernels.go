@@ -188,6 +188,30 @@ func kernelInfo(t *testing.T, b *bench) {
 	}
 }
 
+// resident: as many blocks as a multiprocessor has threads for, fewer of those that want more shared memory, none of those that want
+// more than there is.
+func resident(t *testing.T, b *bench) {
+	r, ok := b.kernel(b.program(), "add_one").(backend.Resident)
+	if !ok {
+		t.Skip("the driver counts by itself")
+	}
+	in := b.d.Info()
+	last := in.ThreadsPerSM/64 + 1
+	for _, shared := range []int{0, in.SharedOptin / 4, in.SharedOptin / 2, in.SharedOptin} {
+		n, err := r.Resident(64, uint64(shared))
+		b.ok(err)
+		if n < 1 || n > last || shared > 0 && n > in.SharedSM/shared {
+			t.Errorf("%d blocks of 64 threads and %d bytes of shared memory, %d before", n, shared, last)
+		}
+		last = n
+	}
+	few, err := r.Resident(in.MaxThreads, 0)
+	b.ok(err)
+	if few < 1 || few*in.MaxThreads > in.ThreadsPerSM {
+		t.Errorf("%d blocks of %d threads", few, in.MaxThreads)
+	}
+}
+
 func threads(t *testing.T, b *bench) {
 	p := b.program()
 	k := b.kernel(p, "add_one")

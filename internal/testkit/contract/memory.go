@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
 	"kudzu/internal/testkit"
 )
 
@@ -177,4 +178,68 @@ func hostMemory(t *testing.T, b *bench) {
 		t.Errorf("%d", n)
 	}
 	b.ok(h.FreeHost(a))
+}
+
+// commonMemory is memory that host code may touch, too: what moves, what is the process's anyway, or what is pinned.
+func (b *bench) commonMemory(n uint64) backend.Addr {
+	b.t.Helper()
+	m := b.d.Memory()
+	alloc, free := m.Alloc, m.Free
+	managed, moves := m.(backend.Managed)
+	host, pins := m.(backend.HostMemory)
+	switch in := b.d.Info(); {
+	case moves && in.Managed:
+		alloc = func(n, _ uint64) (backend.Addr, error) { return managed.AllocManaged(n) }
+	case in.HostVisible:
+	case pins:
+		alloc = func(n, _ uint64) (backend.Addr, error) { return host.AllocHost(n) }
+		free = host.FreeHost
+	default:
+		b.t.Skip("nothing of the device's can be touched by the host")
+	}
+	a, err := alloc(n, 4096)
+	b.ok(err)
+	b.t.Cleanup(func() {
+		if err := free(a); err != nil {
+			b.t.Errorf("free: %v", err)
+		}
+	})
+	return a
+}
+
+// common has host code and kernels take turns in memory without a copy. Moving it ahead changes nothing but the time.
+func common(t *testing.T, b *bench) {
+	const n = 3000
+	a := b.commonMemory(4 * n)
+	if uint64(a)%4096 != 0 {
+		t.Errorf("memory at %#x", uint64(a))
+	}
+	p, q := b.program(), b.queue()
+	words := hostmem.Slice[uint32](hostmem.Ptr(a), n)
+	for i := range words {
+		words[i] = uint32(i)
+	}
+	if m, ok := b.d.Memory().(backend.Managed); ok && b.d.Info().Managed {
+		for advice := backend.AdviseReadMostly; advice <= backend.AdviseNotAccessedBy; advice++ {
+			b.ok(m.Advise(a, 4*n, advice, b.d))
+		}
+		b.ok(m.Advise(a, 4096, backend.AdvisePreferred, nil))
+	}
+	fetch := func(to backend.Device) {
+		if f, ok := q.(backend.Prefetcher); ok && b.d.Info().Managed {
+			b.ok(f.Prefetch(a, 4*n, to))
+		}
+	}
+	for turn := range uint32(3) {
+		fetch(b.d)
+		b.ok(q.Launch(b.kernel(p, "add_one"), line((n+127)/128, 128, addOne(a, n))))
+		fetch(nil)
+		b.ok(q.Sync())
+		for i := range words {
+			if words[i] != uint32(i)+11*turn+1 {
+				t.Fatalf("turn %d: word %d is %d", turn, i, words[i])
+			}
+			words[i] += 10
+		}
+	}
 }

@@ -6,6 +6,7 @@ package rocblas
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -93,12 +94,16 @@ func (p *Provider) library() *dl.Library {
 	return p.lib
 }
 
-// Library says in one line which library there is.
+// Library says in one line which library there is, and how much of what we call it has.
 func (p *Provider) Library() (string, error) {
 	if p.library() == nil {
 		return "", p.err
 	}
-	return p.lib.Path() + ", " + p.version(), nil
+	var names []string
+	for _, r := range rocblas.Rows {
+		names = append(names, r.Name)
+	}
+	return fmt.Sprintf("%s, %s, %s", p.lib.Path(), strings.TrimRight(p.version(), "."), p.lib.Count(names)), nil
 }
 
 // version is what the library says of itself.

@@ -79,12 +79,16 @@ func (p *Provider) library() *dl.Library {
 	return p.lib
 }
 
-// Library says in one line which library there is. Its version it tells only with a GPU.
+// Library says in one line which library there is, and how much of what we call it has. Its version it tells only with a GPU.
 func (p *Provider) Library() (string, error) {
 	if p.library() == nil {
 		return "", p.err
 	}
-	return p.lib.Path(), nil
+	var names []string
+	for _, r := range hipblaslt.Rows {
+		names = append(names, r.Name)
+	}
+	return p.lib.Path() + ", " + p.lib.Count(names), nil
 }
 
 // errRefused: nothing has happened, and our kernels may do it.

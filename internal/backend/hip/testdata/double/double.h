@@ -36,6 +36,8 @@ extern char *arena;
 int arena_open(void);
 void *arena_alloc(size_t n, int dev, int host);
 int arena_free(void *p, int host);
+void arena_manage(void *p);
+int arena_managed(const void *p, size_t n); /* a range of one allocation of managed memory */
 int arena_check(const void *p, size_t n); /* a range of the arena that is not inside an allocation is refused */
 
 /* object.c */
@@ -48,7 +50,7 @@ struct function {
     struct function *next;
     char name[512];
     uint64_t kd;   /* address of the descriptor */
-    uint32_t kernarg, group, private_, args;
+    uint32_t kernarg, group, private_, args, vgprs, wave;
     struct arg arg[MAX_ARGS];
 };
 struct module {

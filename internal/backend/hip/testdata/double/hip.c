@@ -32,7 +32,7 @@ struct event {
 };
 #define EVENT_MAGIC 0x45564e54u
 
-enum { OP_COPY, OP_COPY2D, OP_FILL, OP_KERNEL, OP_HOST, OP_HOST3, OP_RECORD, OP_WAIT };
+enum { OP_COPY, OP_COPY2D, OP_FILL, OP_KERNEL, OP_HOST, OP_HOST3, OP_RECORD, OP_WAIT, OP_FETCH };
 struct op {
     struct op *next;
     int kind;
@@ -53,6 +53,8 @@ struct stream {
 };
 #define STREAM_MAGIC 0x5354524du
 
+static long advised[8], fetched[MAX_DEVICES + 1]; /* how often each advice was given; bytes fetched to each device, and to the host */
+
 static void execute(struct stream *s, struct op *o) {
     switch (o->kind) {
     case OP_COPY: memmove(o->dst, o->src, o->n); break;
@@ -72,6 +74,7 @@ static void execute(struct stream *s, struct op *o) {
         pthread_mutex_unlock(&lock);
         break;
     }
+    case OP_FETCH: __atomic_fetch_add(&fetched[o->value], o->n, __ATOMIC_SEQ_CST); break;
     case OP_HOST: ((void (*)(void *))o->fn)(o->data); break;
     case OP_HOST3: ((void (*)(void *, int, void *))o->fn)(s, 0, o->data); break;
     }
@@ -155,6 +158,7 @@ int hipInit(unsigned flags) {
     return fail(r);
 }
 
+int can_manage(void);
 static int bad_device(int d) { return device_count < 0 ? NOT_INITIALIZED : d < 0 || d >= device_count ? INVALID_DEVICE : OK; }
 
 #ifdef ROCM5
@@ -190,6 +194,7 @@ int hipDeviceGetAttribute(int *v, int a, int d) {
         {10002, 65536}, {63, 48}, {5, 2300000}, {60, 1250000}, {59, 384}, {19, 6291456}, {57, 2048}, {71, 65536}, {68, 0}, {69, 0}, {65, 0}, {10, 1}, {16, 0}, {87, 32}};
     if (bad_device(d) || !v) return fail(INVALID_DEVICE);
     if (a == 67) return *v = 3 + d, OK; /* the bus: a slot each */
+    if (a == 24 || a == 9) return *v = can_manage(), OK;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].attr == a) return *v = known[i].value, OK;
     return fail(INVALID_VALUE);
@@ -332,6 +337,48 @@ int hipHostUnregister(void *p) {
 }
 
 int hipHostGetDevicePointer(void **d, void *h, unsigned flags) { return flags || !d ? fail(INVALID_VALUE) : (*d = h, OK); }
+
+/* -- managed memory: where a kernel driver moves pages, unless KUDZU_DOUBLE_MANAGED=0 -- */
+
+int can_manage(void) {
+    const char *e = getenv("KUDZU_DOUBLE_MANAGED");
+    return !e || strcmp(e, "0");
+}
+
+int hipMallocManaged(void **p, size_t n, unsigned flags) {
+    if (flags != 1 && flags != 2) return fail(INVALID_VALUE);
+    const char *e = getenv("KUDZU_DOUBLE_MANAGED");
+    if (!can_manage() || (e && !strcmp(e, "refused"))) return fail(NOT_SUPPORTED);
+    int r = allocate(p, n, 0);
+    pthread_mutex_lock(&lock);
+    if (r == OK) arena_manage(*p);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+long kz_double_advised(int advice) { return advice >= 1 && advice <= 6 ? advised[advice] : -1; }
+long kz_double_fetched(int device) { return device >= -1 && device < MAX_DEVICES ? fetched[device < 0 ? MAX_DEVICES : device] : -1; }
+
+static int managed(const void *p, size_t n, int device) {
+    if (device != -1 && bad_device(device)) return INVALID_DEVICE;
+    pthread_mutex_lock(&lock);
+    int ok = n && arena_managed(p, n);
+    pthread_mutex_unlock(&lock);
+    return ok ? OK : INVALID_VALUE;
+}
+
+int hipMemAdvise(const void *p, size_t n, int advice, int device) {
+    int r = managed(p, n, device);
+    if (r == OK && (advice < 1 || advice > 6)) r = INVALID_VALUE;
+    if (r == OK) __atomic_fetch_add(&advised[advice], 1, __ATOMIC_SEQ_CST);
+    return fail(r);
+}
+
+int hipMemPrefetchAsync(const void *p, size_t n, int device, struct stream *s) {
+    int r = managed(p, n, device);
+    if (r != OK) return fail(r);
+    return enqueue(s, (struct op){.kind = OP_FETCH, .n = n, .value = device < 0 ? MAX_DEVICES : device});
+}
 
 /* -- work -- */
 
@@ -483,6 +530,19 @@ int hipModuleGetFunction(struct function **out, struct module *m, const char *na
     for (struct function *f = m->functions; f; f = f->next)
         if (!strcmp(f->name, name)) return *out = f, OK;
     return fail(NOT_FOUND);
+}
+
+/* A model: four SIMDs of so many vector registers a lane, given in pieces, 2048 threads in all; LDS of 64 KiB. */
+int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct function *f, int threads, size_t shared) {
+    if (!blocks || threads <= 0) return fail(INVALID_VALUE);
+    if (!f || !f->module || f->module->magic != MODULE_MAGIC || f->module->dev != current) return fail(INVALID_HANDLE);
+    uint32_t wave = f->wave ? f->wave : 32, simds = 4, most = 2048 / simds / wave, all = wave == 64 ? 512 : 1024, piece = wave == 64 ? 8 : 16;
+    uint32_t each = ((f->vgprs ? f->vgprs : 1) + piece - 1) / piece * piece;
+    uint32_t waves = all / each < most ? all / each : most;
+    uint64_t lds = f->group + shared, n = simds * waves / ((threads + wave - 1) / wave);
+    if (lds && 65536 / lds < n) n = 65536 / lds;
+    *blocks = (int)n;
+    return OK;
 }
 
 static int launch(struct function *f, const uint32_t *g, const uint32_t *b, uint32_t shared, struct stream *s, const char *block, size_t n, int cooperative) {

@@ -16,7 +16,7 @@ struct block {
     struct block *next;
     char *at;
     size_t n, want;
-    int dev, host;
+    int dev, host, managed;
 };
 static struct block *blocks; /* by address; guarded by lock */
 char *arena;
@@ -67,6 +67,18 @@ int arena_free(void *p, int host) {
             return OK;
         }
     return INVALID_VALUE;
+}
+
+void arena_manage(void *p) {
+    for (struct block *b = blocks; b; b = b->next)
+        if (b->at == p) b->managed = 1;
+}
+
+int arena_managed(const void *p, size_t n) {
+    const char *at = p;
+    for (struct block *b = blocks; b; b = b->next)
+        if (at >= b->at && at + n <= b->at + b->want) return b->managed;
+    return 0;
 }
 
 int arena_check(const void *p, size_t n) {

@@ -100,6 +100,8 @@ static struct function *read_kernel(struct pack *k, char *symbol) {
         else if (!strcmp(key, ".kernarg_segment_size")) f->kernarg = number(k);
         else if (!strcmp(key, ".group_segment_fixed_size")) f->group = number(k);
         else if (!strcmp(key, ".private_segment_fixed_size")) f->private_ = number(k);
+        else if (!strcmp(key, ".vgpr_count")) f->vgprs = number(k);
+        else if (!strcmp(key, ".wavefront_size")) f->wave = number(k);
         else skip(k, 0);
     }
     if (!f->name[0] || !*symbol) k->bad = 1;
