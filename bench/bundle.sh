@@ -17,8 +17,8 @@ cat >"$to/machine.json" <<END
 END
 for n in $counts; do
     echo "== $n threads"
-    ./harness -compute -no-pocl -threads "$n" -lib lib/libcuda.so.1 -kernels kernels -native . -json "$to/scaling-$n.json"
+    ./harness -compute -no-pocl -threads "$n" -sample-ms 50 -lib lib/libcuda.so.1 -kernels kernels -native . -json "$to/scaling-$n.json"
 done
 echo "== all rows, $(nproc) threads"
-./harness -no-pocl -threads "$(nproc)" -lib lib/libcuda.so.1 -kernels kernels -native . -json "$to/rows.json"
+./harness -no-pocl -threads "$(nproc)" -sample-ms 50 -lib lib/libcuda.so.1 -kernels kernels -native . -json "$to/rows.json"
 ./harness -launch -lib "$PWD/lib/libcuda.so.1" -kernels "$PWD/kernels" -json "$to/launch.json"
