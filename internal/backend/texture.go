@@ -1,5 +1,7 @@
 package backend
 
+import "sync"
+
 // MaxLevels is the most sizes a mipmapped array has.
 const MaxLevels = 18
 
@@ -30,7 +32,7 @@ type Texture struct {
 
 	MinLevel, MaxLevel, Bias float32
 	Border                   [4]float32
-	Pad                      uint32
+	Pad                      [2]uint32
 
 	// Of each level, from the largest.
 	Base, Pitch, Slice   [MaxLevels]uint64
@@ -72,4 +74,41 @@ type Textures interface {
 	SetTexture(handle uint64, t *Texture) error
 	// FreeTexture ends an object. The caller has finished all work that uses it.
 	FreeTexture(handle uint64) error
+}
+
+// TextureSlotBits divides a handle: its slot in a table below, a generation above.
+const TextureSlotBits = 20
+
+// textureHandles are those of the process: programs pass them around without saying whose they are.
+var textureHandles struct {
+	sync.Mutex
+	free []uint64 // guarded: to give out next
+	next uint64   // guarded: the first slot never used; slot 0 is nobody's, so that 0 is no handle
+}
+
+// TakeTextureHandle gives a handle that no object ever had.
+func TakeTextureHandle() (uint64, error) {
+	t := &textureHandles
+	t.Lock()
+	defer t.Unlock()
+	if n := len(t.free); n > 0 {
+		h := t.free[n-1]
+		t.free = t.free[:n-1]
+		return h, nil
+	}
+	if t.next+1 >= 1<<TextureSlotBits {
+		return 0, ErrNoMemory
+	}
+	t.next++
+	return 1<<TextureSlotBits | t.next, nil
+}
+
+// GiveTextureHandle ends a handle; its slot comes again in another one.
+func GiveTextureHandle(h uint64) {
+	t := &textureHandles
+	t.Lock()
+	defer t.Unlock()
+	if next := h + 1<<TextureSlotBits; next>>62 == 0 {
+		t.free = append(t.free, next)
+	}
 }

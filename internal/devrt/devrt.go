@@ -1,8 +1,8 @@
 // Package devrt is the device runtime on GPUs whose driver lends programs none: vprintf, malloc, free and __assertfail in PTX (the
-// *.cu here, made by scripts/kernels.sh), the memory through which they speak to the host, and how the host reads it. Formatting
+// *.cu here, made by scripts/kernels.sh), functions that sample textures (c/*.c), the memory through which they speak to the host, and how the host reads it. Formatting
 // is here once, for every backend in Go.
 //
-// There are two variables, which the backend places: the mailbox, a ring of records that the host empties when it waits for the
+// There are three variables, which the backend places: the table of textures, the mailbox, a ring of records that the host empties when it waits for the
 // device, and the heap. A record is its kind (written last, 0 until then), its length, and its parts. A kernel that traps says so in
 // the mailbox and ends: the host calls that a fault when it looks, and the process lives.
 package devrt
@@ -16,10 +16,11 @@ import (
 	_ "embed"
 )
 
-// The names of the two variables.
+// The names of the variables.
 const (
-	Mailbox = "kudzu_mailbox"
-	Heap    = "kudzu_heap"
+	Mailbox  = "kudzu_mailbox"
+	Heap     = "kudzu_heap"
+	Textures = "kudzu_textures" // texture.go
 )
 
 // Workspace is the argument behind a kernel's own that is the address of a cooperative launch's memory, or 0: two words, how many bytes they are
@@ -37,6 +38,7 @@ const (
 	sizeAt    = 8
 	droppedAt = 12
 	TrappedAt = 16 // not 0 once a thread has trapped
+	StoppedAt = 20 // why, where that is known: Stopped…
 	HeadBytes = 64 // before the ring
 )
 
@@ -58,7 +60,11 @@ var assertPTX string
 var heapPTX string
 
 // provided are the functions, and the text that defines each.
-var provided = map[string]*string{"vprintf": &printPTX, "__assertfail": &assertPTX, "malloc": &heapPTX, "free": &heapPTX}
+var provided = map[string]*string{
+	"vprintf": &printPTX, "__assertfail": &assertPTX, "malloc": &heapPTX, "free": &heapPTX,
+	"kudzu_tex": &fetchPTX, "kudzu_tex_cube": &cubePTX, "kudzu_tex_gather": &gatherPTX, "kudzu_tex_query": &queryPTX,
+	"kudzu_surf_load": &surfacePTX, "kudzu_surf_store": &surfacePTX, "kudzu_surf_storep": &surfacePTX, "kudzu_surf_reduce": &surfacePTX,
+}
 
 // Provides reports a function that there is PTX for.
 func Provides(function string) bool { return provided[function] != nil }
@@ -117,6 +123,7 @@ type State struct {
 	head, tail, size uint32
 	Dropped          uint32 // records that found no room, ever
 	Trapped          bool
+	Stopped          uint32 // why it trapped, 0 if that is not known
 }
 
 // ReadState reads that of a mailbox with a ring of that size. Anything may be there: a program can write to all memory of its device.
@@ -125,7 +132,7 @@ func ReadState(b []byte, ring uint32) (s State, ok bool) {
 	if len(b) < HeadBytes {
 		return s, false
 	}
-	s = State{le.Uint32(b[headAt:]), le.Uint32(b[TailAt:]), le.Uint32(b[sizeAt:]), le.Uint32(b[droppedAt:]), le.Uint32(b[TrappedAt:]) != 0}
+	s = State{le.Uint32(b[headAt:]), le.Uint32(b[TailAt:]), le.Uint32(b[sizeAt:]), le.Uint32(b[droppedAt:]), le.Uint32(b[TrappedAt:]) != 0, le.Uint32(b[StoppedAt:])}
 	ok = s.size == ring && s.head-s.tail <= s.size && s.tail%8 == 0
 	return s, ok
 }

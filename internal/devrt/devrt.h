@@ -9,7 +9,8 @@ typedef unsigned char u8;
 // The mailbox: records in a ring. head and tail count bytes; the host moves tail.
 struct mailbox {
 	u32 head, tail, size, dropped; // size is a power of two
-	u32 trapped, pad[11];
+	u32 trapped, stopped; // stopped: why, where that is known
+	u32 pad[10];
 	u32 ring[1];
 };
 

@@ -1,7 +1,10 @@
-// Levels, cubes and the fetch of one lane; a part of texsample.c.
+// Levels, cubes and the fetch of one lane; a part of texcore.h.
 
 // One lane's operands, in the order of internal/image/texture.go.
 struct words { u32 coord[4], lod, grad[2][4]; i64 off[3]; };
+
+// The hardware takes four bits of an offset.
+static inline i64 offset_of(u32 word) { return (i64)((int32_t)(word << 28) >> 28); }
 
 // The level of a fetch in 1/256, or levels themselves.
 static i64 eighths(float x) { return x < 0 ? -floor_scaled(-x, 8, 0) : floor_scaled(x, 8, 0); }
@@ -10,7 +13,7 @@ static i64 eighths(float x) { return x < 0 ? -floor_scaled(-x, 8, 0) : floor_sca
 static double length(const double *v, int n) {
 	double top = 0, next = 0;
 	for (int i = 0; i < n; i++) {
-		double c = fabs(v[i]);
+		double c = __builtin_fabs(v[i]);
 		if (c > top) {
 			next = top;
 			top = c;
@@ -46,7 +49,7 @@ static i64 gradient(const struct kz_tex *o, const struct words *w, int dims, boo
 	}
 	double size = more(more(length(g[0], dims), length(g[1], dims)), more(length(g[2], dims), length(g[3], dims)) * 11 / 16);
 	if (!(size > 0)) return -MAX_TEXEL;
-	if (isinf(size)) return MAX_TEXEL;
+	if (__builtin_isinf(size)) return MAX_TEXEL;
 	return log2_of(size);
 }
 
@@ -84,10 +87,10 @@ static int levels(const struct sampler *s, const struct words *w, int dims, bool
 static inline i64 last_layer(i64 layer, i64 n) { return min64((u32)layer, max64(n, 1) - 1); }
 
 static int face_of(const float d[3], float *s, float *t) {
-	float ax = fabsf(d[0]), ay = fabsf(d[1]), az = fabsf(d[2]), x = d[0], y = d[1], z = d[2];
+	float ax = __builtin_fabsf(d[0]), ay = __builtin_fabsf(d[1]), az = __builtin_fabsf(d[2]), x = d[0], y = d[1], z = d[2];
 	int axis = az >= ax && az >= ay ? 2 : ay >= ax ? 1 : 0;
-	int face = 2 * axis + (signbit(d[axis]) ? 1 : 0);
-	float m = fabsf(d[axis]);
+	int face = 2 * axis + (__builtin_signbit(d[axis]) ? 1 : 0);
+	float m = __builtin_fabsf(d[axis]);
 	switch (face) {
 	case 0: *s = -z, *t = -y; break;
 	case 1: *s = z, *t = -y; break;
@@ -193,7 +196,13 @@ static void cube_taps(const struct sampler *s, struct taps *t, const u32 *words,
 }
 
 struct shape { int dims; bool layered, cube; };
-static const struct shape shapes[9] = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {1, 1, 0}, {2, 1, 0}, {3, 0, 1}, {3, 1, 1}, {2, 0, 0}, {2, 1, 0}};
+
+// What a geometry is, of KZ_GEOM_1D to A2DMS: a digit or a bit each.
+static inline struct shape shape_of(u32 op) {
+	u32 g = op >> KZ_TOP_GEOM_SHIFT & 15;
+	struct shape s = {(int)(UINT64_C(0x223321321) >> 4 * g & 15), 0x158 >> g & 1, g == KZ_GEOM_CUBE || g == KZ_GEOM_ACUBE};
+	return s;
+}
 
 // The texels of one level. False: none, the result is zero.
 static bool level_taps(const struct sampler *s, struct taps *t, const struct shape *g, const u32 *c, i64 layer, const i64 off[3], int l, i64 weight) {
@@ -233,7 +242,6 @@ static bool level_taps(const struct sampler *s, struct taps *t, const struct sha
 }
 
 static void gather(const struct sampler *s, const struct shape *g, const u32 *c, i64 layer, const i64 off[3], u32 v[4]) {
-	static const int order[4] = {2, 3, 1, 0};
 	const struct kz_tex *o = s->o;
 	int channel = s->op >> KZ_TOP_SUB_SHIFT & 3;
 	if (channel >= o->channels) return;
@@ -242,7 +250,7 @@ static void gather(const struct sampler *s, const struct shape *g, const u32 *c,
 		int face = cube_spot(o, c, o->width[0], true, at);
 		i64 first = last_layer(layer, o->depth[0] / 6) * 6;
 		for (int i = 0; i < 4; i++) {
-			int f = face, k = order[i];
+			int f = face, k = 0x0132 >> 4 * i & 3; // in the order of the results
 			i64 x = (at[0] >> 8) + (k & 1), y = (at[1] >> 8) + (k >> 1);
 			if (!beyond(&f, &x, &y, n)) {
 				x = min64(max64(x, 0), n - 1);
@@ -260,7 +268,7 @@ static void gather(const struct sampler *s, const struct shape *g, const u32 *c,
 	}
 	layer = g->layered ? last_layer(layer, o->depth[0]) : 0;
 	for (int i = 0; i < 4; i++) {
-		int k = order[i];
+		int k = 0x0132 >> 4 * i & 3;
 		v[i] = convert(s, raw(s, texel(s, 0, at[0].at[k & 1], at[1].at[k >> 1], layer), channel), channel);
 	}
 }
@@ -268,7 +276,7 @@ static void gather(const struct sampler *s, const struct shape *g, const u32 *c,
 // tex and tld4 for one lane.
 static void fetch(const struct sampler *s, const struct words *w, u32 v[4]) {
 	const struct kz_tex *o = s->o;
-	const struct shape *g = &shapes[s->op >> KZ_TOP_GEOM_SHIFT & 15];
+	const struct shape shape = shape_of(s->op), *g = &shape;
 	bool integer = (s->op & KZ_TOP_INT) != 0, collect = (s->op & KZ_TOP_KIND) == KZ_TOP_GATHER;
 	const u32 *c = w->coord;
 	v[0] = v[1] = v[2] = v[3] = 0;

@@ -16,7 +16,7 @@ struct kz_tex {
 	uint8_t normalized, linear, mip_linear, integers, srgb, seamless, reference, anisotropy;
 	uint8_t address[4];
 	float min_level, max_level, bias, border[4];
-	uint32_t pad;
+	uint32_t pad[2];
 	uint64_t base[KZ_TEX_LEVELS], pitch[KZ_TEX_LEVELS], slice[KZ_TEX_LEVELS];
 	uint32_t width[KZ_TEX_LEVELS], height[KZ_TEX_LEVELS], depth[KZ_TEX_LEVELS];
 };

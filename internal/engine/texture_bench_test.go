@@ -13,7 +13,8 @@ func BenchmarkTexture(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			t := Texture{Kind: 1, Dims: 2, Format: c.format, Channels: c.channels, Levels: 1, Linear: c.linear, Normalized: 1, Address: [4]uint8{1, 1, 1}}
 			t.Base[0], t.Pitch[0], t.Width[0], t.Height[0] = addressOf(mem), 1024, 256, 256
-			h, err := NewTexture(&t)
+			h := uint64(1<<TextureSlotBits | 1)
+			err := NewTexture(h, &t)
 			if err != nil {
 				b.Fatal(err)
 			}

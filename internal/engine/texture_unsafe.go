@@ -40,7 +40,7 @@ type Texture struct {
 
 	MinLevel, MaxLevel, Bias float32
 	Border                   [4]float32
-	Pad                      uint32
+	Pad                      [2]uint32
 
 	Base, Pitch, Slice   [C.KZ_TEX_LEVELS]uint64
 	Width, Height, Depth [C.KZ_TEX_LEVELS]uint32
@@ -53,37 +53,23 @@ var (
 	_ [unsafe.Offsetof(Texture{}.Normalized)]struct{} = [unsafe.Offsetof(C.struct_kz_tex{}.normalized)]struct{}{}
 )
 
-// textures is the free part of the table; the objects are in C, where kernels find them.
-var textures struct {
-	sync.Mutex
-	free []uint64 // guarded: handles to give out next
-	next uint32   // guarded: the first slot never used; slot 0 is nobody's, so that 0 is no handle
-}
+// textures orders the writers of the table; the objects are in C, where kernels find them.
+var textures sync.Mutex
 
-const texSlots = 1 << C.KZ_TEX_SLOT_BITS
+// TextureSlotBits divides a handle: its slot in the table below, a generation above. Handles are the caller's to choose, no two
+// of one slot at a time.
+const TextureSlotBits = C.KZ_TEX_SLOT_BITS
 
-// NewTexture makes an object of t and returns its handle.
-func NewTexture(t *Texture) (uint64, error) {
+// NewTexture makes an object of t with a handle.
+func NewTexture(h uint64, t *Texture) error {
 	textures.Lock()
 	defer textures.Unlock()
-	var h uint64
-	switch n := len(textures.free); {
-	case n > 0:
-		h = textures.free[n-1]
-		textures.free = textures.free[:n-1]
-	case textures.next+1 < texSlots:
-		textures.next++
-		h = 1<<C.KZ_TEX_SLOT_BITS | uint64(textures.next)
-	default:
-		return 0, ErrNoMemory
-	}
-	p := C.kz_tex_slot(C.uint32_t(h % texSlots))
+	p := C.kz_tex_slot(C.uint32_t(h % (1 << TextureSlotBits)))
 	if p == nil {
-		textures.free = append(textures.free, h)
-		return 0, ErrNoMemory
+		return ErrNoMemory
 	}
 	put(p, t, h)
-	return h, nil
+	return nil
 }
 
 // put writes all but the handle before the handle: a kernel that looks for it meanwhile finds it dead or whole.
@@ -112,7 +98,7 @@ func SetTexture(h uint64, t *Texture) error {
 	return nil
 }
 
-// FreeTexture ends an object; its handle is never given out again.
+// FreeTexture ends an object.
 func FreeTexture(h uint64) error {
 	textures.Lock()
 	defer textures.Unlock()
@@ -121,9 +107,6 @@ func FreeTexture(h uint64) error {
 		return ErrInvalid
 	}
 	(*Texture)(unsafe.Pointer(p)).Handle = 0
-	if next := h + texSlots; next>>62 == 0 {
-		textures.free = append(textures.free, next)
-	}
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
@@ -9,11 +8,6 @@ import (
 
 // Instructions on textures and surfaces become one operation each, which the engine executes (internal/image/texture.go): the
 // handle, then words of 32 bits.
-
-var texGeoms = map[isa.Mod]uint64{
-	isa.Mod1d: image.TexGeom1D, isa.Mod2d: image.TexGeom2D, isa.Mod3d: image.TexGeom3D, isa.ModA1d: image.TexGeomA1D, isa.ModA2d: image.TexGeomA2D,
-	isa.ModCube: image.TexGeomCube, isa.ModAcube: image.TexGeomACube,
-}
 
 // texDims is how many coordinates a geometry has beside the layer, which comes first.
 func texDims(g isa.Mod) (dims int, layered bool) {
@@ -56,24 +50,27 @@ func isOpaque(v *ptx.Var) bool {
 	return v != nil && v.Type.Class() == isa.ClassOpaque && len(v.Dims) == 0
 }
 
-// geometry is the operation's bits of the geometry, the handle, and the coordinates.
-func (x *inst) geometry(name string) (uint64, []*ir.Value) {
-	g := x.Mod("geom")
-	code, ok := texGeoms[g]
+// texCoords is how many words of coordinates an instruction has.
+func texCoords(in *ptx.Inst) int {
+	n, layered := texDims(in.Mod("geom"))
+	if layered {
+		n++
+	}
+	return n
+}
+
+// geometry is the handle and the coordinates.
+func (x *inst) geometry(name string) []*ir.Value {
 	o := &x.Args[x.index(name)]
-	if !ok {
+	if _, ok := texGeoms[x.Mod("geom")]; !ok {
 		x.fail("%s (arrays of several samples do not exist)", x.spelling())
 	}
 	if len(o.Elems) > 2 {
 		x.fail("%s with a sampler of its own", x.spelling())
 	}
 	args := []*ir.Value{x.texHandle(&o.Elems[0])}
-	n, layered := texDims(g)
-	if layered {
-		n++
-	}
 	c := &o.Elems[len(o.Elems)-1]
-	return code << image.TexGeomShift, append(args, x.vectorWords(c)[:n]...)
+	return append(args, x.vectorWords(c)[:texCoords(x.Inst)]...)
 }
 
 // vectorWords are the elements of a vector operand, or the operand itself, as words.
@@ -95,23 +92,10 @@ func (x *inst) vectorWords(o *ptx.Operand) []*ir.Value {
 	return vs
 }
 
-var texLods = map[isa.Mod]uint64{isa.ModLevel: image.TexLodLevel, isa.ModGrad: image.TexLodGrad, isa.ModBase: image.TexLodBase}
-
-// texOp is the part of the operation that tex and tld4 share, and its arguments.
-func (x *inst) texOp() (uint64, []*ir.Value) {
-	op, args := x.geometry("a")
-	if x.Op() == isa.Tld4 {
-		op |= image.TexGather | map[isa.Mod]uint64{isa.ModR: 0, isa.ModG: 1, isa.ModB: 2, isa.ModA: 3}[x.Mod("comp")]<<image.TexSubShift
-	}
-	if x.Mod("ctype") == isa.ModS32 {
-		op |= image.TexIntCoords
-	}
+// texArgs are the arguments of tex and tld4.
+func (x *inst) texArgs() []*ir.Value {
+	args := x.geometry("a")
 	dims, _ := texDims(x.Mod("geom"))
-	for w, code := range texLods {
-		if x.Has(w) || x.Form.Prefix() == "tex"+w.String() {
-			op |= code << image.TexLodShift
-		}
-	}
 	if x.has("lod") {
 		args = append(args, x.argAs("lod", isa.B32))
 	}
@@ -120,24 +104,16 @@ func (x *inst) texOp() (uint64, []*ir.Value) {
 		args = append(args, x.vectorWords(&x.Args[x.index("dPdy")])[:dims]...)
 	}
 	if x.has("e") {
-		op |= image.TexOffsets
 		args = append(args, x.vectorWords(&x.Args[x.index("e")])[:dims]...)
 	}
-	return op, args // a comparison (f) is the sampler's to make, and no object has one that does
+	return args // a comparison (f) is the sampler's to make, and no object has one that does
 }
 
 func lowerTex(x *inst) {
-	op, args := x.texOp()
+	args := x.texArgs()
 	t := x.Type("dtype")
-	packed := t == isa.TypeNone // .v2.f16x2
-	switch {
-	case packed || t == isa.F16:
-		op |= image.TexF16 << image.TexDtypeShift
-	case t == isa.U32:
-		op |= image.TexU32 << image.TexDtypeShift
-	case t == isa.S32:
-		op |= image.TexS32 << image.TexDtypeShift
-	}
+	packed := t == isa.F16x2
+	op := texBits(x.Inst)
 	four := []ir.Type{ir.I32, ir.I32, ir.I32, ir.I32}
 	vs := x.b.EmitN(ir.TexRead, four, ir.Attr{Imm: op}, args...).Results
 	d := x.Args[0]
@@ -165,59 +141,31 @@ func lowerTex(x *inst) {
 	}
 }
 
-var texQueries = map[isa.Mod]uint64{
-	isa.ModWidth: image.TexQueryWidth, isa.ModHeight: image.TexQueryHeight, isa.ModDepth: image.TexQueryDepth, isa.ModChannelDataType: image.TexQueryType,
-	isa.ModChannelOrder: image.TexQueryOrder, isa.ModNormalizedCoords: image.TexQueryNormalized, isa.ModArraySize: image.TexQueryArray,
-	isa.ModNumMipmapLevels: image.TexQueryLevels, isa.ModNumSamples: image.TexQuerySamples, isa.ModForceUnnormalizedCoords: image.TexQueryUnnormalized,
-	isa.ModFilterMode: image.TexQueryFilter, isa.ModAddrMode0: image.TexQueryAddr0, isa.ModAddrMode1: image.TexQueryAddr1, isa.ModAddrMode2: image.TexQueryAddr2,
-	isa.ModMemoryLayout: image.TexQueryLayout,
-}
-
 func lowerTxq(x *inst) {
-	q, ok := texQueries[x.Mod("query")]
-	if !ok {
+	if _, ok := texQueries[x.Mod("query")]; !ok {
 		x.fail("%s", x.spelling())
-	}
-	op := image.TexQuery | q<<image.TexSubShift
-	if x.Op() == isa.Suq {
-		op |= image.TexSurface
 	}
 	args := []*ir.Value{x.texHandle(&x.Args[x.index("a")])}
 	if x.has("lod") {
-		op |= image.TexLodLevel << image.TexLodShift
 		args = append(args, x.argAs("lod", isa.B32))
 	}
-	x.result(x.b.Emit(ir.TexRead, ir.I32, ir.Attr{Imm: op}, args...))
+	x.result(x.b.Emit(ir.TexRead, ir.I32, ir.Attr{Imm: texBits(x.Inst)}, args...))
 }
 
-// lowerIstypep: backend.TextureObject, SurfaceObject, SamplerObject are 1, 2, 3.
 func lowerIstypep(x *inst) {
-	kind := map[isa.Mod]uint64{isa.ModTexref: 1, isa.ModSurfref: 2, isa.ModSamplerref: 3}[x.Mod("type")]
-	v := x.b.Emit(ir.TexRead, ir.I32, ir.Attr{Imm: image.TexIsType | kind<<image.TexSubShift}, x.texHandle(&x.Args[x.index("a")]))
+	v := x.b.Emit(ir.TexRead, ir.I32, ir.Attr{Imm: texBits(x.Inst)}, x.texHandle(&x.Args[x.index("a")]))
 	x.result(x.icmp(ir.NE, v, i32(0)))
 }
 
-var texClamps = map[isa.Mod]uint64{isa.ModTrap: image.TexOutTrap, isa.ModClamp: image.TexOutClamp, isa.ModZero: image.TexOutZero}
-
-// log2 of the bytes that an access moves.
-func log2Bytes(n int) uint64 {
-	l := uint64(0)
-	for 1<<l < n {
-		l++
-	}
-	return l
-}
-
 func lowerSuld(x *inst) {
-	op, args := x.geometry("a")
+	args := x.geometry("a")
 	t, n := x.Type("dtype"), x.vecSize()
 	bytes := t.Bytes() * n
-	op |= image.SurfLoad | texClamps[x.Mod("clamp")]<<image.TexClampShift | log2Bytes(bytes)<<image.TexBytesShift
 	words := make([]ir.Type, max(1, bytes/4))
 	for i := range words {
 		words[i] = ir.I32
 	}
-	vs := x.b.EmitN(ir.TexRead, words, ir.Attr{Imm: op}, args...).Results
+	vs := x.b.EmitN(ir.TexRead, words, ir.Attr{Imm: texBits(x.Inst)}, args...).Results
 	ds := dests(&x.Args[0], n)
 	for i := range ds {
 		bit := 8 * t.Bytes() * i
@@ -261,42 +209,15 @@ func (x *inst) surfaceValues(t isa.Type, srcs []ptx.Operand) []*ir.Value {
 }
 
 func lowerSust(x *inst) {
-	op, args := x.geometry("a")
+	args := x.geometry("a")
 	t, n := x.Type("ctype"), x.vecSize()
-	kind := uint64(image.SurfStore)
-	if x.Has(isa.ModP) || x.Form.Prefix() == "sust.p" {
-		kind = image.SurfStoreFormatted
-	}
-	op |= kind | texClamps[x.Mod("clamp")]<<image.TexClampShift | log2Bytes(t.Bytes()*n)<<image.TexBytesShift
 	args = append(args, x.surfaceValues(t, dests(&x.Args[x.index("c")], n))...)
-	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: op}, args...)
+	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: texBits(x.Inst)}, args...)
 }
 
 func lowerSured(x *inst) {
-	op, args := x.geometry("a")
-	t := x.Type("ctype")
-	var red uint64
-	switch w := x.Mod("op"); {
-	case w == isa.ModAdd:
-		red = image.TexRedAdd
-	case w == isa.ModAnd:
-		red = image.TexRedAnd
-	case w == isa.ModOr:
-		red = image.TexRedOr
-	case w == isa.ModMin && t.IsSigned():
-		red = image.TexRedMinS
-	case w == isa.ModMin:
-		red = image.TexRedMinU
-	case t.IsSigned():
-		red = image.TexRedMaxS
-	default:
-		red = image.TexRedMaxU
-	}
-	op |= image.SurfReduce | red<<image.TexSubShift | texClamps[x.Mod("clamp")]<<image.TexClampShift | log2Bytes(t.Bytes())<<image.TexBytesShift
-	if x.Has(isa.ModP) || x.Form.Prefix() == "sured.p" {
-		op |= image.TexFormatted
-	}
+	args := x.geometry("a")
 	c := x.Args[x.index("c")]
-	args = append(args, x.surfaceValues(t, []ptx.Operand{c})...)
-	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: op}, args...)
+	args = append(args, x.surfaceValues(x.Type("ctype"), []ptx.Operand{c})...)
+	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: texBits(x.Inst)}, args...)
 }

@@ -33,7 +33,8 @@ type device struct {
 	stream uintptr // for work of our own, made at first use; guarded by mu
 	clock  clock
 
-	mailbox mailbox
+	mailbox  mailbox
+	textures textures
 }
 
 // warp is what CUDA programs assume; on GPUs of 64 lanes a wave, emit/simt keeps warps of 32.

@@ -142,7 +142,7 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 		if v, ok := k.p.vars.Find(name); ok {
 			return uint64(v.Addr), true
 		}
-		if name != devrt.Mailbox && name != devrt.Heap {
+		if name != devrt.Mailbox && name != devrt.Heap && name != devrt.Textures {
 			return 0, false
 		}
 		a, e := d.lend(name)

@@ -60,6 +60,11 @@ func (d *device) SetLimits(_, fifo, heap uint64) error {
 
 // lend gives the address of what devrt calls name.
 func (d *device) lend(name string) (backend.Addr, error) {
+	if name == devrt.Textures {
+		d.textures.mu.Lock()
+		defer d.textures.mu.Unlock()
+		return d.lendTextures()
+	}
 	m := &d.mailbox
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,11 +134,22 @@ func (d *device) listen() (backend.FaultKind, string, error) {
 	}
 	if s.Trapped {
 		if kind == 0 {
-			kind, detail = backend.FaultTrap, "trap"
+			kind, detail = stopped(s.Stopped)
 		}
-		return kind, detail, d.upload(m.box+devrt.TrappedAt, make([]byte, 4))
+		return kind, detail, d.upload(m.box+devrt.TrappedAt, make([]byte, devrt.StoppedAt+4-devrt.TrappedAt))
 	}
 	return kind, detail, nil
+}
+
+// stopped is how a kernel ended that trapped.
+func stopped(why uint32) (backend.FaultKind, string) {
+	switch why {
+	case devrt.StoppedAddress:
+		return backend.FaultAddress, "outside a surface, or no such texture or surface"
+	case devrt.StoppedMisaligned:
+		return backend.FaultMisaligned, "a surface at an odd place"
+	}
+	return backend.FaultTrap, "trap"
 }
 
 // records takes what is in the ring. Only what was read is cleared, and then the tail moved: others may be writing. Preconditions:

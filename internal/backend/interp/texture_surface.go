@@ -353,8 +353,15 @@ func decodeIstypep(d *decoder) step {
 // NewTexture makes an object that kernels of all devices of the process find.
 func (d *device) NewTexture(t *backend.Texture) (uint64, error) {
 	x := engine.Texture(*t)
-	h, err := engine.NewTexture(&x)
-	return h, memoryError(err)
+	h, err := backend.TakeTextureHandle()
+	if err != nil {
+		return 0, err
+	}
+	if err := engine.NewTexture(h, &x); err != nil {
+		backend.GiveTextureHandle(h)
+		return 0, memoryError(err)
+	}
+	return h, nil
 }
 
 // SetTexture changes what a handle shows.
@@ -364,4 +371,10 @@ func (d *device) SetTexture(h uint64, t *backend.Texture) error {
 }
 
 // FreeTexture ends an object.
-func (d *device) FreeTexture(h uint64) error { return memoryError(engine.FreeTexture(h)) }
+func (d *device) FreeTexture(h uint64) error {
+	if err := engine.FreeTexture(h); err != nil {
+		return memoryError(err)
+	}
+	backend.GiveTextureHandle(h)
+	return nil
+}

@@ -70,8 +70,8 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 	opts := lower.Options{GPU: true}
 	if strings.HasPrefix(req.Target.Triple, "nvptx64") {
 		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
-	} else if names := runtimeFuncs(m); len(names) > 0 {
-		if m, err = ptx.ParseModule(devrt.Define(req.PTX, names)); err != nil {
+	} else if text, changed := WithRuntime(m); changed {
+		if m, err = ptx.ParseModule(text); err != nil {
 			return nil, nil, ptxError(err)
 		}
 	}
@@ -106,6 +106,16 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 		emitted["dump"] = dump.String()
 	}
 	return m, kernels, nil
+}
+
+// WithRuntime is a module's text with the functions of devrt that it needs on GPUs whose driver lends none: those that it declares,
+// and those that do what instructions on textures and surfaces do. Its lines keep their numbers.
+func WithRuntime(m *ptx.Module) (text string, changed bool) {
+	text, names := lower.CallTextures(m)
+	if names = append(names, runtimeFuncs(m)...); len(names) == 0 {
+		return text, false
+	}
+	return devrt.Define(text, names), true
 }
 
 // runtimeFuncs are the functions that a module declares, nobody defines, and devrt has.

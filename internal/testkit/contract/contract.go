@@ -52,6 +52,7 @@ var rows = []row{
 	{"host memory is shared", hostMemory},
 	{"host and device meet in memory", common},
 	{"resident blocks are what has room", resident},
+	{"textures and surfaces are found by handle", textures},
 	{"many threads at once", threads},
 	{"an unloaded program leaves nothing", unloading},
 	{"a fault is reported", faults},

@@ -15,9 +15,11 @@ import (
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/codeobject"
 	"kudzu/internal/compile"
+	"kudzu/internal/compile/worker"
 	"kudzu/internal/devrt"
 	"kudzu/internal/dl"
 	"kudzu/internal/driver"
+	"kudzu/internal/ptx"
 	"kudzu/internal/spec/hip"
 )
 
@@ -125,9 +127,23 @@ func (c *Interpreted) Free(a backend.Addr) error {
 	return err
 }
 
+// withRuntime has what the compiler adds to a kernel: instructions on textures are calls of its functions.
+func withRuntime(text string) (string, error) {
+	m, err := ptx.ParseModule(text)
+	if err != nil {
+		return "", err
+	}
+	text, _ = worker.WithRuntime(m)
+	return text, nil
+}
+
 // describe reads a kernel's PTX.
 func (c *Interpreted) describe(req *compile.Request) (*entry, *backend.KernelInfo, error) {
-	m, err := driver.Describe("slice", req.PTX, capability)
+	text, err := withRuntime(req.PTX)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := driver.Describe("slice", text, capability)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -77,6 +78,14 @@ func threadCode(m *ptx.Module, target string) (*simt.Code, error) {
 	opts := lower.Options{GPU: true}
 	if strings.HasPrefix(target, "sm_") {
 		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
+	} else if text, names := lower.CallTextures(m); len(names) > 0 {
+		var err error
+		if m, err = ptx.ParseModule(text + empty(text, names)); err != nil {
+			return nil, err
+		}
+		if err := check.Module(m); err != nil {
+			return nil, err
+		}
 	}
 	k, err := lower.Kernel(m, "k", opts)
 	if err != nil {
@@ -90,6 +99,16 @@ func threadCode(m *ptx.Module, target string) (*simt.Code, error) {
 	return simt.Emit([]simt.Kernel{{IR: k, Params: params}}, simt.Config{Target: target})
 }
 
+// empty defines functions that a text declares, with nothing in them: what they do is compiled and compared elsewhere, and long.
+func empty(text string, names []string) string {
+	s := ""
+	for _, n := range names {
+		head := regexp.MustCompile(`\.visible \.func [^;]*\b` + n + ` [^;]*`).FindString(text)
+		s += head + " { ret; }\n"
+	}
+	return s
+}
+
 // simtPage writes docs/zsimt.md.
 func simtPage(all []simtChapter) (string, error) {
 	var b strings.Builder
@@ -99,7 +118,8 @@ func simtPage(all []simtChapter) (string, error) {
 
 What code for one thread a lane (internal/emit/simt) makes of PTX. Every spelling of the instruction table that sm_90a takes (up to %d of
 each form) is lowered and written: *through* the IR, *kept* as the instruction it was (on NVIDIA's GPUs: units that are not ours to
-rebuild), or *missing*, which is an error that names the instruction and its line. What was verified on which machine is in
+rebuild), or *missing*, which is an error that names the instruction and its line. Instructions on textures and surfaces are, for AMD's GPUs,
+calls of functions that sample in software (internal/devrt), so that no `+"`texread` and `texwrite`"+` is left to write there. What was verified on which machine is in
 [amd.md](amd.md) and, for NVIDIA's, in [bench/nvptx.md](bench/nvptx.md).
 
 | chapter | spellings |`, spellings)

@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/testkit/hipdouble"
 )
 
 const (
@@ -28,6 +30,7 @@ var (
 	packFile = flag.String("pack", "", "make the recording of this file, which record.c wrote")
 	only     = flag.String("job", "", "only jobs whose name begins so")
 	whole    = flag.Bool("whole", false, "compile every job's kernel, not one of twelve")
+	every    = flag.Int("every", 1, "on HIP, one job of so many")
 	list     = flag.String("list", "", "write what differs to this file, in the form of textures-open.txt")
 )
 
@@ -80,6 +83,41 @@ func TestCPU(t *testing.T) {
 	})
 }
 
+// TestHIP compares the functions that sample on AMD's GPUs with the recording: through backend/hip and its double, the PTX executed
+// by the interpreter. What a GPU's own code makes of that PTX is another question (docs/amd.md).
+func TestHIP(t *testing.T) {
+	lib := hipdouble.Build(t)
+	runner := hipdouble.NewInterpreted(t, lib)
+	t.Setenv("KUDZU_DOUBLE_DEVICES", "gfx1100")
+	compareAll(t, hip.New(hip.Config{Compiler: runner, Library: lib}), func(*Job) bool { return true })
+}
+
+// TestRealHIP does that on AMD's instructions: on a GPU, or on what answers for the double (docs/amd.md). KUDZU_HIP_CASES=1 asks for it;
+// -job picks jobs, -every takes one of so many.
+func TestRealHIP(t *testing.T) {
+	if os.Getenv("KUDZU_HIP_CASES") == "" {
+		t.Skip("KUDZU_HIP_CASES is not set")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir})}
+	b := backend.Backend(devices.HIP(cfg))
+	if os.Getenv("KUDZU_DOUBLE_RUNNER") != "" {
+		b = hip.New(hip.Config{Compiler: devices.Client(cfg), Library: hipdouble.Build(t)})
+	}
+	n := 0
+	compareAll(t, b, func(*Job) bool {
+		n++
+		return n%*every == 0
+	})
+}
+
 // openJobs are how many threads of a job may differ, by its name; -1: the whole answer does.
 func openJobs(t *testing.T) map[string]int {
 	b, err := os.ReadFile(openFile)
@@ -123,11 +161,13 @@ func compareAll(t *testing.T, b backend.Backend, want func(*Job) bool) {
 	}
 	open := openJobs(t)
 	var lines []string
+	ran := 0
 	for _, j := range jobs {
 		hw, ok := rec[j]
-		if !ok || !want(j) || !strings.HasPrefix(j.Name, *only) {
+		if !ok || !strings.HasPrefix(j.Name, *only) || !want(j) {
 			continue
 		}
+		ran++
 		got := r.Run(j)
 		if binary.LittleEndian.Uint32(got[4:]) == 4 { // the launch failed: the context may be lost
 			if err := r.Reset(); err != nil {
@@ -142,6 +182,7 @@ func compareAll(t *testing.T, b backend.Backend, want func(*Job) bool) {
 			t.Errorf("%s: %d threads differ, %d are known to: %s", j.Name, n, open[j.Name], what)
 		}
 	}
+	t.Logf("%d jobs of %d, %d differ from the hardware", ran, len(rec), len(lines))
 	if *list != "" {
 		slices.Sort(lines)
 		if err := os.WriteFile(*list, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
