@@ -57,11 +57,14 @@ var catalog = sync.OnceValue(func() *Catalog {
 
 // pair is the two executors.
 type pair struct {
-	interp, cpu *runner
-	unsupported int // programs that are not compiled
+	interp, other *runner
+	name          string // the other's
+	after         func() // what brings the other back after an error; nil: nothing need
+	unsupported   int    // programs that are not compiled
 }
 
-func newPair(t testing.TB) *pair {
+// config is a compiler process that is this program, and a cache that goes with the test.
+func config(t testing.TB) devices.Config {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -70,9 +73,12 @@ func newPair(t testing.TB) *pair {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}
+}
+
+func newPair(t testing.TB) *pair {
 	t.Setenv("KUDZU_NAN", "exact") // the one difference that speed is worth: docs/numerics.md, Not reproduced
-	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}
-	return &pair{interp: newRunner(t, interp.New(interp.Config{})), cpu: newRunner(t, devices.CPU(cfg))}
+	return &pair{interp: newRunner(t, interp.New(interp.Config{})), other: newRunner(t, devices.CPU(config(t))), name: "cpu"}
 }
 
 type runner struct {
@@ -139,15 +145,23 @@ func (x *pair) differ(p *Program) string {
 	if err != nil {
 		return "interpreter: " + err.Error()
 	}
-	got, err := x.cpu.run(p)
+	got, err := x.other.run(p)
+	if err != nil && x.after != nil {
+		x.after()
+	}
 	var unsupported *backend.Unsupported
 	switch {
 	case errors.As(err, &unsupported): // such a kernel runs on the interpreter: nothing to compare
 		x.unsupported++
 		return ""
 	case err != nil:
-		return "cpu: " + err.Error()
+		return x.name + ": " + err.Error()
 	}
+	return p.firstDifference(got, want, "interpreter")
+}
+
+// firstDifference says where what a program left is not what it left elsewhere, "" if it is.
+func (p *Program) firstDifference(got, want []byte, elsewhere string) string {
 	if bytes.Equal(got, want) {
 		return ""
 	}
@@ -160,7 +174,7 @@ func (x *pair) differ(p *Program) string {
 	if thread := i / outBytes; thread < p.Threads() {
 		where = fmt.Sprintf("thread %d %s", thread, place(i%outBytes))
 	}
-	return fmt.Sprintf("%s = %#x, interpreter %#x", where, binary.LittleEndian.Uint32(got[i:]), binary.LittleEndian.Uint32(want[i:]))
+	return fmt.Sprintf("%s = %#x, %s %#x", where, binary.LittleEndian.Uint32(got[i:]), elsewhere, binary.LittleEndian.Uint32(want[i:]))
 }
 
 // place is the register at an offset of a thread's output.
@@ -182,8 +196,8 @@ func (x *pair) check(t *testing.T, seed uint64) {
 	if problem == "" {
 		return
 	}
-	class := problemClass(problem)
-	Reduce(p, func(p *Program) bool { return problemClass(x.differ(p)) == class }, *reduce)
+	class := x.problemClass(problem)
+	Reduce(p, func(p *Program) bool { return x.problemClass(x.differ(p)) == class }, *reduce)
 	final := x.differ(p)
 	t.Errorf("seed %d: %s; reduced: %s\n%s%s", seed, problem, final, p.Text(), begins(p, final))
 }
@@ -207,14 +221,14 @@ func begins(p *Program, problem string) string {
 }
 
 // problemClass keeps the reducer from walking from one fault to another.
-func problemClass(s string) string {
+func (x *pair) problemClass(s string) string {
 	switch {
 	case s == "":
 		return ""
 	case strings.HasPrefix(s, "interpreter:"):
 		return "interpreter"
-	case strings.HasPrefix(s, "cpu:"):
-		return "cpu"
+	case strings.HasPrefix(s, x.name+":"):
+		return x.name
 	}
 	var thread int
 	var where string
@@ -226,7 +240,11 @@ func problemClass(s string) string {
 
 // TestCPU compares the compiler with the interpreter on random programs.
 func TestCPU(t *testing.T) {
-	x := newPair(t)
+	newPair(t).compare(t)
+}
+
+// compare goes through the seeds.
+func (x *pair) compare(t *testing.T) {
 	begun, n := time.Now(), 0
 	for ; n < *seeds || time.Since(begun) < *goOn; n++ {
 		x.check(t, *firstSeed+uint64(n))

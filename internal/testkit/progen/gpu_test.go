@@ -1,0 +1,94 @@
+package progen
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"kudzu/internal/backend/cuda"
+	"kudzu/internal/backend/hip"
+	"kudzu/internal/backend/interp"
+	"kudzu/internal/compile/worker"
+	"kudzu/internal/devices"
+	"kudzu/internal/testkit"
+	"kudzu/internal/testkit/hipdouble"
+)
+
+var viaDir = flag.String("via", "", "of TestCUDA: what our compiler made of each program, in this folder (TestTranslate writes it)")
+
+// TestHIP compares the code for AMD's GPUs with the interpreter: on a GPU, or on what answers for the double (docs/amd.md). KUDZU_HIP_CASES=1
+// asks for it.
+func TestHIP(t *testing.T) {
+	if os.Getenv("KUDZU_HIP_CASES") == "" {
+		t.Skip("KUDZU_HIP_CASES is not set")
+	}
+	cfg := config(t)
+	x := &pair{interp: newRunner(t, interp.New(interp.Config{})), name: "hip"}
+	b := devices.HIP(cfg)
+	if os.Getenv("KUDZU_DOUBLE_RUNNER") != "" {
+		lib := hipdouble.Build(t)
+		b = hip.New(hip.Config{Compiler: devices.Client(cfg), Library: lib})
+		x.after = func() { hipdouble.Reset(lib) } // a kernel that the runner could not run ends the double's device
+	}
+	x.other = newRunner(t, b)
+	x.compare(t)
+}
+
+// TestTranslate writes what the programs become for NVIDIA's GPUs into the folder of -via, for TestCUDA on a machine with one.
+func TestTranslate(t *testing.T) {
+	if *viaDir == "" {
+		t.Skip("-via is not given")
+	}
+	p, err := worker.New("")
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := os.MkdirAll(*viaDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range *seeds {
+		seed := *firstSeed + uint64(i)
+		if err := testkit.Translate(p.Run, *viaDir, New(catalog(), seed).Text(), "sm_90"); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// TestCUDA runs programs on an NVIDIA GPU as they are and, with -via, as our compiler translated them: those two must leave the same. Where
+// the GPU itself does not leave what the interpreter does, that is said, too.
+func TestCUDA(t *testing.T) {
+	devs, err := cuda.New(cuda.Config{}).Open()
+	if err != nil {
+		t.Skipf("no real driver: %v", err)
+	}
+	plain := &runner{devs[0], testkit.NewHostPage(t, hostBytes)}
+	oracle := newRunner(t, interp.New(interp.Config{}))
+	var via *runner
+	if *viaDir != "" {
+		via = newRunner(t, cuda.New(cuda.Config{Through: testkit.Folder(*viaDir)}))
+	}
+	differ := 0
+	for i := range *seeds {
+		p := New(catalog(), *firstSeed+uint64(i))
+		run := func(who string, r *runner) []byte {
+			out, err := r.run(p)
+			if err != nil {
+				t.Fatalf("seed %d %s: %v\n%s", p.Seed, who, err, p.Text()) // a GPU takes nothing more after a fault
+			}
+			return out
+		}
+		want, got := run("interpreted", oracle), run("as it is", plain)
+		if s := p.firstDifference(got, want, "interpreter"); s != "" {
+			differ++
+			t.Logf("seed %d as it is: %s", p.Seed, s)
+		}
+		if via == nil {
+			continue
+		}
+		if s := p.firstDifference(run("translated", via), got, "as it is"); s != "" {
+			t.Errorf("seed %d translated: %s, interpreter leaves the same as it is: %v", p.Seed, s, bytes.Equal(got, want))
+		}
+	}
+	t.Logf("%d programs, %d of which the GPU runs otherwise than the interpreter", *seeds, differ)
+}
