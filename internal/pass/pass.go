@@ -35,7 +35,7 @@ type Pass struct {
 }
 
 // threaded are the passes that code for one thread a lane goes through too.
-var threaded = map[string]bool{"inline": true, "simplify": true, "cse": true, "dce": true, "locks": true}
+var threaded = map[string]bool{"inline": true, "simplify": true, "cse": true, "dce": true, "locks": true, "reduce": true, "ways": true}
 
 // state is what the passes hand on to each other.
 type state struct {
@@ -55,6 +55,7 @@ var passes = [...]Pass{
 	{"dce", dce, "dead values would be latched and saved like live ones"},
 	{"locks", locks, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
 	{"reduce", reduce, "loops have one header"},
+	{"ways", ways, "LLVM keeps account of lanes that leave one loop at a time"},
 	{"width", width, "lanes that wait on each other cannot share a vector"},
 	{"reroll", reroll, "threads that run alone guess the end of one loop, not of two"},
 	{"together", together, "loops that lanes leave together have no masks"},
@@ -89,6 +90,7 @@ var order = [...]struct{ before, after, why string }{
 	{"together", "structure", "the copy needs preheaders and latches of its own"},
 	{"cse", "locks", "a lock and its release are known by their address"},
 	{"reduce", "structure", "a loop with two headers has no latch"},
+	{"reduce", "ways", "a loop with two headers has no exits"},
 	{"reduce", "width", "a loop with two headers is not seen to wait"},
 	{"structure", "linearize", "values must leave loops through phis to be latched"},
 	{"linearize", "regions", "masks live across barriers"},

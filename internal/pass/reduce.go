@@ -5,8 +5,24 @@ import "kudzu/internal/ir"
 // reduce makes irreducible control flow reducible. After it every cycle of the graph is entered through one block. Where a
 // cycle has several entries, all edges to them go to a new block that is told by a number which of them is meant; that
 // costs a branch and no copies, whatever the graph looks like.
+//
+// Of GPUs only those need it whose lanes run in step: LLVM's code for AMD's makes loops with one entry of such cycles by itself, and then
+// forgets which lanes had left a loop early (LLVM 19: a lane mask that leaves the inner loop is written for all lanes in each round).
 func reduce(st *state) error {
-	f := st.f
+	if !st.cfg.Threads {
+		reduceFunc(st.f, false)
+		return nil
+	}
+	for _, f := range st.m.Funcs {
+		if st.cfg.Lockstep && len(f.Blocks) > 0 {
+			reduceFunc(f, true)
+		}
+	}
+	return nil
+}
+
+// reduceFunc does it for one function; meet keeps LLVM from taking the new block apart again.
+func reduceFunc(f *ir.Func, meet bool) {
 	changed := false
 	for {
 		f.Rewire()
@@ -17,14 +33,13 @@ func reduce(st *state) error {
 		if entries == nil {
 			panic("BUG: irreducible graph without a cycle of several entries")
 		}
-		dispatch(f, entries)
+		dispatch(f, entries, meet)
 		changed = true
 	}
 	if changed {
 		repairSSA(f)
 		relayout(f)
 	}
-	return nil
 }
 
 // severalEntries finds a cycle with several entries: in a strongly connected part with one entry, that block is set aside
@@ -131,7 +146,7 @@ func components(blocks []*ir.Block) [][]*ir.Block {
 }
 
 // dispatch sends all edges into the entries through one new block.
-func dispatch(f *ir.Func, entries []*ir.Block) {
+func dispatch(f *ir.Func, entries []*ir.Block, meet bool) {
 	d := f.NewBlock("")
 	which := f.NewInst(ir.Phi, []ir.Type{ir.I32})
 	d.Append(which)
@@ -161,6 +176,9 @@ func dispatch(f *ir.Func, entries []*ir.Block) {
 						v = m.phi.Args[j]
 					}
 				}
+				if v == nil && meet && m.phi.Results[0].Type == ir.I1 {
+					v = ir.ConstInt(ir.I1, 0) // LLVM keeps predicates in masks of all lanes, and an undefined one undefines those of others
+				}
 				if v == nil {
 					u := f.NewInst(ir.Undef, []ir.Type{m.phi.Results[0].Type})
 					beforeTerm(edge, u)
@@ -169,6 +187,9 @@ func dispatch(f *ir.Func, entries []*ir.Block) {
 				m.at.Args, m.at.Targets = append(m.at.Args, v), append(m.at.Targets, edge)
 			}
 		}
+	}
+	if meet {
+		d.Append(meeting(f))
 	}
 	in := f.NewInst(ir.Switch, nil, which.Results[0])
 	in.Targets = entries

@@ -123,6 +123,8 @@ def texts(old):
         if name.startswith('V_RNDNE_'):
             t = name.split('_')[2].lower()
             return f'D0.{t} = nearest(S0.{t})'
+        if name.startswith('V_MUL_HI_I32_I24'):  # mul_hi_i24.ll: the sign is the 24th bit
+            return "D0.i32 = 32'I((64'I(32'I(S0.i24)) * 64'I(32'I(S1.i24))) >> 32U)"
         if name.startswith('FLAT_'):
             for kind in ('VGLOBALOp', 'GLOBALOp'):
                 table = getattr(__import__(type(op).__module__, fromlist=['x']), kind, None)
@@ -193,6 +195,7 @@ class Ctx(emu._Ctx):
             Ctx.wanted = Ctx.clamps = False
 
     wanted = False
+    sdwa = None  # the instruction, if one of parts of registers has the modifier clamp
 
 
 def read(old):
@@ -200,8 +203,29 @@ def read(old):
         Ctx.clamps = False
         r = old(*a)
         Ctx.clamps = Ctx.wanted
-        return r
+        return (r[0], [(to, limited(to, v, a[1])) for to, v in r[1]]) if Ctx.sdwa is not None else r
     return parse
+
+
+def limited(to, v, srcs):
+    """sdwa_clamp.ll, sdwa_clamp_f16.ll: clamp on CDNA's instructions of parts of registers."""
+    if not to.startswith('D0') or '[laneId]' in to:
+        return v
+    if v.dtype not in (dtypes.float32, dtypes.half):
+        r = emu._int_clamp(emu._op_name(Ctx.sdwa), srcs)
+        return v if r is None else r
+    zero = UOp.const(0.0, v.dtype)
+    return (emu._FUNCS['isNAN'](v) | (v <= zero)).where(zero, v.minimum(UOp.const(1.0, v.dtype)))
+
+
+def parts(old):
+    def handler(inst, ctx):
+        Ctx.sdwa = inst if emu._iattr(inst, 'clmp') else None
+        try:
+            return old(inst, ctx)
+        finally:
+            Ctx.sdwa = None
+    return handler
 
 
 def saturated(old):
@@ -235,3 +259,4 @@ def patches():
     wrap('get_pcode', texts)
     wrap('_int_clamp', saturated)
     wrap('_compile_mem_op', addresses)
+    wrap('_compile_sdwa', parts)

@@ -162,6 +162,7 @@ func fillAMDGCN() {
 	put(Native, gcnCallRt, ir.CallRt)
 	put(Native, gcnCallInd, ir.CallInd)
 	put(Native, gcnTrap, ir.Trap)
+	put(Native, gcnSwitch, ir.Switch)
 }
 
 // hidden reads the runtime's own arguments, which follow the kernel's: block counts as words from 0, block sizes as halves from 12
@@ -319,6 +320,17 @@ func gcnCallRt(e *emitter, in *ir.Inst) {
 func (e *emitter) sleep() {
 	e.o.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
 	e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
+}
+
+// gcnSwitch: what a block that several ways lead to was told (pass/ways.go) goes through a register that LLVM does not see into. It would make
+// a predicate of it that it keeps for all lanes, computed where they come from, in the inner loop.
+func gcnSwitch(e *emitter, in *ir.Inst) {
+	v := in.Args[0]
+	if v.Def == nil || v.Def.Op != ir.Phi || v.Def.Block != in.Block {
+		emitSwitch(e, in)
+		return
+	}
+	e.switchOn(in, e.o.Op("i32", `call i32 asm "", "=v,0"(%s)`, e.val(v)))
 }
 
 // gcnTrap leaves word in the mailbox and ends the wave. The machine's own trap would have ROCm end the process.

@@ -18,13 +18,15 @@ func emitCondBr(e *emitter, in *ir.Inst) {
 	e.o.CondBr(e.val(in.Args[0]), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
 }
 
-func emitSwitch(e *emitter, in *ir.Inst) {
+func emitSwitch(e *emitter, in *ir.Inst) { e.switchOn(in, e.val(in.Args[0])) }
+
+func (e *emitter) switchOn(in *ir.Inst, v ll.Val) {
 	last := len(in.Targets) - 1
 	var b strings.Builder
 	for i, t := range in.Targets[:last] {
 		fmt.Fprintf(&b, " i32 %d, label %%%s", i, e.labels[t])
 	}
-	e.o.Do("switch %s, label %%%s [%s ]", e.val(in.Args[0]), e.labels[in.Targets[last]], b.String())
+	e.o.Do("switch %s, label %%%s [%s ]", v, e.labels[in.Targets[last]], b.String())
 }
 
 func emitRet(e *emitter, in *ir.Inst) {

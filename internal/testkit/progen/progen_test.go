@@ -160,21 +160,28 @@ func (x *pair) differ(p *Program) string {
 	return p.firstDifference(got, want, "interpreter")
 }
 
-// firstDifference says where what a program left is not what it left elsewhere, "" if it is.
+// firstDifference says where what a program left is not what it left elsewhere, "" if it is: the first place, and how many there are.
 func (p *Program) firstDifference(got, want []byte, elsewhere string) string {
-	if bytes.Equal(got, want) {
-		return ""
+	first, more := "", 0
+	for i := 0; i < len(got); i += 4 {
+		g, w := binary.LittleEndian.Uint32(got[i:]), binary.LittleEndian.Uint32(want[i:])
+		switch {
+		case g == w:
+			continue
+		case first != "":
+			more++
+			continue
+		}
+		where := fmt.Sprintf("cells+%d", i-p.Threads()*outBytes)
+		if thread := i / outBytes; thread < p.Threads() {
+			where = fmt.Sprintf("thread %d %s", thread, place(i%outBytes))
+		}
+		first = fmt.Sprintf("%s = %#x, %s %#x", where, g, elsewhere, w)
 	}
-	i := 0
-	for got[i] == want[i] {
-		i++
+	if more > 0 {
+		first += fmt.Sprintf(", and %d more words", more)
 	}
-	i &^= 3
-	where := fmt.Sprintf("cells+%d", i-p.Threads()*outBytes)
-	if thread := i / outBytes; thread < p.Threads() {
-		where = fmt.Sprintf("thread %d %s", thread, place(i%outBytes))
-	}
-	return fmt.Sprintf("%s = %#x, %s %#x", where, binary.LittleEndian.Uint32(got[i:]), elsewhere, binary.LittleEndian.Uint32(want[i:]))
+	return first
 }
 
 // place is the register at an offset of a thread's output.
