@@ -143,6 +143,7 @@ func TestPrograms(t *testing.T) {
 		{name: "rt_stream", flags: fatbin.FlagLZ4, quiet: true, after11: true},
 		{name: "rt_device", env: []string{"KUDZU_DEVICES=2", "KUDZU_MEMORY=256M"}, link: []string{"-lcuda"}, quiet: true, after11: true},
 		{name: "rt_graph", quiet: true, after11: true},
+		{name: "rt_race", quiet: true},
 		{name: "rt_errors"},
 		{name: "rt_errors", args: []string{"wild"}},
 	} {

@@ -145,12 +145,20 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 		return err
 	}
 	if err := st.launch(f.kernel, &sc.launch); err != nil {
-		return st.ctx.fail(err)
+		return f.fail(st, err)
 	}
 	if launchBlocking() {
 		return st.wait()
 	}
 	return nil
+}
+
+// fail is Context.fail. A launch that is refused in a context that lives lost its module to another thread.
+func (f *Function) fail(st *Stream, err error) error {
+	if err = st.ctx.fail(err); err == errDestroyed && st.ctx.alive.Load() {
+		return errInvalidHandle
+	}
+	return err
 }
 
 // launch is enqueue for the most frequent work.

@@ -200,8 +200,7 @@ func (w *Words) addr() uintptr { return uintptr(unsafe.Pointer(w.p)) }
 
 // Free gives the array back.
 func (w *Words) Free() {
-	C.free(unsafe.Pointer(w.p))
-	w.p = nil
+	C.free(unsafe.Pointer(w.p)) // the address stays: a launch that is being refused may name it
 }
 
 // task is one Go function of a queue.

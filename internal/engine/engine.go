@@ -58,6 +58,8 @@ type Engine struct {
 	tasks taskTable
 	pump  sync.Once
 	done  sync.WaitGroup // the pump and the tasks it runs
+
+	retired retirements
 }
 
 // Start makes an engine with its own workers. A process normally has one: see Default.
@@ -169,6 +171,8 @@ func result(rc C.int) error {
 		return ErrLimit
 	case C.KZ_SYSTEM:
 		return ErrSystem
+	case C.KZ_GONE:
+		return ErrClosed
 	}
 	panic(fmt.Sprintf("BUG: engine result %d", int(rc)))
 }

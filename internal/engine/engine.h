@@ -62,6 +62,7 @@ enum {
 	KZ_TASK = 4,     // sync: the caller should run the task it was given
 	KZ_LIMIT = 5,    // a kernel wants more frame or local memory than any worker may have
 	KZ_SYSTEM = 6,   // the system refused a thread or an address range
+	KZ_GONE = 7,     // the kernel is retired
 };
 
 // What a fault was.
@@ -184,6 +185,12 @@ struct kz_kernel_info {
 };
 struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info);
 void kz_kernel_free(struct kz_kernel *k);
+// From now on launches of k get KZ_GONE; those that are in a queue still run. Its code goes when kz_grace_begin, called afterwards,
+// finds no work, or what it found is done; k itself when nobody can pass it to a call any more.
+void kz_kernel_retire(struct kz_kernel *k);
+struct kz_grace;
+int kz_grace_begin(struct kz_engine *e, struct kz_grace **out); // the work of all queues; *out is NULL if there is none
+void kz_grace_end(struct kz_grace *g);                          // waits until it is done
 
 struct kz_launch_args {
 	uint32_t grid[3], block[3], cluster[3];

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"math"
+	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // gate counts the calls that are in a C object, so that it goes with the last of them and never under one. The zero value is open.
@@ -23,3 +25,19 @@ func (g *gate) leave() bool { return g.n.Add(-1) == closing && g.n.CompareAndSwa
 
 // shut closes the gate, once; its caller must call leave.
 func (g *gate) shut() { g.n.Add(closing + 1) }
+
+// alone waits for the calls under way other than the one that shut the gate. Not for ever: one of them may run a function of the
+// program that waits for whoever closes. The object is safe all the same.
+func (g *gate) alone() {
+	const turns, nap = 1000, time.Millisecond
+	for i := range 2 * turns {
+		if g.n.Load() <= closing+1 {
+			return
+		}
+		if i < turns {
+			runtime.Gosched()
+		} else {
+			time.Sleep(nap)
+		}
+	}
+}

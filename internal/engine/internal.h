@@ -159,6 +159,7 @@ enum { KZ_PRIORITIES = 8 };
 struct kz_kernel {
 	struct kz_kernel_info i;
 	_Atomic uint64_t block_ns; // moving average of one block's time in 1/16 ns; 0: never run
+	_Atomic uint32_t retired;  // no queue takes it any more
 };
 
 // A job is an operation made of blocks that several threads may share.
@@ -233,6 +234,7 @@ struct kz_queue {
 	_Atomic(struct kz_op *) running_job; // written under e->lock: the open job, for helpers
 
 	_Alignas(KZ_CACHELINE) struct kz_queue *prev, *next; // ready list, guarded by e->lock
+	struct kz_queue *prev_all, *next_all;                // guarded by e->all_lock
 	_Atomic bool in_ready;                               // written under e->lock
 	bool small;       // guarded by e->lock: what waits is short, leave it to a synchronizing thread for a moment
 	int64_t ready_at; // likewise
@@ -249,6 +251,8 @@ struct kz_fence {
 };
 
 void kz_queue_ref(struct kz_queue *q);
+void kz_queue_list(struct kz_queue *q, bool in); // among all of its engine (retire.c)
+void kz_queue_wait_for(struct kz_queue *q, uint64_t target); // until so many operations are complete; helps nobody
 // Runs q until it is empty, blocked or past until. A helper may be handed a task to run: it is returned.
 struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, bool helper);
 void kz_op_finish(struct kz_queue *q, struct kz_op *op);
@@ -286,6 +290,9 @@ struct kz_engine {
 	_Atomic uint32_t extra_event;
 	_Atomic uint32_t stopping;
 	_Atomic uint64_t queues; // made so far
+
+	kz_lock all_lock;
+	struct kz_queue *all; // every queue, guarded by all_lock
 
 	kz_lock task_lock;
 	struct kz_op *task_head, *task_tail; // linked by job.next_job

@@ -21,6 +21,7 @@ struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
 	q->priority = priority < 0 ? 0 : priority >= KZ_PRIORITIES ? KZ_PRIORITIES - 1 : priority;
 	q->number = atomic_fetch_add(&q->e->queues, 1);
 	atomic_fetch_add(&d->refs, 1);
+	kz_queue_list(q, true);
 	return q;
 }
 
@@ -28,6 +29,7 @@ void kz_queue_ref(struct kz_queue *q) { atomic_fetch_add_explicit(&q->refs, 1, m
 
 void kz_queue_unref(struct kz_queue *q) {
 	if (atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1) return;
+	kz_queue_list(q, false);
 	struct kz_op *lists[2] = {q->spare, q->used};
 	for (int i = 0; i < 2; i++)
 		for (struct kz_op *op = lists[i], *next; op; op = next) {
@@ -47,6 +49,10 @@ static void wait_on(struct kz_queue *q, uint64_t target) {
 	while (target < first && !atomic_compare_exchange_weak(&q->wake_at, &first, target)) {}
 	if (atomic_load(&q->completed) < target) kz_futex_wait(&q->wake, w, -1);
 	atomic_fetch_sub(&q->waiters, 1);
+}
+
+void kz_queue_wait_for(struct kz_queue *q, uint64_t target) {
+	while (atomic_load(&q->completed) < target) wait_on(q, target);
 }
 
 // Returns a new operation with q->lock held, or NULL with it released.
@@ -86,6 +92,18 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->job.listed = op->job.open = op->job.spins = false;
 	op->job.total = 0;
 	return op;
+}
+
+// Gives an operation back that begin gave, and releases q->lock.
+static void drop(struct kz_queue *q, struct kz_op *op) {
+	if (op->cap == OP_BYTES) {
+		op->next = q->spare;
+		q->spare = op;
+		q->nspare++;
+		op = NULL;
+	}
+	kz_release(&q->lock);
+	free(op);
 }
 
 // Appends op and releases q->lock. small: short work that a synchronizing thread had better do itself.
@@ -144,6 +162,10 @@ int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_lau
 	if (fits(k, a, &shared) != KZ_OK) return KZ_LIMIT;
 	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
 	if (!op) return KZ_NOMEM;
+	if (atomic_load_explicit(&k->retired, memory_order_relaxed)) { // under the lock: see retire.c
+		drop(q, op);
+		return KZ_GONE;
+	}
 	memcpy(op->u.kernel.params, params, a->params_bytes);
 	describe(op, k, a, shared);
 	op->u.kernel.l.grid_id = (q->number << 40) + q->submitted + 1;
@@ -176,6 +198,7 @@ int kz_queue_later(struct kz_queue *q, uint64_t id, uint32_t params_bytes, const
 
 int kz_launch_fill(void *launch, struct kz_kernel *k, const struct kz_launch_args *a) {
 	uint64_t shared;
+	if (atomic_load(&k->retired)) return KZ_GONE;
 	if (fits(k, a, &shared) != KZ_OK) return KZ_LIMIT;
 	describe(launch, k, a, shared);
 	return KZ_OK;

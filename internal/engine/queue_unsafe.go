@@ -6,6 +6,7 @@ package engine
 #cgo noescape kz_kernel_new
 #cgo nocallback kz_kernel_new
 #cgo nocallback kz_kernel_free
+#cgo nocallback kz_kernel_retire
 #cgo nocallback kz_queue_new
 #cgo nocallback kz_queue_unref
 #cgo noescape kz_queue_launch
@@ -71,10 +72,11 @@ func NewKernel(k *KernelConfig) (*Kernel, error) {
 	return &Kernel{c}, nil
 }
 
-// Free forgets the code. Work that uses it must be done.
+// Free forgets the code. Work that uses it must be done; a launch that comes all the same, or is under way on another thread, gets
+// ErrClosed. What such a call looks at to find out stays as long as anybody has k.
 func (k *Kernel) Free() {
-	C.kz_kernel_free(k.c)
-	k.c = nil
+	C.kz_kernel_retire(k.c)
+	runtime.AddCleanup(k, func(c *C.struct_kz_kernel) { C.kz_kernel_free(c) }, k.c)
 }
 
 func flag(b bool) C.uint32_t {
@@ -167,7 +169,9 @@ func (q *Queue) Launch(k *Kernel, l *Launch) error {
 	var a C.struct_kz_launch_args
 	l.args(&a)
 	// Typed, because what an unsafe.Pointer points to is looked at before every call.
-	return q.result(C.kz_queue_launch(q.c, k.c, &a, (*C.uint8_t)(unsafe.SliceData(l.Params))))
+	rc := C.kz_queue_launch(q.c, k.c, &a, (*C.uint8_t)(unsafe.SliceData(l.Params)))
+	runtime.KeepAlive(k)
+	return q.result(rc)
 }
 
 // Later is Launch for a kernel that is not there yet: find is called on a goroutine when earlier work is done, and what it
@@ -187,7 +191,12 @@ func (q *Queue) Later(params []byte, find func() (*Kernel, *Launch, error)) erro
 		}
 		var a C.struct_kz_launch_args
 		l.args(&a)
-		return result(C.kz_launch_fill(launch, k.c, &a))
+		rc := C.kz_launch_fill(launch, k.c, &a)
+		runtime.KeepAlive(k)
+		if rc == C.KZ_GONE { // freed on another thread: nothing is launched
+			return nil
+		}
+		return result(rc)
 	}
 	e := q.d.e
 	e.pump.Do(e.startPump)
@@ -268,12 +277,17 @@ func (q *Queue) Sync() error {
 	if !q.enter() {
 		return ErrClosed
 	}
+	rc := q.sync()
+	return q.result(rc)
+}
+
+func (q *Queue) sync() C.int {
 	for {
 		var id C.uint64_t
 		var t unsafe.Pointer
 		rc := C.kz_queue_sync(q.c, &id, &t)
 		if rc != C.KZ_TASK {
-			return q.result(rc)
+			return rc
 		}
 		q.d.e.runTask(uint64(id), t)
 	}
@@ -295,7 +309,11 @@ func (q *Queue) Close() error {
 	}
 	err := q.Sync()
 	q.uses.shut()
-	q.leave()
+	q.uses.alone()
+	rc := q.sync() // what calls put in that were under way
+	if e := q.result(rc); err == nil {
+		err = e
+	}
 	return err
 }
 

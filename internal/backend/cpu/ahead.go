@@ -77,7 +77,7 @@ func (k *Kernel) begin(block [3]uint32, at *found) {
 	b.aheads <- struct{}{}
 	k.aheadMu.Lock()
 	defer k.aheadMu.Unlock()
-	if _, under := k.ahead[block]; under {
+	if _, under := k.ahead[block]; under || k.gone.Load() {
 		<-b.aheads
 		return
 	}
@@ -123,8 +123,6 @@ func (k *Kernel) rescue(v *variant, err error) (*variant, error) {
 	if !errors.As(err, &crash) {
 		return v, err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	return k.fallBack(err, func() { logx.Once("fallback "+k.decl.Name, "%s; it is interpreted", crash) })
 }
 
@@ -135,6 +133,9 @@ func (q *Queue) later(k *Kernel, a *ahead, l *backend.Launch) error {
 	err := q.q.Later(own.Params, func() (*engine.Kernel, *engine.Launch, error) {
 		<-a.done
 		v, err := k.rescue(a.v, a.err)
+		if errors.Is(err, backend.ErrClosed) { // the program was unloaded: nothing is left to run, and nobody to tell
+			return nil, nil, nil
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -26,10 +26,12 @@ type Kernel struct {
 
 	list atomic.Pointer[[]*variant] // read without a lock on every launch; a new slice each time it grows
 
-	mu    sync.Mutex // held while a variant is made, and to change list
-	never error      // guarded by mu: why neither compiler nor fallback can run it
-	// stacked: its threads have a stack of the device's size, as far as the last compilation told; guarded by mu.
-	stacked bool
+	mu     sync.Mutex        // held to change list
+	never  error             // guarded by mu: why neither compiler nor fallback can run it
+	making map[shape]*making // guarded by mu
+	// stacked: its threads have a stack of the device's size, as far as the last compilation told.
+	stacked atomic.Bool
+	gone    atomic.Bool // the program is unloaded
 
 	factsOnce sync.Once
 	told      *compile.Facts // what the text tells; set by factsOnce
@@ -144,65 +146,7 @@ func (k *Kernel) prepared(block [3]uint32) (*variant, error) {
 	return k.variant(block)
 }
 
-// variant finds or makes the variant for a shape.
-func (k *Kernel) variant(block [3]uint32) (*variant, error) { return k.variantFrom(block, nil) }
-
-// found is a kernel's text, and its image where the cache has one; nil where nobody has looked.
-type found struct {
-	text  string
-	line  func(int) int
-	block [3]uint32
-	image *compile.Result
-}
-
-func (k *Kernel) variantFrom(block [3]uint32, at *found) (*variant, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.never != nil {
-		return nil, k.never
-	}
-	if v := k.find(block); v != nil {
-		return v, nil
-	}
-	if block != ([3]uint32{}) && k.shapes() >= maxShapes {
-		block = [3]uint32{}
-	}
-	v, err := k.make(block, at)
-	if err != nil {
-		var u *backend.Unsupported
-		if errors.As(err, &u) {
-			k.never = err
-		}
-		return nil, err
-	}
-	k.add(v)
-	return v, nil
-}
-
-// shapes counts the specialised variants. Preconditions: k.mu is held.
-func (k *Kernel) shapes() int {
-	n := 0
-	if list := k.list.Load(); list != nil {
-		for _, v := range *list {
-			if v.block != ([3]uint32{}) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// add publishes a variant. Preconditions: k.mu is held.
-func (k *Kernel) add(v *variant) {
-	var next []*variant
-	if list := k.list.Load(); list != nil {
-		next = append(next, *list...)
-	}
-	next = append(next, v)
-	k.list.Store(&next)
-}
-
-// make compiles, or goes to the fallback. Preconditions: k.mu is held.
+// make compiles, or goes to the fallback.
 func (k *Kernel) make(block [3]uint32, at *found) (*variant, error) {
 	v, err := k.compile(block, false, at)
 	if err == nil {
@@ -246,48 +190,6 @@ func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
 	return &variant{kernel: k, run: r, fall: fk}, nil
 }
 
-// clustered is the variant for a launch in clusters of several blocks. To a kernel that asks nothing about its cluster they make no
-// difference, and the answer is nil. What cannot be compiled so is interpreted.
-func (k *Kernel) clustered(l *backend.Launch) (*variant, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.noClusters {
-		return nil, nil
-	}
-	if v := k.inClusters[l.Block]; v != nil {
-		return v, nil
-	}
-	text, _, err := k.p.m.Slice(k.decl.Name)
-	if err != nil {
-		return nil, err
-	}
-	if !strings.Contains(text, "cluster") && !strings.Contains(text, "mapa") {
-		k.noClusters = true
-		return nil, nil
-	}
-	v, err := k.compile(l.Block, true, nil)
-	var broken *compile.Failed
-	var cannot *compile.Unsupported
-	var none *compile.NoCompiler
-	if errors.As(err, &cannot) || errors.As(err, &broken) || errors.As(err, &none) {
-		v, err = k.fallBack(err, func() {
-			logx.Once("clusters "+k.decl.Name, "kernel %s is interpreted when launched in clusters: %s", k.decl.Name, err)
-		})
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(k.inClusters) >= maxShapes {
-		clear(k.inClusters) // what is under way holds its own; the mappings stay until the module goes
-	}
-	if k.inClusters == nil {
-		k.inClusters = map[[3]uint32]*variant{}
-	}
-	k.inClusters[l.Block] = v
-	k.allClusters = append(k.allClusters, v)
-	return v, nil
-}
-
 var errNoCompiler = &compile.NoCompiler{Why: "none is configured"}
 
 func (k *Kernel) compile(block [3]uint32, clusters bool, at *found) (*variant, error) {
@@ -303,7 +205,7 @@ func (k *Kernel) compile(block [3]uint32, clusters bool, at *found) (*variant, e
 	}
 	text, line := at.text, at.line
 	req := k.request(text, block, clusters)
-	if k.stacked {
+	if k.stacked.Load() {
 		req.Options.Stack = k.p.dev.stack.Load()
 	}
 	res := at.image
@@ -332,11 +234,11 @@ func (k *Kernel) compile(block [3]uint32, clusters bool, at *found) (*variant, e
 	stack := max(req.Options.Stack, usualStack)
 	if im.Meta.LocalThread < usualStack { // there is none: any limit will do
 		stack = maxStack
-	} else if !k.stacked && k.p.dev.stack.Load() > usualStack {
-		k.stacked = true
+	} else if !k.stacked.Load() && k.p.dev.stack.Load() > usualStack {
+		k.stacked.Store(true)
 		return k.compile(block, clusters, &found{text: text, line: line})
 	}
-	k.stacked = im.Meta.LocalThread >= usualStack
+	k.stacked.Store(im.Meta.LocalThread >= usualStack)
 	v, err := k.place(im, block, stack, line)
 	if v != nil {
 		v.clustered = clusters
@@ -446,21 +348,6 @@ func (v *variant) free() {
 	if v.mapping != nil {
 		_ = v.mapping.Unmap() // a mapping that cannot go stays; nothing points there
 	}
-}
-
-// free is for Unload: no launch is under way and none comes.
-func (k *Kernel) free() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if list := k.list.Swap(nil); list != nil {
-		for _, v := range *list {
-			v.free()
-		}
-	}
-	for _, v := range k.allClusters {
-		v.free()
-	}
-	k.allClusters, k.inClusters = nil, nil
 }
 
 // line is the module's PTX line of a fault, 0 if unknown.

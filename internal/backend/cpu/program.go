@@ -79,7 +79,8 @@ func (p *Program) Kernel(name string) (backend.Kernel, error) {
 // Var is where a variable lives.
 func (p *Program) Var(name string) (backend.Addr, uint64, error) { return p.vars.Var(name) }
 
-// Unload frees code and variables. Work that uses them is done.
+// Unload frees code and variables. Work that uses them is done, or it and launches under way on other threads are a mistake of the
+// program: then both stay until the queues are through with what they have, and later launches get ErrClosed.
 func (p *Program) Unload() error {
 	p.mu.Lock()
 	if p.unloaded {
@@ -90,17 +91,34 @@ func (p *Program) Unload() error {
 	kernels := p.kernels
 	p.mu.Unlock()
 	close(p.gone)
+	var all []*variant
+	var codes []*engine.Kernel
 	for _, k := range kernels {
-		k.aheads.Wait() // of launches that a fault skipped; without the lock, which they may need
+		k.aheadMu.Lock()
+		k.gone.Store(true) // none begins after that
+		k.aheadMu.Unlock()
+		k.aheads.Wait() // of launches that a fault skipped
+		for _, v := range k.retire() {
+			all = append(all, v)
+			if v.code != nil {
+				codes = append(codes, v.code)
+			}
+		}
+	}
+	return plain(p.dev.e.Retire(codes, func() error { return p.free(all) }))
+}
+
+// free gives back what an unloaded program has.
+func (p *Program) free(all []*variant) error {
+	for _, v := range all {
+		v.free()
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	fallback := p.fallback
+	p.mu.Unlock()
 	var err error
-	for _, k := range kernels {
-		k.free()
-	}
-	if p.fallback != nil {
-		err = p.fallback.Unload()
+	if fallback != nil {
+		err = fallback.Unload()
 	}
 	if base := p.vars.Base(); base != 0 {
 		if e := p.dev.mem.Free(uint64(base)); err == nil {

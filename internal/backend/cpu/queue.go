@@ -101,7 +101,12 @@ func (q *Queue) interpret(v *variant, l *backend.Launch) error {
 	own.Params = append([]byte(nil), l.Params...)
 	v.kernel.p.dev.b.stats.runs.Add(1)
 	v.kernel.p.dev.b.report.add(ReportInterpreted, 1)
-	return q.d.fail(q.q.Task(func() error { return v.run.Run(&own) }, engine.TaskInline))
+	return q.d.fail(q.q.Task(func() error {
+		if v.kernel.gone.Load() { // unloaded on another thread; what is not yet is kept until this is done
+			return nil
+		}
+		return v.run.Run(&own)
+	}, engine.TaskInline))
 }
 
 // Copy moves n bytes.

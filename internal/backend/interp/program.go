@@ -19,6 +19,7 @@ type program struct {
 	kernels map[string]*kernel
 	find    func(name string) (backend.Addr, uint64, error)
 	consts  []view
+	gone    atomic.Bool // unloaded
 }
 
 // variable is a module variable in memory of the device.
@@ -106,14 +107,25 @@ func (p *program) Var(name string) (backend.Addr, uint64, error) {
 	return v.addr, v.size, nil
 }
 
+// Unload frees the variables. Launches on other threads are a mistake of the program: those that are in a queue keep the variables
+// until they are done, and what comes later gets ErrClosed.
 func (p *program) Unload() error {
+	if p.gone.Swap(true) {
+		return backend.ErrClosed
+	}
+	if p.dev.engine == nil || len(p.vars) == 0 { // its kernels run on somebody else's queues, who waits for them
+		return p.free()
+	}
+	return p.dev.engine.Retire(nil, p.free)
+}
+
+func (p *program) free() error {
 	var err error
 	for name, v := range p.vars {
 		if e := p.dev.mem.Free(v.addr); e != nil && err == nil {
 			err = fmt.Errorf("variable %s: %w", name, e)
 		}
 	}
-	p.vars = nil
 	return err
 }
 
@@ -130,6 +142,9 @@ func (k *kernel) Name() string { return k.decl.Name }
 
 // unit parses, checks and decodes.
 func (k *kernel) unit() (*unit, error) {
+	if k.prog.gone.Load() {
+		return nil, backend.ErrClosed
+	}
 	k.once.Do(func() { k.u, k.err = k.decode() })
 	return k.u, k.err
 }

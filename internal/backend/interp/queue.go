@@ -42,7 +42,12 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if err != nil {
 		return err
 	}
-	return fault(q.q.Task(g.run, 0))
+	return fault(q.q.Task(func() error {
+		if own.prog.gone.Load() { // unloaded on another thread before this was its queue's turn; from here on it is waited for
+			return nil
+		}
+		return g.run()
+	}, 0))
 }
 
 func (q *queue) Copy(dst, src backend.Addr, n uint64) error {
