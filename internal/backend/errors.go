@@ -28,6 +28,9 @@ type Unsupported struct {
 
 // Error names kernel, line and instruction.
 func (u *Unsupported) Error() string {
+	if u.Kernel == "" {
+		return u.What + " is not supported"
+	}
 	return fmt.Sprintf("kernel %s, PTX line %d: %s is not supported", u.Kernel, u.Line, u.What)
 }
 

@@ -91,6 +91,32 @@ type Virtual interface {
 	Unmap(a Addr, n uint64) error
 }
 
+// PerDevice is a Virtual of a vendor's runtime. Its numbers for memory are no files: nothing of it can be exported. And what is mapped
+// is seen by the devices that were let, and by no others.
+type PerDevice interface {
+	// SetAccessOf lets one device touch a mapping, or no longer.
+	SetAccessOf(a Addr, n uint64, d Device, access Access) error
+}
+
+// Access is what a device may do with a mapping.
+type Access uint8
+
+// The kinds of access.
+const (
+	AccessNone Access = iota
+	AccessRead
+	AccessReadWrite
+)
+
+// Lender is a Memory whose runtime lends allocations to other processes by handles of its own.
+type Lender interface {
+	// Lend names an allocation for other processes.
+	Lend(a Addr) (handle [64]byte, err error)
+	// Borrow opens an allocation of another process, and tells how long it is; Return ends that.
+	Borrow(handle [64]byte) (a Addr, n uint64, err error)
+	Return(a Addr) error
+}
+
 // Sharer is a Memory that other processes can be given a part of.
 type Sharer interface {
 	// Share moves the memory around an allocation into a file, at the same addresses, and gives the file, the place of the

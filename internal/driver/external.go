@@ -41,7 +41,7 @@ func (t *Thread) ImportExternalMemory(d *cu.CUDA_EXTERNAL_MEMORY_HANDLE_DESC) (c
 	if d.Size == 0 || d.Flags&^cu.CUDA_EXTERNAL_MEMORY_DEDICATED != 0 {
 		return 0, errInvalidValue
 	}
-	v := c.dev.virtual()
+	v := c.dev.files()
 	if v == nil {
 		return 0, errNotSupported
 	}
@@ -100,11 +100,8 @@ func (t *Thread) ExternalMemoryGetMappedBuffer(h cu.CUexternalMemory, d *cu.CUDA
 	a := &alloc{base: uint64(base) + d.Offset, size: d.Size, kind: allocShared}
 	s := c.state
 	s.sharing.mu.Lock()
-	if s.sharing.in == nil {
-		s.sharing.in, s.sharing.key = map[uint64]*imported{}, map[ipcHandle]uint64{}
-	}
-	i.key = ipcHandle{kind: ipcPoolPointer, size: a.base} // the program frees it with cuMemFree
-	s.sharing.in[a.base] = i
+	i.at, i.key = a.base, ipcHandle{kind: ipcPoolPointer, size: a.base} // the program frees it with cuMemFree
+	s.sharing.add(i)
 	s.sharing.mu.Unlock()
 	if err := c.newAlloc(a); err != nil {
 		return 0, err

@@ -83,8 +83,11 @@ type exported struct {
 // imported is memory of another process, mapped here.
 type imported struct {
 	dev          *Device
+	at           uint64 // what the program was given
 	base, length uint64 // of the mapping
 	key          ipcHandle
+	lender       backend.Lender // who maps it, if that is a vendor's runtime
+	lent         [64]byte       // what it was asked for
 	refs         int
 }
 
@@ -94,6 +97,7 @@ type sharing struct {
 	out map[*alloc]*exported // guarded by mu
 	in  map[uint64]*imported // guarded by mu: by the address the program got
 	key map[ipcHandle]uint64 // guarded by mu: the address of a handle that is open
+	own map[[64]byte]uint64  // guarded by mu: the same of handles that a vendor's runtime made
 }
 
 // export makes an allocation visible to others, once.
@@ -164,6 +168,10 @@ func (t *Thread) IpcGetMemHandle(p DevPtr) (h cu.CUipcMemHandle, err error) {
 	if err := t.risky(c.state); err != nil {
 		return h, err
 	}
+	if l, ok := a.device().dev.Memory().(backend.Lender); ok {
+		h.Reserved, err = l.Lend(backend.Addr(a.base))
+		return h, c.fail(err)
+	}
 	e, err := c.state.export(a)
 	if err != nil {
 		return h, err
@@ -181,6 +189,9 @@ func (t *Thread) IpcOpenMemHandle(h cu.CUipcMemHandle, flags uint32) (DevPtr, er
 	if flags != uint32(cu.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
 		return 0, errInvalidValue
 	}
+	if l, ok := c.dev.dev.Memory().(backend.Lender); ok {
+		return c.borrow(l, h.Reserved)
+	}
 	k, err := readHandle(h.Reserved, ipcMemory)
 	if err != nil {
 		return 0, err
@@ -188,54 +199,102 @@ func (t *Thread) IpcOpenMemHandle(h cu.CUipcMemHandle, flags uint32) (DevPtr, er
 	return c.mapShared(k)
 }
 
+// borrow has a vendor's runtime map what a handle of its own names.
+func (c *Context) borrow(l backend.Lender, h [64]byte) (DevPtr, error) {
+	if binary.LittleEndian.Uint64(h[:]) == ipcMagic { // of a device that shares the process's memory
+		return 0, errInvalidValue
+	}
+	return c.openShared(func(s *sharing) (*alloc, *imported, error) {
+		if at := s.own[h]; at != 0 {
+			return nil, s.in[at], nil
+		}
+		at, n, err := l.Borrow(h)
+		if err != nil {
+			return nil, nil, c.fail(err)
+		}
+		i := &imported{dev: c.dev, at: uint64(at), base: uint64(at), length: n, lender: l, lent: h}
+		return &alloc{base: i.at, size: n, kind: allocShared}, i, nil
+	})
+}
+
+// openShared opens memory of another process, or counts one more opening of what is open.
+func (c *Context) openShared(open func(*sharing) (*alloc, *imported, error)) (DevPtr, error) {
+	s := &c.state.sharing
+	s.mu.Lock()
+	a, i, err := open(s)
+	if err == nil {
+		i.refs++
+		if a != nil {
+			s.add(i)
+		}
+	}
+	s.mu.Unlock()
+	if err == nil && a != nil {
+		err = c.newAlloc(a) // which closes it again if the context has ended; not under the lock, which that takes
+	}
+	if err != nil {
+		return 0, err
+	}
+	return DevPtr(i.at), nil
+}
+
+// add notes what was opened.
+//
+// Preconditions: mu is held.
+func (s *sharing) add(i *imported) {
+	if s.in == nil {
+		s.in, s.key, s.own = map[uint64]*imported{}, map[ipcHandle]uint64{}, map[[64]byte]uint64{}
+	}
+	s.in[i.at] = i
+	switch {
+	case i.lender != nil:
+		s.own[i.lent] = i.at
+	default:
+		s.key[i.key] = i.at
+	}
+}
+
 // mapShared maps what a handle names.
 func (c *Context) mapShared(k ipcHandle) (DevPtr, error) {
-	s := c.state
-	v := c.dev.virtual()
+	v := c.dev.files()
 	if v == nil {
 		return 0, errNotSupported
 	}
-	s.sharing.mu.Lock()
-	defer s.sharing.mu.Unlock()
-	if at := s.sharing.key[k]; at != 0 {
-		s.sharing.in[at].refs++
-		return DevPtr(at), nil
-	}
-	if k.length%v.Unit() != 0 {
-		return 0, errInvalidValue
-	}
-	fd, err := k.open()
-	if err != nil {
-		return 0, err
-	}
-	defer v.CloseFile(fd, 0)
-	base, err := v.Reserve(k.length, 0)
-	if err != nil {
-		return 0, plain(err)
-	}
-	if err = v.Map(base, k.length, fd, 0); err == nil {
-		if err = v.SetAccess(base, k.length, true); err != nil {
-			_ = v.Unmap(base, k.length)
+	return c.openShared(func(s *sharing) (*alloc, *imported, error) {
+		if at := s.key[k]; at != 0 {
+			return nil, s.in[at], nil
 		}
-	}
-	if err != nil {
-		_ = v.Unreserve(base, k.length)
-		return 0, plain(err)
-	}
-	i := &imported{dev: c.dev, base: uint64(base), length: k.length, key: k, refs: 1}
-	at := uint64(base) + k.off
-	if s.sharing.in == nil {
-		s.sharing.in, s.sharing.key = map[uint64]*imported{}, map[ipcHandle]uint64{}
-	}
-	if err := c.newAlloc(&alloc{base: at, size: k.size, kind: allocShared}); err != nil {
-		i.unmap()
-		return 0, err
-	}
-	s.sharing.in[at], s.sharing.key[k] = i, at
-	return DevPtr(at), nil
+		if k.length%v.Unit() != 0 {
+			return nil, nil, errInvalidValue
+		}
+		fd, err := k.open()
+		if err != nil {
+			return nil, nil, err
+		}
+		defer v.CloseFile(fd, 0)
+		base, err := v.Reserve(k.length, 0)
+		if err != nil {
+			return nil, nil, plain(err)
+		}
+		if err = v.Map(base, k.length, fd, 0); err == nil {
+			if err = v.SetAccess(base, k.length, true); err != nil {
+				_ = v.Unmap(base, k.length)
+			}
+		}
+		if err != nil {
+			_ = v.Unreserve(base, k.length)
+			return nil, nil, plain(err)
+		}
+		i := &imported{dev: c.dev, at: uint64(base) + k.off, base: uint64(base), length: k.length, key: k}
+		return &alloc{base: i.at, size: k.size, kind: allocShared}, i, nil
+	})
 }
 
 func (i *imported) unmap() {
+	if i.lender != nil {
+		_ = i.lender.Return(backend.Addr(i.base)) // nobody is left to hear
+		return
+	}
 	v := i.dev.virtual()
 	if v.Unmap(backend.Addr(i.base), i.length) == nil {
 		_ = v.Unreserve(backend.Addr(i.base), i.length)
@@ -249,6 +308,9 @@ func (s *state) forgetShared(at uint64) {
 	if i := s.sharing.in[at]; i != nil {
 		delete(s.sharing.in, at)
 		delete(s.sharing.key, i.key)
+		if i.lender != nil {
+			delete(s.sharing.own, i.lent)
+		}
 		i.unmap()
 	}
 }
@@ -308,7 +370,7 @@ func (t *Thread) MemPoolExportToShareableHandle(out hostmem.Ptr, pool cu.CUmemor
 	if out == hostmem.Nil || flags != 0 || kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || p.props.HandleTypes&kind == 0 || p.imported {
 		return errInvalidValue
 	}
-	v := p.dev.virtual()
+	v := p.dev.files()
 	if v == nil {
 		return errNotSupported
 	}

@@ -35,6 +35,7 @@ type mapping struct {
 
 // reservation is addresses.
 type reservation struct {
+	dev        *Device // whose memory reserved them
 	base, size uint64
 	maps       []*mapping // disjoint, ascending
 }
@@ -99,16 +100,33 @@ func (d *Device) virtual() backend.Virtual {
 	return v
 }
 
-// virtualDevice is any device that can reserve: all share the process's addresses.
-func (t *Thread) virtualDevice() (*state, backend.Virtual, error) {
+// files is the device's memory if what it maps are files of the process's.
+func (d *Device) files() backend.Virtual {
+	v := d.virtual()
+	if _, own := v.(backend.PerDevice); own {
+		return nil
+	}
+	return v
+}
+
+// virtualDevice is the device that reserves. All that share the process's addresses are alike; a vendor's runtime wants its own, so that
+// the current context's device is asked.
+func (t *Thread) virtualDevice() (*state, *Device, error) {
 	s, err := t.enter()
 	if err != nil {
 		return nil, nil, err
 	}
-	if v := s.devices[0].virtual(); v != nil {
-		return s, v, nil
+	want := s.devices[0]
+	if c, _ := t.top(s); c != nil && c.alive.Load() {
+		want = c.dev
 	}
-	return nil, nil, errNotSupported
+	if want.virtual() == nil {
+		return nil, nil, errNotSupported
+	}
+	if want.files() != nil {
+		want = s.devices[slices.IndexFunc(s.devices, func(d *Device) bool { return d.files() != nil })]
+	}
+	return s, want, nil
 }
 
 // placeOf checks where memory is to be made.
@@ -136,7 +154,7 @@ func (t *Thread) placeOf(p *cu.CUmemAllocationProp) (*Device, backend.Virtual, e
 		return nil, nil, errNotSupported
 	}
 	v := d.virtual()
-	if v == nil {
+	if v == nil || p.RequestedHandleTypes != 0 && d.files() == nil {
 		return nil, nil, errNotSupported
 	}
 	return d, v, nil
@@ -144,7 +162,7 @@ func (t *Thread) placeOf(p *cu.CUmemAllocationProp) (*Device, backend.Virtual, e
 
 // MemGetAllocationGranularity is what sizes must be multiples of.
 func (t *Thread) MemGetAllocationGranularity(p *cu.CUmemAllocationProp, option cu.CUmemAllocationGranularity_flags) (uint64, error) {
-	if p.Location.Type == cu.CU_MEM_LOCATION_TYPE_DEVICE { // as the real driver: the same for every number
+	if _, err := t.device(*p.Location.Id()); err != nil && p.Location.Type == cu.CU_MEM_LOCATION_TYPE_DEVICE { // as the real driver: any number will do
 		q := *p
 		*q.Location.Id() = 0
 		p = &q
@@ -161,10 +179,11 @@ func (t *Thread) MemGetAllocationGranularity(p *cu.CUmemAllocationProp, option c
 
 // MemAddressReserve takes addresses. The wished address is a wish, and not heeded.
 func (t *Thread) MemAddressReserve(n, align uint64, _ DevPtr, flags uint64) (DevPtr, error) {
-	s, v, err := t.virtualDevice()
+	s, d, err := t.virtualDevice()
 	if err != nil {
 		return 0, err
 	}
+	v := d.virtual()
 	if n == 0 || n%v.Unit() != 0 || align&(align-1) != 0 || flags != 0 {
 		return 0, errInvalidValue
 	}
@@ -174,7 +193,7 @@ func (t *Thread) MemAddressReserve(n, align uint64, _ DevPtr, flags uint64) (Dev
 	}
 	s.virtual.mu.Lock()
 	defer s.virtual.mu.Unlock()
-	r := &reservation{base: uint64(a), size: n}
+	r := &reservation{dev: d, base: uint64(a), size: n}
 	i := sort.Search(len(s.virtual.reserved), func(i int) bool { return s.virtual.reserved[i].base > r.base })
 	s.virtual.reserved = slices.Insert(s.virtual.reserved, i, r)
 	return DevPtr(a), nil
@@ -182,7 +201,7 @@ func (t *Thread) MemAddressReserve(n, align uint64, _ DevPtr, flags uint64) (Dev
 
 // MemAddressFree gives a whole reservation back that nothing is mapped in.
 func (t *Thread) MemAddressFree(p DevPtr, n uint64) error {
-	s, v, err := t.virtualDevice()
+	s, _, err := t.virtualDevice()
 	if err != nil {
 		return err
 	}
@@ -192,7 +211,7 @@ func (t *Thread) MemAddressFree(p DevPtr, n uint64) error {
 	if r == nil || r.base != uint64(p) || r.size != n || len(r.maps) > 0 {
 		return errInvalidValue
 	}
-	if err := v.Unreserve(backend.Addr(p), n); err != nil {
+	if err := r.dev.virtual().Unreserve(backend.Addr(p), n); err != nil {
 		return plain(err)
 	}
 	i := slices.Index(s.virtual.reserved, r)
@@ -288,6 +307,9 @@ func (t *Thread) MemMap(p DevPtr, n, offset uint64, h cu.CUmemGenericAllocationH
 	if r == nil || m.refs == 0 {
 		return errInvalidValue
 	}
+	if (r.dev.files() == nil) != (m.dev.files() == nil) { // addresses of one kind of device, memory of another
+		return errNotSupported
+	}
 	i := sort.Search(len(r.maps), func(i int) bool { return r.maps[i].base > uint64(p) })
 	if i > 0 && r.maps[i-1].base+r.maps[i-1].size > uint64(p) || i < len(r.maps) && r.maps[i].base < uint64(p)+n {
 		return errInvalidValue
@@ -302,11 +324,11 @@ func (t *Thread) MemMap(p DevPtr, n, offset uint64, h cu.CUmemGenericAllocationH
 
 // MemUnmap takes whole mappings away; the addresses stay reserved.
 func (t *Thread) MemUnmap(p DevPtr, n uint64) error {
-	s, v, err := t.virtualDevice()
+	s, _, err := t.virtualDevice()
 	if err != nil {
 		return err
 	}
-	return s.virtual.in(p, n, func(r *reservation) error { return r.unmap(s, v, p, n) })
+	return s.virtual.in(p, n, func(r *reservation) error { return r.unmap(s, p, n) })
 }
 
 // in does something with the reservation that holds a whole range.
@@ -322,14 +344,14 @@ func (v *virtualSpace) in(p DevPtr, n uint64, do func(*reservation) error) error
 // unmap takes whole mappings away.
 //
 // Preconditions: virtualSpace.mu is held.
-func (r *reservation) unmap(s *state, v backend.Virtual, p DevPtr, n uint64) error {
+func (r *reservation) unmap(s *state, p DevPtr, n uint64) error {
 	list, whole := r.within(uint64(p), n)
 	if !whole {
 		return errInvalidValue
 	}
 	for _, m := range list { // none: there is nothing to take away
 		m.hide(s)
-		if err := v.Unmap(backend.Addr(m.base), m.size); err != nil {
+		if err := r.dev.virtual().Unmap(backend.Addr(m.base), m.size); err != nil {
 			return plain(err)
 		}
 		i := slices.Index(r.maps, m)
@@ -365,10 +387,10 @@ func (m *mapping) show(s *state) error {
 	return nil
 }
 
-// MemSetAccess says which devices may touch the mappings in a range. Memory is shared by all devices here: what one may
-// touch, all can, and read-only access does not keep kernels from writing.
+// MemSetAccess says which devices may touch the mappings in a range. Devices that share the process's memory share this, too: what one
+// may touch, all can, and read-only access does not keep kernels from writing.
 func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64) error {
-	s, v, err := t.virtualDevice()
+	s, _, err := t.virtualDevice()
 	if err != nil {
 		return err
 	}
@@ -396,7 +418,7 @@ func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64
 			return errInvalidValue
 		}
 		for _, m := range maps {
-			if err := m.allow(s, v, descs); err != nil {
+			if err := m.allow(s, r.dev.virtual(), descs); err != nil {
 				return err
 			}
 		}
@@ -404,10 +426,24 @@ func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64
 	})
 }
 
+// accesses are the backend's words.
+var accesses = map[cu.CUmemAccess_flags]backend.Access{
+	cu.CU_MEM_ACCESS_FLAGS_PROT_NONE: backend.AccessNone, cu.CU_MEM_ACCESS_FLAGS_PROT_READ: backend.AccessRead, cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE: backend.AccessReadWrite,
+}
+
+// allow gives devices access to a mapping, or takes it.
+//
 // Preconditions: virtualSpace.mu is held.
 func (m *mapping) allow(s *state, v backend.Virtual, descs []cu.CUmemAccessDesc) error {
+	own, per := v.(backend.PerDevice)
 	for i := range descs {
-		m.access[*descs[i].Location.Id()] = descs[i].Flags
+		id := *descs[i].Location.Id()
+		if per {
+			if err := own.SetAccessOf(backend.Addr(m.base), m.size, s.devices[id].dev, accesses[descs[i].Flags]); err != nil {
+				return plain(err)
+			}
+		}
+		m.access[id] = descs[i].Flags
 	}
 	on := false
 	for _, f := range m.access {
@@ -419,8 +455,10 @@ func (m *mapping) allow(s *state, v backend.Virtual, descs []cu.CUmemAccessDesc)
 	if !on {
 		m.hide(s)
 	}
-	if err := v.SetAccess(backend.Addr(m.base), m.size, on); err != nil {
-		return plain(err)
+	if !per {
+		if err := v.SetAccess(backend.Addr(m.base), m.size, on); err != nil {
+			return plain(err)
+		}
 	}
 	if on {
 		return m.show(s)
@@ -528,11 +566,12 @@ func dupCloseExec(fd int) (int, error) {
 // MemImportFromShareableHandle makes memory of a file descriptor that another process or this one exported. The number
 // itself is passed in place of a pointer.
 func (t *Thread) MemImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUmemAllocationHandleType) (cu.CUmemGenericAllocationHandle, error) {
-	s, v, err := t.virtualDevice()
+	s, d, err := t.virtualDevice()
 	if err != nil {
 		return 0, err
 	}
-	if kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR {
+	v := d.files()
+	if kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || v == nil {
 		return 0, errNotSupported
 	}
 	var st syscall.Stat_t
@@ -543,7 +582,6 @@ func (t *Thread) MemImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUme
 	if err != nil {
 		return 0, err
 	}
-	d := s.devices[0]
 	if c, err := t.context(); err == nil {
 		d = c.dev
 	}

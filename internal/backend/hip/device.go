@@ -35,6 +35,7 @@ type device struct {
 
 	mailbox  mailbox
 	textures textures
+	virtual  virtual
 }
 
 // warp is what CUDA programs assume; on GPUs of 64 lanes a wave, emit/simt keeps warps of 32.
@@ -56,6 +57,7 @@ func newDevice(b *Backend, ordinal int) (*device, error) {
 	if err := d.readInfo(); err != nil {
 		return nil, err
 	}
+	d.readVirtual()
 	return d, nil
 }
 
@@ -178,7 +180,12 @@ func (d *device) Describe() string {
 }
 
 // Memory is the device itself.
-func (d *device) Memory() backend.Memory { return (*memory)(d) }
+func (d *device) Memory() backend.Memory {
+	if d.virtual.unit != 0 {
+		return virtualMemory{(*memory)(d)}
+	}
+	return (*memory)(d)
+}
 
 // do runs fn with the device current on the calling thread.
 func (d *device) do(fn func() error) error {

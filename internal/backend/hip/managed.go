@@ -15,7 +15,7 @@ var (
 // AllocManaged is hipMallocManaged, on devices whose kernel driver moves pages.
 func (m *memory) AllocManaged(n uint64) (backend.Addr, error) {
 	if !m.info.Managed {
-		return 0, &backend.Unsupported{What: "managed memory that moves, with this kernel driver or GPU,"}
+		return 0, &backend.Unsupported{What: "managed memory that moves with this kernel driver or GPU"}
 	}
 	return m.allocate(hip.HipMallocManaged, uintptr(n), hip.HipMemAttachGlobal)
 }

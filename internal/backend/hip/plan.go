@@ -13,9 +13,10 @@ type plan struct {
 	version int // of the code object
 }
 
-// HIP's version numbers: 5.3, from which on code objects of version 5 load; 6.3, from which on version 6 and generic targets do.
+// HIP's version numbers: 5.3, from which on code objects of version 5 load; 6.0; 6.3, from which on version 6 and generic targets load.
 const (
 	hip53 = 50300000
+	hip60 = 60000000
 	hip63 = 60300000
 )
 

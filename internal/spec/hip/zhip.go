@@ -44,6 +44,18 @@ const (
 	HipMallocManaged
 	HipMemAdvise
 	HipMemPrefetchAsync
+	HipMemGetAddressRange
+	HipIpcGetMemHandle
+	HipIpcOpenMemHandle
+	HipIpcCloseMemHandle
+	HipMemGetAllocationGranularity
+	HipMemAddressReserve
+	HipMemAddressFree
+	HipMemCreate
+	HipMemRelease
+	HipMemMap
+	HipMemUnmap
+	HipMemSetAccess
 	HipStreamCreateWithPriority
 	HipStreamDestroy
 	HipStreamSynchronize
@@ -110,6 +122,18 @@ var Rows = [NumFuncs]Row{
 	HipMallocManaged:                 {"hipMallocManaged", 3},
 	HipMemAdvise:                     {"hipMemAdvise", 4},
 	HipMemPrefetchAsync:              {"hipMemPrefetchAsync", 4},
+	HipMemGetAddressRange:            {"hipMemGetAddressRange", 3},
+	HipIpcGetMemHandle:               {"hipIpcGetMemHandle", 2},
+	HipIpcOpenMemHandle:              {"hipIpcOpenMemHandle", 3},
+	HipIpcCloseMemHandle:             {"hipIpcCloseMemHandle", 1},
+	HipMemGetAllocationGranularity:   {"hipMemGetAllocationGranularity", 3},
+	HipMemAddressReserve:             {"hipMemAddressReserve", 5},
+	HipMemAddressFree:                {"hipMemAddressFree", 2},
+	HipMemCreate:                     {"hipMemCreate", 4},
+	HipMemRelease:                    {"hipMemRelease", 1},
+	HipMemMap:                        {"hipMemMap", 5},
+	HipMemUnmap:                      {"hipMemUnmap", 2},
+	HipMemSetAccess:                  {"hipMemSetAccess", 4},
 	HipStreamCreateWithPriority:      {"hipStreamCreateWithPriority", 3},
 	HipStreamDestroy:                 {"hipStreamDestroy", 1},
 	HipStreamSynchronize:             {"hipStreamSynchronize", 1},
@@ -672,6 +696,67 @@ func ToCUmem_advise(v int64) (int64, bool) {
 	return 0, false
 }
 
+// The values of hipMemAllocationGranularity_flags.
+const (
+	HipMemAllocationGranularityMinimum     = 0
+	HipMemAllocationGranularityRecommended = 1
+)
+
+// FromCUmemAllocationGranularity_flags is the value of hipMemAllocationGranularity_flags for one of CUmemAllocationGranularity_flags.
+func FromCUmemAllocationGranularity_flags(v int64) (int64, bool) {
+	switch v {
+	case 0:
+		return HipMemAllocationGranularityMinimum, true
+	case 1:
+		return HipMemAllocationGranularityRecommended, true
+	}
+	return 0, false
+}
+
+// ToCUmemAllocationGranularity_flags is the value of CUmemAllocationGranularity_flags for one of hipMemAllocationGranularity_flags.
+func ToCUmemAllocationGranularity_flags(v int64) (int64, bool) {
+	switch v {
+	case HipMemAllocationGranularityMinimum:
+		return 0, true
+	case HipMemAllocationGranularityRecommended:
+		return 1, true
+	}
+	return 0, false
+}
+
+// The values of hipMemAccessFlags.
+const (
+	HipMemAccessFlagsProtNone      = 0
+	HipMemAccessFlagsProtRead      = 1
+	HipMemAccessFlagsProtReadWrite = 3
+)
+
+// FromCUmemAccess_flags is the value of hipMemAccessFlags for one of CUmemAccess_flags.
+func FromCUmemAccess_flags(v int64) (int64, bool) {
+	switch v {
+	case 0:
+		return HipMemAccessFlagsProtNone, true
+	case 1:
+		return HipMemAccessFlagsProtRead, true
+	case 3:
+		return HipMemAccessFlagsProtReadWrite, true
+	}
+	return 0, false
+}
+
+// ToCUmemAccess_flags is the value of CUmemAccess_flags for one of hipMemAccessFlags.
+func ToCUmemAccess_flags(v int64) (int64, bool) {
+	switch v {
+	case HipMemAccessFlagsProtNone:
+		return 0, true
+	case HipMemAccessFlagsProtRead:
+		return 1, true
+	case HipMemAccessFlagsProtReadWrite:
+		return 3, true
+	}
+	return 0, false
+}
+
 // The values of hipLimit_t.
 const (
 	HipLimitStackSize      = 0
@@ -681,21 +766,32 @@ const (
 
 // Flags, and where things lie.
 const (
-	HipStreamNonBlocking          = 1
-	HipEventDefault               = 0
-	HipEventDisableTiming         = 2
-	HipHostMallocPortable         = 1
-	HipHostMallocMapped           = 2
-	HipHostMallocCoherent         = 0x40000000
-	HipHostRegisterPortable       = 1
-	HipHostRegisterMapped         = 2
-	HipMemAttachGlobal            = 1
-	HipCpuDeviceId                = -1
-	HIPLAUNCHPARAMBUFFERPOINTER   = 1
-	HIPLAUNCHPARAMBUFFERSIZE      = 2
-	HIPLAUNCHPARAMEND             = 3
-	HipDevicePropR0000gcnArchName = 396
-	HipDevicePropR0000size        = 792
-	HipDevicePropR0600gcnArchName = 1160
-	HipDevicePropR0600size        = 1472
+	HipStreamNonBlocking             = 1
+	HipEventDefault                  = 0
+	HipEventDisableTiming            = 2
+	HipHostMallocPortable            = 1
+	HipHostMallocMapped              = 2
+	HipHostMallocCoherent            = 0x40000000
+	HipHostRegisterPortable          = 1
+	HipHostRegisterMapped            = 2
+	HipMemAttachGlobal               = 1
+	HipCpuDeviceId                   = -1
+	HIPLAUNCHPARAMBUFFERPOINTER      = 1
+	HIPLAUNCHPARAMBUFFERSIZE         = 2
+	HIPLAUNCHPARAMEND                = 3
+	HipDevicePropR0000gcnArchName    = 396
+	HipDevicePropR0000size           = 792
+	HipDevicePropR0600gcnArchName    = 1160
+	HipDevicePropR0600size           = 1472
+	HipMemAllocationPropsize         = 32
+	HipMemAllocationProptype         = 0
+	HipMemAllocationProplocationType = 8
+	HipMemAllocationProplocationId   = 12
+	HipMemAllocationTypePinned       = 1
+	HipMemLocationTypeDevice         = 1
+	HipMemAccessDescsize             = 12
+	HipMemAccessDescid               = 4
+	HipMemAccessDescflags            = 8
+	HipIpcMemHandlesize              = 64
+	HipIpcMemLazyEnablePeerAccess    = 1
 )

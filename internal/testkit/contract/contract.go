@@ -51,6 +51,7 @@ var rows = []row{
 	{"kernels tell their needs", kernelInfo},
 	{"host memory is shared", hostMemory},
 	{"host and device meet in memory", common},
+	{"addresses and memory come apart", apart},
 	{"resident blocks are what has room", resident},
 	{"textures and surfaces are found by handle", textures},
 	{"many threads at once", threads},

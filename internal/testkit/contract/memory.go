@@ -243,3 +243,63 @@ func common(t *testing.T, b *bench) {
 		}
 	}
 }
+
+// apart puts two pieces of memory at reserved addresses, works across both, and has them change places: what was written goes with the
+// memory, not with the address.
+func apart(t *testing.T, b *bench) {
+	v, ok := b.d.Memory().(backend.Virtual)
+	if !ok {
+		t.Skip("the device's memory and addresses are one")
+	}
+	q, p, unit := b.queue(), b.program(), v.Unit()
+	free, _ := b.d.Memory().Usage()
+	base, err := v.Reserve(3*unit, 4*unit)
+	b.ok(err)
+	if uint64(base)%(4*unit) != 0 {
+		t.Errorf("addresses at %#x, wanted alignment %d", uint64(base), 4*unit)
+	}
+	var mem [2]int
+	for i := range mem {
+		mem[i], err = v.NewFile(unit)
+		b.ok(err)
+	}
+	if now, _ := b.d.Memory().Usage(); now > free-2*unit {
+		t.Errorf("%d bytes free before, %d now", free, now)
+	}
+	place := func(first int) {
+		for i := range 2 {
+			at := base + backend.Addr(uint64(i)*unit)
+			b.ok(v.Map(at, unit, mem[(first+i)%2], 0))
+			b.ok(v.SetAccess(at, unit, true))
+		}
+	}
+	take := func() {
+		b.ok(q.Sync())
+		for i := range 2 {
+			b.ok(v.Unmap(base+backend.Addr(uint64(i)*unit), unit))
+		}
+	}
+	const words = 8
+	edge := base + backend.Addr(unit) - 4*words/2 // half in the first, half in the second
+	place(0)
+	b.ok(q.Fill(base, 7, 4, unit/4, 0, 1))
+	b.ok(q.Fill(base+backend.Addr(unit), 100, 4, unit/4, 0, 1))
+	b.ok(q.Launch(b.kernel(p, "add_one"), line(1, 32, addOne(edge+4*words/2, words)))) // in the second
+	take()
+	place(1)
+	got := b.words(q, base, words)
+	if got[0] != 101 || got[words-1] != 101 {
+		t.Errorf("what was second is first now, and holds %v", got)
+	}
+	if got = b.words(q, base+backend.Addr(unit)+4*words, words); got[0] != 7 {
+		t.Errorf("what was first is second now, and holds %v", got)
+	}
+	take()
+	for i := range mem {
+		v.CloseFile(mem[i], unit)
+	}
+	b.ok(v.Unreserve(base, 3*unit))
+	if now, _ := b.d.Memory().Usage(); now < free {
+		t.Errorf("%d bytes free before, %d in the end", free, now)
+	}
+}

@@ -29,6 +29,7 @@ extern struct device devices[MAX_DEVICES];
 extern int device_count;
 extern _Thread_local int current;
 extern long live[4]; /* allocations, streams, events, modules */
+enum { INVALID_CONTEXT = 201 };
 enum { LIVE_MEMORY, LIVE_STREAMS, LIVE_EVENTS, LIVE_MODULES };
 
 /* memory.c */
@@ -39,6 +40,14 @@ int arena_free(void *p, int host);
 void arena_manage(void *p);
 int arena_managed(const void *p, size_t n); /* a range of one allocation of managed memory */
 int arena_check(const void *p, size_t n); /* a range of the arena that is not inside an allocation is refused */
+int arena_range(const void *p, char **base, size_t *n);
+extern int arena_fd;
+int fail(int r);
+int bad_device(int d);
+
+/* virtual.c: memory at addresses that were reserved, and memory of other processes */
+int mapped_check(const char *p, size_t n); /* 1: inside a mapping that the current device may touch; 0: in a reservation, and not so; -1: neither */
+int mapped_find(uint64_t at, uint64_t *base, uint64_t *size);
 
 /* object.c */
 struct arg {

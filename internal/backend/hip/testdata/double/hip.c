@@ -23,7 +23,7 @@ void kz_double_reset(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static int fail(int r) { return last_error = r; }
+int fail(int r) { return last_error = r; }
 
 struct event {
     uint32_t magic;
@@ -159,7 +159,7 @@ int hipInit(unsigned flags) {
 }
 
 int can_manage(void);
-static int bad_device(int d) { return device_count < 0 ? NOT_INITIALIZED : d < 0 || d >= device_count ? INVALID_DEVICE : OK; }
+int bad_device(int d) { return device_count < 0 ? NOT_INITIALIZED : d < 0 || d >= device_count ? INVALID_DEVICE : OK; }
 
 #ifdef ROCM5
 int hipRuntimeGetVersion(int *v) { return *v = 50221153, OK; }
@@ -191,7 +191,11 @@ int hipDeviceTotalMem(size_t *n, int d) { return bad_device(d) ? fail(INVALID_DE
 
 int hipDeviceGetAttribute(int *v, int a, int d) {
     static const struct { int attr, value; } known[] = {{56, 1024}, {26, 1024}, {27, 1024}, {28, 1024}, {29, 2147483647}, {30, 65536}, {31, 65536}, {74, 65536},
-        {10002, 65536}, {63, 48}, {5, 2300000}, {60, 1250000}, {59, 384}, {19, 6291456}, {57, 2048}, {71, 65536}, {68, 0}, {69, 0}, {65, 0}, {10, 1}, {16, 0}, {87, 32}};
+        {10002, 65536}, {63, 48}, {5, 2300000}, {60, 1250000}, {59, 384}, {19, 6291456}, {57, 2048}, {71, 65536}, {68, 0}, {69, 0}, {65, 0}, {10, 1}, {16, 0}, {87, 32},
+#ifndef ROCM5
+        {89, 1},
+#endif
+    };
     if (bad_device(d) || !v) return fail(INVALID_DEVICE);
     if (a == 67) return *v = 3 + d, OK; /* the bus: a slot each */
     if (a == 24 || a == 9) return *v = can_manage(), OK;
@@ -297,6 +301,14 @@ int hipMalloc(void **p, size_t n) { return allocate(p, n, 0); }
 int hipFree(void *p) { return release(p, 0); }
 int hipHostMalloc(void **p, size_t n, unsigned flags) { return flags & ~0xe0000007u ? fail(INVALID_VALUE) : allocate(p, n, 1); }
 int hipHostFree(void *p) { return release(p, 1); }
+
+int hipMemGetAddressRange(char **base, size_t *n, void *p) {
+    if (!base || !n) return fail(INVALID_VALUE); /* HIP takes no null here, where CUDA does */
+    pthread_mutex_lock(&lock);
+    int r = arena_range(p, base, n);
+    pthread_mutex_unlock(&lock);
+    return fail(r);
+}
 
 int hipMemGetInfo(size_t *free, size_t *total) {
     *total = devices[current].total;

@@ -20,6 +20,7 @@ struct block {
 };
 static struct block *blocks; /* by address; guarded by lock */
 char *arena;
+int arena_fd = -1;
 
 int arena_open(void) {
     if (arena) return OK;
@@ -32,7 +33,7 @@ int arena_open(void) {
         if (p == want) arena = want;
         else if (p != MAP_FAILED) munmap(p, ARENA_BYTES);
     }
-    close(fd);
+    arena_fd = fd; /* memory is mapped again elsewhere, and by other processes */
     return arena ? OK : OUT_OF_MEMORY;
 }
 
@@ -84,21 +85,33 @@ int arena_managed(const void *p, size_t n) {
 int arena_check(const void *p, size_t n) {
     const char *at = p;
     if (at + n <= arena || at >= arena + ARENA_BYTES) return OK; /* memory of the program */
+    int mapped = mapped_check(at, n);
+    if (mapped >= 0) return mapped ? OK : INVALID_VALUE;
     for (struct block *b = blocks; b; b = b->next)
         if (at >= b->at && at + n <= b->at + b->want) return OK;
     return INVALID_VALUE;
 }
 
+int arena_range(const void *p, char **base, size_t *n) {
+    for (struct block *b = blocks; b; b = b->next)
+        if ((char *)p >= b->at && (char *)p < b->at + b->want) {
+            *base = b->at;
+            *n = b->want;
+            return OK;
+        }
+    return INVALID_VALUE;
+}
+
 /* For runners in this process: the allocation that holds an address. */
 int kz_double_find(uint64_t at, uint64_t *base, uint64_t *size) {
-    int found = 0;
     pthread_mutex_lock(&lock);
-    for (struct block *b = blocks; b; b = b->next)
+    int found = mapped_find(at, base, size), reserved = found < 0;
+    for (struct block *b = blocks; b && !found && !reserved; b = b->next)
         if ((char *)at >= b->at && (char *)at < b->at + b->want) {
             *base = (uint64_t)b->at;
             *size = b->want;
             found = 1;
         }
     pthread_mutex_unlock(&lock);
-    return found;
+    return found > 0;
 }
