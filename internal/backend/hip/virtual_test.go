@@ -99,6 +99,7 @@ func TestVirtual(t *testing.T) {
 	ok(th.MemRelease(mine)) // what is mapped stays
 	ok(th.MemsetD8(at, 1, 16))
 	is("addresses in use", th.MemAddressFree(at, 2*n), cu.CUDA_ERROR_INVALID_VALUE)
+	ok(th.CtxSynchronize()) // what is unmapped must not be in use
 	ok(th.MemUnmap(at, 2*n))
 	ok(th.MemRelease(theirs))
 	ok(th.MemAddressFree(at, 2*n))
