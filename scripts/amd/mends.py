@@ -125,6 +125,8 @@ def texts(old):
             return f'D0.{t} = nearest(S0.{t})'
         if name.startswith('V_MUL_HI_I32_I24'):  # mul_hi_i24.ll: the sign is the 24th bit
             return "D0.i32 = 32'I((64'I(32'I(S0.i24)) * 64'I(32'I(S1.i24))) >> 32U)"
+        if name.startswith('V_MUL_HI_U32_U24'):  # mul_hi_u24.ll
+            return "D0.u32 = 32'U((64'U(S0.u32 & 0xffffffU) * 64'U(S1.u32 & 0xffffffU)) >> 32U)"
         if name.startswith('FLAT_'):
             for kind in ('VGLOBALOp', 'GLOBALOp'):
                 table = getattr(__import__(type(op).__module__, fromlist=['x']), kind, None)

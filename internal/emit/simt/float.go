@@ -296,19 +296,19 @@ func (e *emitter) minMax(largest, nan, xorsign bool, x, y ll.Val, t ir.Type) ll.
 		cmp = "sgt"
 	}
 	r := e.sel(e.cmp(cmp, key(a), key(b)), a, b)
-	if nan {
-		r = e.sel(e.op2("or", an, bn), k(r, int64(f.NaN)), r)
-	} else {
+	if !nan {
 		r = e.sel(bn, a, e.sel(an, b, r))
-		both := e.op2("and", an, bn)
-		if t == ir.F64 {
-			r = e.sel(both, e.op2("or", r, k(r, 1<<51)), r)
-		} else {
-			r = e.sel(both, k(r, int64(f.NaN)), r)
-		}
 	}
 	if xorsign {
 		r = e.op2("or", mag(r), sign)
+	}
+	switch { // a NaN has no other's sign
+	case nan:
+		r = e.sel(e.op2("or", an, bn), k(r, int64(f.NaN)), r)
+	case t == ir.F64:
+		r = e.sel(e.op2("and", an, bn), e.op2("or", r, k(r, 1<<51)), r)
+	default:
+		r = e.sel(e.op2("and", an, bn), k(r, int64(f.NaN)), r)
 	}
 	return e.cast(r, x.T)
 }

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"kudzu/internal/testkit"
@@ -108,6 +109,8 @@ type comparison struct {
 	least   int    // rows that must agree
 	open    string // the list of known differences
 	sample  int    // lines of a form, without those that are listed; 0: all
+	failed  func() // see Runner
+	refuses bool   // what is not supported is counted, and no difference
 }
 
 // verdict is what became of a line: nothing is agreement.
@@ -115,6 +118,7 @@ type verdict struct {
 	line    *Line
 	problem string
 	agree   int // rows
+	refused bool
 }
 
 // recorded are the lines of the record, and what each gave.
@@ -164,7 +168,7 @@ func (c comparison) judge(t *testing.T, dev backend.Device, lines []*Line, want 
 	answers := make(chan verdict)
 	var wg sync.WaitGroup
 	for range c.workers {
-		r := &Runner{Device: dev, Host: testkit.NewHostPage(t, HostBytes), Module: describe}
+		r := &Runner{Device: dev, Host: testkit.NewHostPage(t, HostBytes), Module: describe, Failed: c.failed}
 		wg.Go(func() {
 			for part := range work {
 				judge(r, part, want, answers)
@@ -224,6 +228,9 @@ func batches(lines []*Line, n int) [][]*Line {
 // judge runs lines together; if that fails, each half alone, until the guilty line is found.
 func judge(r *Runner, lines []*Line, want map[string][]byte, to chan<- verdict) {
 	got, err := r.RunAll(lines)
+	if err != nil && r.Failed != nil {
+		r.Failed()
+	}
 	if err != nil && len(lines) > 1 {
 		half := len(lines) / 2
 		judge(r, lines[:half], want, to)
@@ -232,8 +239,9 @@ func judge(r *Runner, lines []*Line, want map[string][]byte, to chan<- verdict) 
 	}
 	for i, l := range lines {
 		v := verdict{line: l}
+		var u *backend.Unsupported
 		if err != nil {
-			v.problem = err.Error()
+			v.problem, v.refused = err.Error(), errors.As(err, &u)
 		} else if d := l.Diff(got[i], want[l.Text]); len(d) > 0 {
 			v.agree = Lanes - min(len(d), Lanes)
 			v.problem = fmt.Sprintf("%d differences, lane %d %s = %#x, hardware %#x", len(d), d[0].Lane, d[0].What, d[0].Got, d[0].Want)
@@ -250,7 +258,7 @@ func (c comparison) report(t *testing.T, lines []*Line, all []verdict, open open
 		order[l] = i
 	}
 	slices.SortFunc(all, func(a, b verdict) int { return order[a.line] - order[b.line] })
-	agree, bad := 0, 0
+	agree, bad, refused := 0, 0, 0
 	dump := os.Getenv("KUDZU_TRUTH") // a file for every line that differs
 	var list strings.Builder
 	for _, v := range all {
@@ -262,6 +270,10 @@ func (c comparison) report(t *testing.T, lines []*Line, all []verdict, open open
 		if open.allows(v.line.Text) {
 			continue
 		}
+		if c.refuses && v.refused {
+			refused++
+			continue
+		}
 		if bad++; bad <= 60 {
 			t.Errorf("%s: %s: %s", v.line.Chapter, v.line.Text, v.problem)
 		}
@@ -271,7 +283,7 @@ func (c comparison) report(t *testing.T, lines []*Line, all []verdict, open open
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%s: %d of %d rows agree, %d lines differ that are not listed", c.backend.Name(), agree, Lanes*len(lines), bad)
+	t.Logf("%s: %d of %d rows agree, %d lines differ that are not listed, %d are refused", c.backend.Name(), agree, Lanes*len(lines), bad, refused)
 	if agree < c.least {
 		t.Errorf("%d rows agree, at least %d are wanted", agree, c.least)
 	}

@@ -25,7 +25,8 @@ type Host interface {
 type Runner struct {
 	Device backend.Device
 	Module func(text string) (*backend.Module, error)
-	Host   Host // room for inputs and outputs of one line
+	Host   Host   // room for inputs and outputs of one line
+	Failed func() // called after an error; nil: nothing need
 }
 
 // HostBytes is enough room for any line.
