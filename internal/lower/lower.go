@@ -154,7 +154,7 @@ func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
 	l := &lowerer{m: m, opts: opts, budget: opts.MaxInsts, names: map[*ptx.Var]string{}, taken: map[string]bool{}, known: map[string]bool{}}
 	l.line.text = m.Text
 	l.mmas = countMma(fn.Body)
-	l.plan = newPlan(m, fn)
+	l.plan = newPlan(m, fn, opts.NVIDIA)
 	l.queued = map[*ptx.Func]bool{}
 	f := &ir.Func{Name: fn.Name, Kernel: true}
 	l.out = &ir.Module{Kernel: fn.Name, Funcs: []*ir.Func{f}, SM: m.Target.SM}

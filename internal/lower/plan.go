@@ -23,14 +23,19 @@ type plan struct {
 	stack   bool               // there are real calls or dynamic allocations: frames know where the stack is free
 }
 
-func newPlan(m *ptx.Module, kernel *ptx.Func) *plan {
+// all: functions whose addresses the module takes are there even if the kernel does not call them.
+func newPlan(m *ptx.Module, kernel *ptx.Func, all bool) *plan {
 	p := &plan{m: m, aliases: map[string]string{}, real: map[*ptx.Func]bool{}}
 	for _, a := range m.Aliases {
 		p.aliases[a.Name] = a.Of
 	}
 	p.addresses()
 	g := &callGraph{p: p, callees: map[*ptx.Func][]*ptx.Func{}, sites: map[*ptx.Func]int{}}
-	g.walk(kernel)
+	var others []string
+	if all {
+		others = p.taken
+	}
+	g.walk(kernel, others)
 	g.recursive()
 	g.large(kernel)
 	p.stack = p.stack || len(p.real) > 0
@@ -149,9 +154,16 @@ type callGraph struct {
 	sites   map[*ptx.Func]int // call sites of a function
 }
 
-func (g *callGraph) walk(kernel *ptx.Func) {
+// walk goes from the kernel, and from others, functions that are called through pointers if at all.
+func (g *callGraph) walk(kernel *ptx.Func, others []string) {
 	work := []*ptx.Func{kernel}
 	seen := map[*ptx.Func]bool{kernel: true}
+	for _, name := range others {
+		if c := g.p.m.Func(g.p.resolve(name)); c != nil && c.Kind == ptx.DeviceFunc && c.Body != nil && !seen[c] {
+			seen[c], g.p.real[c] = true, true
+			work = append(work, c)
+		}
+	}
 	for len(work) > 0 {
 		fn := work[0]
 		work = work[1:]

@@ -187,6 +187,9 @@ class Ctx(emu._Ctx):
             c = UOp.const(top << 32, dtypes.uint64) if bits == 64 else emu._c(top)
             if bits == 64 and v.dtype == dtypes.uint64 or bits == 32 and v.dtype == dtypes.uint32:
                 v = off.eq(emu._c(reg)).where(c, v)
+        if v.dtype in (dtypes.uint32, dtypes.uint64) and bits >= 32:  # inv2pi.ll: a hardware register lies in its place
+            c = UOp.const(0x3fc45f306dc9c882, dtypes.uint64) if bits == 64 else emu._c(0x3e22f983)
+            v = off.eq(emu._c(248)).where(c, v)
         return v
 
     def compile_vop_pcode(self, *a, **k):
@@ -231,8 +234,12 @@ def parts(old):
 
 
 def saturated(old):
-    """sadd_sat.ll: CDNA's v_add_i32 and v_sub_i32 with the modifier clamp."""
+    """sadd_sat.ll, ssub_sat16.ll: CDNA's v_add_i32, v_sub_i32, v_add_i16 and v_sub_i16 with the modifier clamp."""
     def clamp(name, srcs):
+        if name.startswith(('V_ADD_I16', 'V_SUB_I16')):
+            low = lambda s: ((srcs[s].cast(dtypes.uint32) & emu._c(0xffff)) ^ emu._c(0x8000)).bitcast(dtypes.int32) - UOp.const(0x8000, dtypes.int32)
+            a, b = low('S0'), low('S1')
+            return (a + b if 'ADD' in name else a - b).clamp(-1 << 15, (1 << 15) - 1).bitcast(dtypes.uint32) & emu._c(0xffff)
         if not name.startswith(('V_ADD_I32', 'V_SUB_I32')):
             return old(name, srcs)
         a, b = (srcs[s].bitcast(dtypes.int32).cast(dtypes.int64) for s in ('S0', 'S1'))
