@@ -174,7 +174,7 @@ func runCompile(args []string, out io.Writer) error {
 func compileModule(p *worker.Pipeline, text string, c *compileArgs, out io.Writer) error {
 	name := strings.TrimSuffix(filepath.Base(c.file), filepath.Ext(c.file))
 	start := time.Now()
-	res, err := p.Run(&compile.Request{PTX: text, Emit: c.texts(), Dump: c.dump, Target: c.target})
+	res, err := p.Run(&compile.Request{PTX: text, Emit: c.texts(), Dump: c.dump, Target: c.target, Options: c.options()})
 	if err != nil {
 		return err
 	}
@@ -187,11 +187,16 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 		return err
 	}
 	start := time.Now()
-	res, err := p.Run(&compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: c.texts(), Dump: c.dump, Target: c.target})
+	res, err := p.Run(&compile.Request{PTX: slice.Text, Kernel: kernel, Block: c.block, Emit: c.texts(), Dump: c.dump, Target: c.target, Options: c.options()})
 	if err != nil {
 		return err
 	}
 	return c.show(out, kernel, res, start)
+}
+
+// options are those of the variables that change the code for the target.
+func (c *compileArgs) options() compile.Options {
+	return compile.Options{NoMatrix: os.Getenv("KUDZU_AMD_MATRIX") == "off"}
 }
 
 // texts are the stages that the compiler gives as text.

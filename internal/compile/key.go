@@ -47,6 +47,9 @@ func keyOf(req *Request, version string) cache.Key {
 	if req.Options.CodeObject != 0 {
 		field(fmt.Sprintf("code object %d", req.Options.CodeObject))
 	}
+	if req.Options.NoMatrix {
+		field("no matrix units")
+	}
 	if req.Options.Clusters {
 		field("clusters")
 	}

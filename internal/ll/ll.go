@@ -89,7 +89,7 @@ type Func struct {
 	m      *Module
 	head   string
 	sub    bool     // has debug lines
-	allocs []string // of the entry block
+	allocs []string // first of the entry block
 	text   []string
 	n      int
 	labels int
@@ -177,6 +177,13 @@ func (f *Func) AllocaIn(t, elem string, align int) Val {
 	v := f.name(t)
 	_, space, _ := strings.Cut(t, " ")
 	f.allocs = append(f.allocs, fmt.Sprintf("  %s = alloca %s, align %d, %s", v.S, elem, align, space))
+	return v
+}
+
+// EntryOp writes an instruction with a result of type t into the function's entry block, where it is computed once.
+func (f *Func) EntryOp(t, format string, args ...any) Val {
+	v := f.name(t)
+	f.allocs = append(f.allocs, "  "+v.S+" = "+fmt.Sprintf(format, args...))
 	return v
 }
 

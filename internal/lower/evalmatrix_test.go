@@ -58,7 +58,7 @@ func evalTiles(in *ir.Inst, group []*thread) error {
 	return nil
 }
 
-var elemBits = map[string]int{"b1": 1, "s4": 4, "u4": 4, "s8": 8, "u8": 8, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32, "f64": 64}
+var elemBits = map[string]int{"b1": 1, "s4": 4, "u4": 4, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32, "f64": 64}
 
 // operandAt gives element (outer, k) of an operand whose registers begin at argument first.
 func operandAt(in *ir.Inst, group []*thread, first, outers, outer, k int, elem string) uint64 {
@@ -80,6 +80,10 @@ func number(v uint64, elem string) float64 {
 		return math.Float64frombits(softfloat.F16.Convert(softfloat.F64, v, softfloat.Env{}))
 	case "bf16":
 		return math.Float64frombits(softfloat.BF16.Convert(softfloat.F64, v, softfloat.Env{}))
+	case "e4m3":
+		return math.Float64frombits(softfloat.E4M3.Convert(softfloat.F64, v, softfloat.Env{}))
+	case "e5m2":
+		return math.Float64frombits(softfloat.E5M2.Convert(softfloat.F64, v, softfloat.Env{}))
 	case "tf32":
 		return float64(math.Float32frombits(uint32(v) &^ 0x1fff))
 	case "f32":

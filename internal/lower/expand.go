@@ -106,6 +106,12 @@ func hasTiles(m *ir.Matrix) bool {
 	return !m.Sparse && !quadPairs(m) && (u == unitF32 || u == unitBytes || u == unitNibbles)
 }
 
+// hasUnit reports products, beside those of hasTiles, that some GPU of other makers has a unit for.
+func hasUnit(m *ir.Matrix) bool {
+	fp8 := func(elem string) bool { return elem == "e4m3" || elem == "e5m2" }
+	return !m.Sparse && m.Scale == "" && fp8(m.A) && fp8(m.B)
+}
+
 // quadPairs reports m8n8k4 on f16, which has fragments of its own.
 func quadPairs(m *ir.Matrix) bool { return m.M == 8 && m.K == 4 && m.A == "f16" }
 

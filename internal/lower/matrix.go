@@ -94,7 +94,7 @@ func countMma(body *ptx.Body) int {
 
 func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value {
 	known := !x.opts.KeepMatrix && canExpand(attr.Mat)
-	if known && !hasTiles(attr.Mat) && x.mmas <= maxExpanded && x.expanded < maxExpanded {
+	if known && !hasTiles(attr.Mat) && !(x.opts.GPU && hasUnit(attr.Mat)) && x.mmas <= maxExpanded && x.expanded < maxExpanded {
 		x.expanded++
 		return x.expandMma(attr, args)
 	}

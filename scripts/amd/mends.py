@@ -3,7 +3,7 @@
 base() is always there: without it calls, caches and RDNA 4's atomics do not run at all. patches() are the faults that docs/amd.md's table
 counts; machine.py mends the rest of them (what an instruction does to the wave's mode, division, turns).
 """
-import ctypes
+import ctypes, products
 from tinygrad.uop.ops import UOp, Ops
 from tinygrad.dtype import dtypes
 from test.mockgpu.amd import emu
@@ -269,3 +269,4 @@ def patches():
     wrap('_int_clamp', saturated)
     wrap('_compile_mem_op', addresses)
     wrap('_compile_sdwa', parts)
+    wrap('_compile_vop3p', products.mended)

@@ -3,7 +3,7 @@
     repro.py plain|patched gfx1100 [FILE...]
 
 `; want: A B …` are the words of out that must come, hexadecimal, or of in with `; from: in`; `; run: BLOCKS THREADS` the launch, 1 32 unless
-told; `; not: gfx1100` a processor on which the emulator has no such fault; `; always` one that is mended in both modes. patched must give
+told; `; not: gfx1100` a processor on which the emulator has no such fault, `; only: gfx1201` those that have the instruction; `; always` one that is mended in both modes. patched must give
 what is wanted; plain is expected not to, and a fault that is gone is said. Needs KUDZU_EMULATOR, and llc and ld.lld of LLVM 19 (KUDZU_LLVM names their folder).
 """
 import ctypes, glob, mmap, os, re, struct, subprocess, sys, tempfile
@@ -71,6 +71,9 @@ def main():
     bad = 0
     for file in sys.argv[3:] or sorted(glob.glob(here + '/../../testdata/amd/*.ll')):
         text, name = open(file).read(), os.path.basename(file)
+        only = re.search('^; only: (.*)$', text, re.M)
+        if only and arch not in only[1].split():
+            continue
         want = [int(w, 16) for w in re.search('^; want: (.*)$', text, re.M)[1].split()]
         others = re.search('^; not: (.*)$', text, re.M)
         not_here = '; always' in text or others is not None and arch in others[1].split()

@@ -51,7 +51,9 @@ func newDevice(b *Backend, ordinal int) (*device, error) {
 	if d.target, err = codeobject.ParseTarget(d.arch); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.arch, err)
 	}
-	if d.plan, err = planFor(d.target, b.api.version); err != nil {
+	d.plan, err = planFor(d.target, b.api.version)
+	d.plan.noMatrix = b.cfg.Env("KUDZU_AMD_MATRIX") == "off"
+	if err != nil {
 		return nil, err
 	}
 	if err := d.readInfo(); err != nil {

@@ -11,6 +11,8 @@ import (
 type plan struct {
 	target  codeobject.Target
 	version int // of the code object
+	// noMatrix: KUDZU_AMD_MATRIX=off, products without the matrix units.
+	noMatrix bool
 }
 
 // HIP's version numbers: 5.3, from which on code objects of version 5 load; 6.0; 6.3, from which on version 6 and generic targets load.
@@ -47,7 +49,7 @@ func planFor(t codeobject.Target, runtime int) (plan, error) {
 // request fills in what the plan decides.
 func (p *plan) request(r *compile.Request) {
 	r.Target = compile.Target{Triple: "amdgcn-amd-amdhsa", CPU: p.target.Name, Features: p.target.Features()}
-	r.Options.CodeObject = p.version
+	r.Options.CodeObject, r.Options.NoMatrix = p.version, p.noMatrix
 }
 
 // check takes the code object of one kernel, or says why it is not for this device.

@@ -29,7 +29,7 @@ func (p *Pipeline) forGPU(req *compile.Request, t *clock) (*compile.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	code, err := simt.Emit(kernels, simt.Config{Target: req.Target.CPU, CodeObject: req.Options.CodeObject})
+	code, err := simt.Emit(kernels, simt.Config{Target: req.Target.CPU, CodeObject: req.Options.CodeObject, NoMatrix: req.Options.NoMatrix})
 	if err != nil {
 		return nil, stageError("emit", err)
 	}

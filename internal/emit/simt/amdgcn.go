@@ -163,6 +163,9 @@ func fillAMDGCN() {
 	put(Native, gcnCallInd, ir.CallInd)
 	put(Native, gcnTrap, ir.Trap)
 	put(Native, gcnSwitch, ir.Switch)
+	put(Native, gcnMma, ir.Mma)
+	put(Native, gcnDp4a, ir.Dp4a)
+	put(Native, gcnDp2a, ir.Dp2a)
 }
 
 // hidden reads the runtime's own arguments, which follow the kernel's: block counts as words from 0, block sizes as halves from 12

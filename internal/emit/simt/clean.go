@@ -44,6 +44,11 @@ func (e *emitter) nanSources(f *ir.Func) {
 					e.computed[a] = true
 				}
 			}
+			if e.hasUnit(in) {
+				for _, r := range in.Results {
+					e.dirty[r] = r.Type == ir.F32
+				}
+			}
 			if len(in.Results) == 1 && canon(in.Results[0].Type) && (makesNaN(in) || meets) {
 				e.dirty[in.Results[0]] = true
 				if meets {

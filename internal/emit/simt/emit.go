@@ -35,6 +35,8 @@ type emitter struct {
 	met    map[meeting]ll.Val
 	// AMD's: those of the kernel's barriers that shared memory holds.
 	barriers countedBarriers
+	lanes    *unitLanes // of the function
+	frags    fragments
 	// f64 values whose NaNs' bits nobody asks for: loops compute with them further.
 	computed map[*ir.Value]bool
 	dirty    map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
@@ -90,7 +92,7 @@ func (e *emitter) symbol(name string) string {
 func (e *emitter) function(f *ir.Func) {
 	e.f = f
 	e.vals, e.labels, e.ends, e.phis, e.args = map[*ir.Value]ll.Val{}, map[*ir.Block]string{}, map[*ir.Block]string{}, nil, nil
-	e.local, e.met = ll.Val{}, map[meeting]ll.Val{}
+	e.local, e.met, e.lanes = ll.Val{}, map[meeting]ll.Val{}, nil
 	var head string
 	if f.Kernel {
 		head = e.t.head(e)

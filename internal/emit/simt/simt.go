@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Target     string // "sm_90", "gfx1100"
 	CodeObject int    // of AMD's: the version of code objects, 0 for 5
+	NoMatrix   bool   // of AMD's: products by shuffles and plain arithmetic, not on matrix units
 }
 
 // Kernel is one kernel to write, after the passes for one thread a lane.

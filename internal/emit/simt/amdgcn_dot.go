@@ -1,0 +1,77 @@
+package simt
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// dots says which dot products the processor has: of bytes of which each operand's sign is told (gfx11 and later), or of bytes and halves with
+// both operands signed or both not.
+func (t amdgcn) dots() (told, alike bool) {
+	switch {
+	case t.major >= 11:
+		return true, false
+	case t.name == "gfx1010": // and gfx1013; their siblings have them
+		return false, false
+	}
+	return false, true
+}
+
+// dot calls one of the instructions; they wrap without their last operand.
+func (e *emitter) dot(name string, a, b, c ll.Val) ll.Val {
+	return e.o.Call("i32", "llvm.amdgcn."+name, a, b, c, ll.Int("i1", 0))
+}
+
+// dp4a adds the products of four bytes to c, by instructions where there are any.
+func (e *emitter) dp4a(signs uint64, a, b, c ll.Val) (ll.Val, bool) {
+	told, alike := e.t.(amdgcn).dots()
+	switch {
+	case told:
+		return e.o.Call("i32", "llvm.amdgcn.sudot4", ll.Int("i1", int64(signs&1)), a, ll.Int("i1", int64(signs>>1)), b, c, ll.Int("i1", 0)), true
+	case alike && signs == 3:
+		return e.dot("sdot4", a, b, c), true
+	case alike && signs == 0:
+		return e.dot("udot4", a, b, c), true
+	case alike: // unsigned bytes are signed ones, and 256 more where the top bit is set
+		if signs == 1 {
+			a, b = b, a
+		}
+		tops := e.op2("and", e.op2("lshr", a, k(a, 7)), k(a, 0x01010101))
+		more := e.op2("shl", e.dot("sdot4", tops, b, k(b, 0)), k(b, 8))
+		return e.dot("sdot4", a, b, e.op2("add", c, more)), true
+	}
+	return ll.Val{}, false
+}
+
+func gcnDp4a(e *emitter, in *ir.Inst) {
+	a := e.operands(in)
+	r, ok := e.dp4a(in.Imm&3, a[0], a[1], a[2])
+	if !ok {
+		emitDp4a(e, in)
+		return
+	}
+	e.result(in, r)
+}
+
+func gcnDp2a(e *emitter, in *ir.Inst) {
+	_, alike := e.t.(amdgcn).dots()
+	if !alike || in.Imm&3 == 2 { // unsigned halves and signed bytes have no signed type in common
+		emitDp2a(e, in)
+		return
+	}
+	a := e.operands(in)
+	b := e.cast(a[1], "<4 x i8>")
+	pick := "<2 x i32> <i32 0, i32 1>"
+	if in.Imm&4 != 0 {
+		pick = "<2 x i32> <i32 2, i32 3>"
+	}
+	ext, name := "zext", "sdot2"
+	switch in.Imm & 3 {
+	case 3:
+		ext = "sext"
+	case 0:
+		name = "udot2"
+	}
+	two := e.o.Op("<2 x i8>", "shufflevector %s, <4 x i8> poison, %s", b, pick)
+	e.result(in, e.dot(name, e.cast(a[0], "<2 x i16>"), e.conv(ext, two, "i16"), a[2]))
+}
