@@ -70,14 +70,17 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 	opts := lower.Options{GPU: true}
 	if strings.HasPrefix(req.Target.Triple, "nvptx64") {
 		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
-	} else if text, changed := WithRuntime(m); changed {
-		if m, err = ptx.ParseModule(text); err != nil {
-			return nil, nil, ptxError(err)
-		}
 	}
 	t.done("parse")
 	if err := check.Module(m); err != nil {
 		return nil, nil, ptxError(err)
+	}
+	if !opts.NVIDIA {
+		if text, changed := WithRuntime(m); changed { // not checked again: the functions need more than an old program says it does
+			if m, err = ptx.ParseModule(text); err != nil {
+				return nil, nil, ptxError(err)
+			}
+		}
 	}
 	t.done("check")
 	var kernels []simt.Kernel
