@@ -51,9 +51,11 @@ struct spot { i64 at[2]; i64 frac; };
 static i64 address(i64 i, i64 n, int mode) {
 	switch (mode) {
 	case KZ_TEX_WRAP:
+		if (i >= 0 && i < n) return i; // the division is dear
 		i %= n;
 		return i < 0 ? i + n : i;
 	case KZ_TEX_MIRROR:
+		if (i >= 0 && i < n) return i;
 		i %= 2 * n;
 		if (i < 0) i += 2 * n;
 		return i >= n ? 2 * n - 1 - i : i;
@@ -61,6 +63,13 @@ static i64 address(i64 i, i64 n, int mode) {
 		return i < 0 || i >= n ? OFF : i;
 	}
 	return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+// Where a coordinate falls on a side of n texels, in 1/256: of the first of two to mix, or of the texel. k is unit_bits where it is normalized, else 0.
+static inline i64 spot_of(float x, i64 n, int k, bool linear) {
+	i64 q = floor_scaled(x, k ? k : linear ? 8 : 0, !k && linear ? 0.5 : 0);
+	if (k) return linear ? ((q * n + (INT64_C(1) << (k - 9))) >> (k - 8)) - 128 : ((q * n) >> k) * 256;
+	return linear ? q - 128 : q * 256;
 }
 
 struct side { u32 n; int mode; bool normalized, linear, gather; };
@@ -74,14 +83,7 @@ static struct spot place(const struct side *s, u32 word, bool integer, i64 off) 
 		p.at[0] = p.at[1] = i;
 		return p;
 	}
-	float x = as_float(word);
-	if (s->normalized) {
-		int k = unit_bits(s->n);
-		i64 q = floor_scaled(x, k, 0);
-		f = s->linear ? ((q * n + (INT64_C(1) << (k - 9))) >> (k - 8)) - 128 : ((q * n) >> k) * 256;
-	} else {
-		f = s->linear ? floor_scaled(x, 8, 0.5) - 128 : floor_scaled(x, 0, 0) * 256;
-	}
+	f = spot_of(as_float(word), n, s->normalized ? unit_bits(s->n) : 0, s->linear);
 	f += off * 256;
 	int mode = s->mode;
 	if (!s->normalized && (mode == KZ_TEX_WRAP || mode == KZ_TEX_MIRROR)) mode = KZ_TEX_CLAMP;
@@ -482,5 +484,7 @@ static void to_type(u32 op, u32 v[4]) {
 	if ((op >> KZ_TOP_DTYPE_SHIFT & 3) == KZ_DTYPE_F16)
 		for (int i = 0; i < 4; i++) v[i] = float_to_half(v[i]);
 }
+
+#include "texfast.h"
 
 #endif

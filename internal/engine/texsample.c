@@ -65,7 +65,24 @@ static u32 one(u32 op, const struct kz_tex *o, const u32 (*a)[LANES], u32 (*r)[L
 	return stop;
 }
 
-#include "texfast.h"
+// Does all lanes of mask if they have one handle and the fetch is a common one. False: nothing was done.
+static bool fast(u32 op, const struct kz_tex *o, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
+	struct sampler s;
+	struct fast_side x, y;
+	set_sampler(&s, o, op);
+	if (!fast_sides(&s, &x, &y)) return false;
+	u64 h = handles[__builtin_ctz(mask)];
+	for (u32 left = mask; left; left &= left - 1)
+		if (handles[__builtin_ctz(left)] != h) return false;
+	for (u32 left = mask; left; left &= left - 1) {
+		int lane = __builtin_ctz(left);
+		u32 v[4];
+		fast_fetch(&s, &x, &y, a[0][lane], a[1][lane], v);
+		to_type(op, v);
+		for (int c = 0; c < 4; c++) r[c][lane] = v[c];
+	}
+	return true;
+}
 
 u64 kz_texture(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask, const void *args, void *results) {
 	(void)l;

@@ -3,5 +3,5 @@
 
 struct four kudzu_tex_gather(struct fetch_args a) {
 	a.op = (a.op & ~(u32)KZ_TOP_KIND) | KZ_TOP_GATHER;
-	return sample(&a);
+	return sample(&a, false);
 }
