@@ -12,17 +12,47 @@ const char *kzb_cublasLtGetStatusName(int code) { return kzb_cublasGetStatusName
 
 const char *kzb_cublasLtGetStatusString(int code) { return kzb_cublasGetStatusString(code); }
 
-// The versions are those of the releases whose names the tables list: 12.9 and 13.0.
-size_t kzb12_cublasLtGetVersion(void) { return 120900; }
+// The versions are those of the releases whose names the tables list: 12.9 and 13.0. Programs compare them with the soname they
+// opened, so each library says its own.
+enum { VERSION_12 = 120900, VERSION_13 = 130000, INVALID_VALUE = 7 };
 
-size_t kzb13_cublasLtGetVersion(void) { return 130000; }
+static int answer(int *to, int value) {
+	if (!to)
+		return INVALID_VALUE;
+	*to = value;
+	return 0;
+}
 
-size_t kzb12_cublasGetCudartVersion(void) { return 12090; }
+// One part of a version: libraryPropertyType is MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL.
+static int part(int version, int type, int *value) {
+	static const int unit[] = {10000, 100, 1};
+	if (type < 0 || type > 2)
+		return INVALID_VALUE;
+	return answer(value, version / unit[type] % 100);
+}
 
-size_t kzb13_cublasGetCudartVersion(void) { return 13000; }
+int kzb12_cublasGetVersion_v2(void *handle, int *version) { return (void)handle, answer(version, VERSION_12); }
 
-size_t kzb12_cublasLtGetCudartVersion(void) { return 12090; }
+int kzb13_cublasGetVersion_v2(void *handle, int *version) { return (void)handle, answer(version, VERSION_13); }
 
-size_t kzb13_cublasLtGetCudartVersion(void) { return 13000; }
+int kzb12_cublasGetProperty(int type, int *value) { return part(VERSION_12, type, value); }
+
+int kzb13_cublasGetProperty(int type, int *value) { return part(VERSION_13, type, value); }
+
+int kzb12_cublasLtGetProperty(int type, int *value) { return part(VERSION_12, type, value); }
+
+int kzb13_cublasLtGetProperty(int type, int *value) { return part(VERSION_13, type, value); }
+
+size_t kzb12_cublasLtGetVersion(void) { return VERSION_12; }
+
+size_t kzb13_cublasLtGetVersion(void) { return VERSION_13; }
+
+size_t kzb12_cublasGetCudartVersion(void) { return VERSION_12 / 10; }
+
+size_t kzb13_cublasGetCudartVersion(void) { return VERSION_13 / 10; }
+
+size_t kzb12_cublasLtGetCudartVersion(void) { return VERSION_12 / 10; }
+
+size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
 
 const char *kzb_nvmlErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvml), "Unknown Error"); }

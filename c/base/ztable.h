@@ -4417,7 +4417,7 @@
 #define KZ_nvml_nvmlInternalGetExportTable 402
 #define KZ_nvml_nvmlVgpuInstanceGetLicenseInfo 403
 
-#define KZ_HASH 0x229ecccacace3b0bull
+#define KZ_HASH 0xea1986cd26c8610dull
 
 #define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library nvml, 8
 

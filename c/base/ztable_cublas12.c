@@ -4,6 +4,8 @@
 
 extern char kz_none_cublas12[];
 extern char kz_lazy_cublas12[];
+extern char kzb12_cublasGetVersion_v2[];
+extern char kzb12_cublasGetProperty[];
 extern char kzb12_cublasGetCudartVersion[];
 extern char kzb_cublasGetStatusName[];
 extern char kzb_cublasGetStatusString[];
@@ -62,8 +64,8 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 	kz_none_cublas12, // 50 cublasXtZtrmm
 	kz_lazy_cublas12, // 51 cublasCreate_v2
 	kz_lazy_cublas12, // 52 cublasDestroy_v2
-	kz_lazy_cublas12, // 53 cublasGetVersion_v2
-	kz_lazy_cublas12, // 54 cublasGetProperty
+	kzb12_cublasGetVersion_v2, // 53 cublasGetVersion_v2
+	kzb12_cublasGetProperty, // 54 cublasGetProperty
 	kzb12_cublasGetCudartVersion, // 55 cublasGetCudartVersion
 	kz_lazy_cublas12, // 56 cublasSetWorkspace_v2
 	kz_lazy_cublas12, // 57 cublasSetStream_v2
@@ -754,7 +756,7 @@ KZ_EXPORT void *kz_table_cublas12[] = {
 const uint8_t kz_kind_cublas12[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,1,1,2,2,2,
+	0,0,0,2,2,1,1,1,2,2,2,2,2,2,2,2,2,2,2,1,1,2,2,2,
 	0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,

@@ -4,6 +4,8 @@
 
 extern char kz_none_cublas13[];
 extern char kz_lazy_cublas13[];
+extern char kzb13_cublasGetVersion_v2[];
+extern char kzb13_cublasGetProperty[];
 extern char kzb13_cublasGetCudartVersion[];
 extern char kzb_cublasGetStatusName[];
 extern char kzb_cublasGetStatusString[];
@@ -62,8 +64,8 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 	kz_none_cublas13, // 50 cublasXtZtrmm
 	kz_lazy_cublas13, // 51 cublasCreate_v2
 	kz_lazy_cublas13, // 52 cublasDestroy_v2
-	kz_lazy_cublas13, // 53 cublasGetVersion_v2
-	kz_lazy_cublas13, // 54 cublasGetProperty
+	kzb13_cublasGetVersion_v2, // 53 cublasGetVersion_v2
+	kzb13_cublasGetProperty, // 54 cublasGetProperty
 	kzb13_cublasGetCudartVersion, // 55 cublasGetCudartVersion
 	kz_lazy_cublas13, // 56 cublasSetWorkspace_v2
 	kz_lazy_cublas13, // 57 cublasSetStream_v2
@@ -770,7 +772,7 @@ KZ_EXPORT void *kz_table_cublas13[] = {
 const uint8_t kz_kind_cublas13[] = {
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-	0,0,0,2,2,2,2,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	0,0,0,2,2,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,1,1,2,2,2,0,0,0,0,0,0,0,0,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,

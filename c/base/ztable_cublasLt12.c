@@ -7,6 +7,7 @@ extern char kzb_cublasLtGetStatusName[];
 extern char kzb_cublasLtGetStatusString[];
 extern char kzb12_cublasLtGetVersion[];
 extern char kzb12_cublasLtGetCudartVersion[];
+extern char kzb12_cublasLtGetProperty[];
 extern char kz_none_cublasLt12[];
 
 KZ_EXPORT void *kz_table_cublasLt12[] = {
@@ -16,7 +17,7 @@ KZ_EXPORT void *kz_table_cublasLt12[] = {
 	kzb_cublasLtGetStatusString, // 3 cublasLtGetStatusString
 	kzb12_cublasLtGetVersion, // 4 cublasLtGetVersion
 	kzb12_cublasLtGetCudartVersion, // 5 cublasLtGetCudartVersion
-	kz_lazy_cublasLt12, // 6 cublasLtGetProperty
+	kzb12_cublasLtGetProperty, // 6 cublasLtGetProperty
 	kz_lazy_cublasLt12, // 7 cublasLtHeuristicsCacheGetCapacity
 	kz_lazy_cublasLt12, // 8 cublasLtHeuristicsCacheSetCapacity
 	kz_lazy_cublasLt12, // 9 cublasLtLoggerSetCallback
@@ -304,7 +305,7 @@ KZ_EXPORT void *kz_table_cublasLt12[] = {
 };
 
 const uint8_t kz_kind_cublasLt12[] = {
-	2,2,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+	2,2,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
 	2,2,2,2,2,2,0,2,2,0,0,2,2,2,2,2,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

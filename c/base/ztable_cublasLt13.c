@@ -7,6 +7,7 @@ extern char kzb_cublasLtGetStatusName[];
 extern char kzb_cublasLtGetStatusString[];
 extern char kzb13_cublasLtGetVersion[];
 extern char kzb13_cublasLtGetCudartVersion[];
+extern char kzb13_cublasLtGetProperty[];
 extern char kz_none_cublasLt13[];
 
 KZ_EXPORT void *kz_table_cublasLt13[] = {
@@ -16,7 +17,7 @@ KZ_EXPORT void *kz_table_cublasLt13[] = {
 	kzb_cublasLtGetStatusString, // 3 cublasLtGetStatusString
 	kzb13_cublasLtGetVersion, // 4 cublasLtGetVersion
 	kzb13_cublasLtGetCudartVersion, // 5 cublasLtGetCudartVersion
-	kz_lazy_cublasLt13, // 6 cublasLtGetProperty
+	kzb13_cublasLtGetProperty, // 6 cublasLtGetProperty
 	kz_lazy_cublasLt13, // 7 cublasLtHeuristicsCacheGetCapacity
 	kz_lazy_cublasLt13, // 8 cublasLtHeuristicsCacheSetCapacity
 	kz_none_cublasLt13, // 9 cublasLtDisableCpuInstructionsSetMask
@@ -200,7 +201,7 @@ KZ_EXPORT void *kz_table_cublasLt13[] = {
 };
 
 const uint8_t kz_kind_cublasLt13[] = {
-	2,2,1,1,1,1,2,2,2,0,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
+	2,2,1,1,1,1,1,2,2,0,2,2,2,2,2,2,0,0,0,0,0,2,2,2,
 	2,2,2,2,2,2,2,2,2,2,2,2,0,2,2,0,0,2,2,2,2,2,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 	0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,

@@ -20,20 +20,6 @@ type CublasDestroy_v2 struct {
 	Handle uint64
 }
 
-type CublasGetVersion_v2 struct {
-	_ structs.HostLayout
-
-	Handle  uint64
-	Version uint64
-}
-
-type CublasGetProperty struct {
-	_ structs.HostLayout
-
-	Type  uint32
-	Value uint64
-}
-
 type CublasSetWorkspace_v2 struct {
 	_ structs.HostLayout
 

@@ -20,13 +20,6 @@ type CublasLtDestroy struct {
 	LightHandle uint64
 }
 
-type CublasLtGetProperty struct {
-	_ structs.HostLayout
-
-	Type  uint32
-	Value uint64
-}
-
 type CublasLtHeuristicsCacheGetCapacity struct {
 	_ structs.HostLayout
 

@@ -16,2601 +16,2589 @@ static cublasStatus_t kz_stub_cublas12_cublasDestroy_v2(cublasHandle_t handle) {
 	return kz_door(1020, 0, &a);
 }
 
-static cublasStatus_t kz_stub_cublas12_cublasGetVersion_v2(cublasHandle_t handle, int *version) {
-	struct { cublasHandle_t handle; int *version; } a = {handle, version};
-	return kz_door(1021, 0, &a);
-}
-
-static cublasStatus_t kz_stub_cublas12_cublasGetProperty(libraryPropertyType type, int *value) {
-	struct { libraryPropertyType type; int *value; } a = {type, value};
-	return kz_door(1022, 0, &a);
-}
-
 static cublasStatus_t kz_stub_cublas12_cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t workspaceSizeInBytes) {
 	struct { cublasHandle_t handle; void *workspace; size_t workspaceSizeInBytes; } a = {handle, workspace, workspaceSizeInBytes};
-	return kz_door(1023, 0, &a);
+	return kz_door(1021, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetStream_v2(cublasHandle_t handle, cudaStream_t streamId) {
 	struct { cublasHandle_t handle; cudaStream_t streamId; } a = {handle, streamId};
-	return kz_door(1024, 0, &a);
+	return kz_door(1022, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetStream_v2(cublasHandle_t handle, cudaStream_t *streamId) {
 	struct { cublasHandle_t handle; cudaStream_t *streamId; } a = {handle, streamId};
-	return kz_door(1025, 0, &a);
+	return kz_door(1023, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t *mode) {
 	struct { cublasHandle_t handle; cublasPointerMode_t *mode; } a = {handle, mode};
-	return kz_door(1026, 0, &a);
+	return kz_door(1024, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode) {
 	struct { cublasHandle_t handle; cublasPointerMode_t mode; } a = {handle, mode};
-	return kz_door(1027, 0, &a);
+	return kz_door(1025, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t *mode) {
 	struct { cublasHandle_t handle; cublasAtomicsMode_t *mode; } a = {handle, mode};
-	return kz_door(1028, 0, &a);
+	return kz_door(1026, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
 	struct { cublasHandle_t handle; cublasAtomicsMode_t mode; } a = {handle, mode};
-	return kz_door(1029, 0, &a);
+	return kz_door(1027, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
 	struct { cublasHandle_t handle; cublasMath_t *mode; } a = {handle, mode};
-	return kz_door(1030, 0, &a);
+	return kz_door(1028, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
 	struct { cublasHandle_t handle; cublasMath_t mode; } a = {handle, mode};
-	return kz_door(1031, 0, &a);
+	return kz_door(1029, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetSmCountTarget(cublasHandle_t handle, int *smCountTarget) {
 	struct { cublasHandle_t handle; int *smCountTarget; } a = {handle, smCountTarget};
-	return kz_door(1032, 0, &a);
+	return kz_door(1030, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetSmCountTarget(cublasHandle_t handle, int smCountTarget) {
 	struct { cublasHandle_t handle; int smCountTarget; } a = {handle, smCountTarget};
-	return kz_door(1033, 0, &a);
+	return kz_door(1031, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasLoggerConfigure(int logIsOn, int logToStdOut, int logToStdErr, const char *logFileName) {
 	struct { int logIsOn; int logToStdOut; int logToStdErr; const char *logFileName; } a = {logIsOn, logToStdOut, logToStdErr, logFileName};
-	return kz_door(1046, 0, &a);
+	return kz_door(1044, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetLoggerCallback(cublasLogCallback userCallback) {
 	struct { cublasLogCallback userCallback; } a = {userCallback};
-	return kz_door(1047, 0, &a);
+	return kz_door(1045, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetLoggerCallback(cublasLogCallback *userCallback) {
 	struct { cublasLogCallback *userCallback; } a = {userCallback};
-	return kz_door(1048, 0, &a);
+	return kz_door(1046, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVector(int n, int elemSize, const void *x, int incx, void *devicePtr, int incy) {
 	struct { int n; int elemSize; const void *x; int incx; void *devicePtr; int incy; } a = {n, elemSize, x, incx, devicePtr, incy};
-	return kz_door(1049, 0, &a);
+	return kz_door(1047, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVector_64(int64_t n, int64_t elemSize, const void *x, int64_t incx, void *devicePtr, int64_t incy) {
 	struct { int64_t n; int64_t elemSize; const void *x; int64_t incx; void *devicePtr; int64_t incy; } a = {n, elemSize, x, incx, devicePtr, incy};
-	return kz_door(1050, 0, &a);
+	return kz_door(1048, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVector(int n, int elemSize, const void *x, int incx, void *y, int incy) {
 	struct { int n; int elemSize; const void *x; int incx; void *y; int incy; } a = {n, elemSize, x, incx, y, incy};
-	return kz_door(1051, 0, &a);
+	return kz_door(1049, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVector_64(int64_t n, int64_t elemSize, const void *x, int64_t incx, void *y, int64_t incy) {
 	struct { int64_t n; int64_t elemSize; const void *x; int64_t incx; void *y; int64_t incy; } a = {n, elemSize, x, incx, y, incy};
-	return kz_door(1052, 0, &a);
+	return kz_door(1050, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrix(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1053, 0, &a);
+	return kz_door(1051, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrix_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1054, 0, &a);
+	return kz_door(1052, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrix(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1055, 0, &a);
+	return kz_door(1053, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrix_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; } a = {rows, cols, elemSize, A, lda, B, ldb};
-	return kz_door(1056, 0, &a);
+	return kz_door(1054, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVectorAsync(int n, int elemSize, const void *hostPtr, int incx, void *devicePtr, int incy, cudaStream_t stream) {
 	struct { int n; int elemSize; const void *hostPtr; int incx; void *devicePtr; int incy; cudaStream_t stream; } a = {n, elemSize, hostPtr, incx, devicePtr, incy, stream};
-	return kz_door(1057, 0, &a);
+	return kz_door(1055, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetVectorAsync_64(int64_t n, int64_t elemSize, const void *hostPtr, int64_t incx, void *devicePtr, int64_t incy, cudaStream_t stream) {
 	struct { int64_t n; int64_t elemSize; const void *hostPtr; int64_t incx; void *devicePtr; int64_t incy; cudaStream_t stream; } a = {n, elemSize, hostPtr, incx, devicePtr, incy, stream};
-	return kz_door(1058, 0, &a);
+	return kz_door(1056, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVectorAsync(int n, int elemSize, const void *devicePtr, int incx, void *hostPtr, int incy, cudaStream_t stream) {
 	struct { int n; int elemSize; const void *devicePtr; int incx; void *hostPtr; int incy; cudaStream_t stream; } a = {n, elemSize, devicePtr, incx, hostPtr, incy, stream};
-	return kz_door(1059, 0, &a);
+	return kz_door(1057, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetVectorAsync_64(int64_t n, int64_t elemSize, const void *devicePtr, int64_t incx, void *hostPtr, int64_t incy, cudaStream_t stream) {
 	struct { int64_t n; int64_t elemSize; const void *devicePtr; int64_t incx; void *hostPtr; int64_t incy; cudaStream_t stream; } a = {n, elemSize, devicePtr, incx, hostPtr, incy, stream};
-	return kz_door(1060, 0, &a);
+	return kz_door(1058, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrixAsync(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb, cudaStream_t stream) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1061, 0, &a);
+	return kz_door(1059, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSetMatrixAsync_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb, cudaStream_t stream) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1062, 0, &a);
+	return kz_door(1060, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrixAsync(int rows, int cols, int elemSize, const void *A, int lda, void *B, int ldb, cudaStream_t stream) {
 	struct { int rows; int cols; int elemSize; const void *A; int lda; void *B; int ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1063, 0, &a);
+	return kz_door(1061, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGetMatrixAsync_64(int64_t rows, int64_t cols, int64_t elemSize, const void *A, int64_t lda, void *B, int64_t ldb, cudaStream_t stream) {
 	struct { int64_t rows; int64_t cols; int64_t elemSize; const void *A; int64_t lda; void *B; int64_t ldb; cudaStream_t stream; } a = {rows, cols, elemSize, A, lda, B, ldb, stream};
-	return kz_door(1064, 0, &a);
+	return kz_door(1062, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasNrm2Ex(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, result, resultType, executionType};
-	return kz_door(1065, 0, &a);
+	return kz_door(1063, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasNrm2Ex_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, result, resultType, executionType};
-	return kz_door(1066, 0, &a);
+	return kz_door(1064, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSnrm2_v2(cublasHandle_t handle, int n, const float *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1067, 0, &a);
+	return kz_door(1065, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSnrm2_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1068, 0, &a);
+	return kz_door(1066, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDnrm2_v2(cublasHandle_t handle, int n, const double *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1069, 0, &a);
+	return kz_door(1067, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDnrm2_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1070, 0, &a);
+	return kz_door(1068, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScnrm2_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1071, 0, &a);
+	return kz_door(1069, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScnrm2_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1072, 0, &a);
+	return kz_door(1070, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDznrm2_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1073, 0, &a);
+	return kz_door(1071, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDznrm2_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1074, 0, &a);
+	return kz_door(1072, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; const void *y; cudaDataType yType; int incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1075, 0, &a);
+	return kz_door(1073, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, const void *y, cudaDataType yType, int64_t incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; const void *y; cudaDataType yType; int64_t incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1076, 0, &a);
+	return kz_door(1074, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotcEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; const void *y; cudaDataType yType; int incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1077, 0, &a);
+	return kz_door(1075, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDotcEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, const void *y, cudaDataType yType, int64_t incy, void *result, cudaDataType resultType, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; const void *y; cudaDataType yType; int64_t incy; void *result; cudaDataType resultType; cudaDataType executionType; } a = {handle, n, x, xType, incx, y, yType, incy, result, resultType, executionType};
-	return kz_door(1078, 0, &a);
+	return kz_door(1076, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdot_v2(cublasHandle_t handle, int n, const float *x, int incx, const float *y, int incy, float *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; const float *y; int incy; float *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1079, 0, &a);
+	return kz_door(1077, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdot_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, const float *y, int64_t incy, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; const float *y; int64_t incy; float *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1080, 0, &a);
+	return kz_door(1078, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdot_v2(cublasHandle_t handle, int n, const double *x, int incx, const double *y, int incy, double *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; const double *y; int incy; double *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1081, 0, &a);
+	return kz_door(1079, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdot_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, const double *y, int64_t incy, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; const double *y; int64_t incy; double *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1082, 0, &a);
+	return kz_door(1080, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotu_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1083, 0, &a);
+	return kz_door(1081, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotu_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1084, 0, &a);
+	return kz_door(1082, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotc_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1085, 0, &a);
+	return kz_door(1083, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdotc_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1086, 0, &a);
+	return kz_door(1084, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotu_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1087, 0, &a);
+	return kz_door(1085, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotu_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1088, 0, &a);
+	return kz_door(1086, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotc_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1089, 0, &a);
+	return kz_door(1087, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdotc_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *result; } a = {handle, n, x, incx, y, incy, result};
-	return kz_door(1090, 0, &a);
+	return kz_door(1088, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScalEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType alphaType, void *x, cudaDataType xType, int incx, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int n; const void *alpha; cudaDataType alphaType; void *x; cudaDataType xType; int incx; cudaDataType executionType; } a = {handle, n, alpha, alphaType, x, xType, incx, executionType};
-	return kz_door(1091, 0, &a);
+	return kz_door(1089, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScalEx_64(cublasHandle_t handle, int64_t n, const void *alpha, cudaDataType alphaType, void *x, cudaDataType xType, int64_t incx, cudaDataType executionType) {
 	struct { cublasHandle_t handle; int64_t n; const void *alpha; cudaDataType alphaType; void *x; cudaDataType xType; int64_t incx; cudaDataType executionType; } a = {handle, n, alpha, alphaType, x, xType, incx, executionType};
-	return kz_door(1092, 0, &a);
+	return kz_door(1090, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSscal_v2(cublasHandle_t handle, int n, const float *alpha, float *x, int incx) {
 	struct { cublasHandle_t handle; int n; const float *alpha; float *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1093, 0, &a);
+	return kz_door(1091, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSscal_v2_64(cublasHandle_t handle, int64_t n, const float *alpha, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const float *alpha; float *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1094, 0, &a);
+	return kz_door(1092, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDscal_v2(cublasHandle_t handle, int n, const double *alpha, double *x, int incx) {
 	struct { cublasHandle_t handle; int n; const double *alpha; double *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1095, 0, &a);
+	return kz_door(1093, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDscal_v2_64(cublasHandle_t handle, int64_t n, const double *alpha, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const double *alpha; double *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1096, 0, &a);
+	return kz_door(1094, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCscal_v2(cublasHandle_t handle, int n, const cuComplex *alpha, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const cuComplex *alpha; cuComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1097, 0, &a);
+	return kz_door(1095, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCscal_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *alpha, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *alpha; cuComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1098, 0, &a);
+	return kz_door(1096, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsscal_v2(cublasHandle_t handle, int n, const float *alpha, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const float *alpha; cuComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1099, 0, &a);
+	return kz_door(1097, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsscal_v2_64(cublasHandle_t handle, int64_t n, const float *alpha, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const float *alpha; cuComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1100, 0, &a);
+	return kz_door(1098, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZscal_v2(cublasHandle_t handle, int n, const cuDoubleComplex *alpha, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *alpha; cuDoubleComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1101, 0, &a);
+	return kz_door(1099, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZscal_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *alpha, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *alpha; cuDoubleComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1102, 0, &a);
+	return kz_door(1100, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdscal_v2(cublasHandle_t handle, int n, const double *alpha, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; int n; const double *alpha; cuDoubleComplex *x; int incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1103, 0, &a);
+	return kz_door(1101, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdscal_v2_64(cublasHandle_t handle, int64_t n, const double *alpha, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; int64_t n; const double *alpha; cuDoubleComplex *x; int64_t incx; } a = {handle, n, alpha, x, incx};
-	return kz_door(1104, 0, &a);
+	return kz_door(1102, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType alphaType, const void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int n; const void *alpha; cudaDataType alphaType; const void *x; cudaDataType xType; int incx; void *y; cudaDataType yType; int incy; cudaDataType executiontype; } a = {handle, n, alpha, alphaType, x, xType, incx, y, yType, incy, executiontype};
-	return kz_door(1105, 0, &a);
+	return kz_door(1103, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasAxpyEx_64(cublasHandle_t handle, int64_t n, const void *alpha, cudaDataType alphaType, const void *x, cudaDataType xType, int64_t incx, void *y, cudaDataType yType, int64_t incy, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int64_t n; const void *alpha; cudaDataType alphaType; const void *x; cudaDataType xType; int64_t incx; void *y; cudaDataType yType; int64_t incy; cudaDataType executiontype; } a = {handle, n, alpha, alphaType, x, xType, incx, y, yType, incy, executiontype};
-	return kz_door(1106, 0, &a);
+	return kz_door(1104, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSaxpy_v2(cublasHandle_t handle, int n, const float *alpha, const float *x, int incx, float *y, int incy) {
 	struct { cublasHandle_t handle; int n; const float *alpha; const float *x; int incx; float *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1107, 0, &a);
+	return kz_door(1105, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSaxpy_v2_64(cublasHandle_t handle, int64_t n, const float *alpha, const float *x, int64_t incx, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const float *alpha; const float *x; int64_t incx; float *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1108, 0, &a);
+	return kz_door(1106, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDaxpy_v2(cublasHandle_t handle, int n, const double *alpha, const double *x, int incx, double *y, int incy) {
 	struct { cublasHandle_t handle; int n; const double *alpha; const double *x; int incx; double *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1109, 0, &a);
+	return kz_door(1107, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDaxpy_v2_64(cublasHandle_t handle, int64_t n, const double *alpha, const double *x, int64_t incx, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const double *alpha; const double *x; int64_t incx; double *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1110, 0, &a);
+	return kz_door(1108, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCaxpy_v2(cublasHandle_t handle, int n, const cuComplex *alpha, const cuComplex *x, int incx, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuComplex *alpha; const cuComplex *x; int incx; cuComplex *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1111, 0, &a);
+	return kz_door(1109, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCaxpy_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1112, 0, &a);
+	return kz_door(1110, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZaxpy_v2(cublasHandle_t handle, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1113, 0, &a);
+	return kz_door(1111, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZaxpy_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; } a = {handle, n, alpha, x, incx, y, incy};
-	return kz_door(1114, 0, &a);
+	return kz_door(1112, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCopyEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; void *y; cudaDataType yType; int incy; } a = {handle, n, x, xType, incx, y, yType, incy};
-	return kz_door(1115, 0, &a);
+	return kz_door(1113, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCopyEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, void *y, cudaDataType yType, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; void *y; cudaDataType yType; int64_t incy; } a = {handle, n, x, xType, incx, y, yType, incy};
-	return kz_door(1116, 0, &a);
+	return kz_door(1114, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScopy_v2(cublasHandle_t handle, int n, const float *x, int incx, float *y, int incy) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; float *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1117, 0, &a);
+	return kz_door(1115, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScopy_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; float *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1118, 0, &a);
+	return kz_door(1116, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDcopy_v2(cublasHandle_t handle, int n, const double *x, int incx, double *y, int incy) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; double *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1119, 0, &a);
+	return kz_door(1117, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDcopy_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; double *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1120, 0, &a);
+	return kz_door(1118, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCcopy_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; cuComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1121, 0, &a);
+	return kz_door(1119, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCcopy_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1122, 0, &a);
+	return kz_door(1120, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZcopy_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1123, 0, &a);
+	return kz_door(1121, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZcopy_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1124, 0, &a);
+	return kz_door(1122, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSswap_v2(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy) {
 	struct { cublasHandle_t handle; int n; float *x; int incx; float *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1125, 0, &a);
+	return kz_door(1123, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSswap_v2_64(cublasHandle_t handle, int64_t n, float *x, int64_t incx, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; float *x; int64_t incx; float *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1126, 0, &a);
+	return kz_door(1124, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDswap_v2(cublasHandle_t handle, int n, double *x, int incx, double *y, int incy) {
 	struct { cublasHandle_t handle; int n; double *x; int incx; double *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1127, 0, &a);
+	return kz_door(1125, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDswap_v2_64(cublasHandle_t handle, int64_t n, double *x, int64_t incx, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; double *x; int64_t incx; double *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1128, 0, &a);
+	return kz_door(1126, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCswap_v2(cublasHandle_t handle, int n, cuComplex *x, int incx, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; cuComplex *x; int incx; cuComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1129, 0, &a);
+	return kz_door(1127, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCswap_v2_64(cublasHandle_t handle, int64_t n, cuComplex *x, int64_t incx, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1130, 0, &a);
+	return kz_door(1128, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZswap_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1131, 0, &a);
+	return kz_door(1129, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZswap_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; } a = {handle, n, x, incx, y, incy};
-	return kz_door(1132, 0, &a);
+	return kz_door(1130, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSwapEx(cublasHandle_t handle, int n, void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy) {
 	struct { cublasHandle_t handle; int n; void *x; cudaDataType xType; int incx; void *y; cudaDataType yType; int incy; } a = {handle, n, x, xType, incx, y, yType, incy};
-	return kz_door(1133, 0, &a);
+	return kz_door(1131, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSwapEx_64(cublasHandle_t handle, int64_t n, void *x, cudaDataType xType, int64_t incx, void *y, cudaDataType yType, int64_t incy) {
 	struct { cublasHandle_t handle; int64_t n; void *x; cudaDataType xType; int64_t incx; void *y; cudaDataType yType; int64_t incy; } a = {handle, n, x, xType, incx, y, yType, incy};
-	return kz_door(1134, 0, &a);
+	return kz_door(1132, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamax_v2(cublasHandle_t handle, int n, const float *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1135, 0, &a);
+	return kz_door(1133, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamax_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1136, 0, &a);
+	return kz_door(1134, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamax_v2(cublasHandle_t handle, int n, const double *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1137, 0, &a);
+	return kz_door(1135, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamax_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1138, 0, &a);
+	return kz_door(1136, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamax_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1139, 0, &a);
+	return kz_door(1137, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamax_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1140, 0, &a);
+	return kz_door(1138, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamax_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1141, 0, &a);
+	return kz_door(1139, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamax_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1142, 0, &a);
+	return kz_door(1140, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIamaxEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; int *result; } a = {handle, n, x, xType, incx, result};
-	return kz_door(1143, 0, &a);
+	return kz_door(1141, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIamaxEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; int64_t *result; } a = {handle, n, x, xType, incx, result};
-	return kz_door(1144, 0, &a);
+	return kz_door(1142, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamin_v2(cublasHandle_t handle, int n, const float *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1145, 0, &a);
+	return kz_door(1143, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIsamin_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1146, 0, &a);
+	return kz_door(1144, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamin_v2(cublasHandle_t handle, int n, const double *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1147, 0, &a);
+	return kz_door(1145, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIdamin_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1148, 0, &a);
+	return kz_door(1146, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamin_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1149, 0, &a);
+	return kz_door(1147, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIcamin_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1150, 0, &a);
+	return kz_door(1148, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamin_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; int *result; } a = {handle, n, x, incx, result};
-	return kz_door(1151, 0, &a);
+	return kz_door(1149, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIzamin_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; int64_t *result; } a = {handle, n, x, incx, result};
-	return kz_door(1152, 0, &a);
+	return kz_door(1150, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIaminEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, int *result) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; int *result; } a = {handle, n, x, xType, incx, result};
-	return kz_door(1153, 0, &a);
+	return kz_door(1151, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasIaminEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, int64_t *result) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; int64_t *result; } a = {handle, n, x, xType, incx, result};
-	return kz_door(1154, 0, &a);
+	return kz_door(1152, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasAsumEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int incx, void *result, cudaDataType resultType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int n; const void *x; cudaDataType xType; int incx; void *result; cudaDataType resultType; cudaDataType executiontype; } a = {handle, n, x, xType, incx, result, resultType, executiontype};
-	return kz_door(1155, 0, &a);
+	return kz_door(1153, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasAsumEx_64(cublasHandle_t handle, int64_t n, const void *x, cudaDataType xType, int64_t incx, void *result, cudaDataType resultType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int64_t n; const void *x; cudaDataType xType; int64_t incx; void *result; cudaDataType resultType; cudaDataType executiontype; } a = {handle, n, x, xType, incx, result, resultType, executiontype};
-	return kz_door(1156, 0, &a);
+	return kz_door(1154, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSasum_v2(cublasHandle_t handle, int n, const float *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const float *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1157, 0, &a);
+	return kz_door(1155, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSasum_v2_64(cublasHandle_t handle, int64_t n, const float *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const float *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1158, 0, &a);
+	return kz_door(1156, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDasum_v2(cublasHandle_t handle, int n, const double *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const double *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1159, 0, &a);
+	return kz_door(1157, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDasum_v2_64(cublasHandle_t handle, int64_t n, const double *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const double *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1160, 0, &a);
+	return kz_door(1158, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScasum_v2(cublasHandle_t handle, int n, const cuComplex *x, int incx, float *result) {
 	struct { cublasHandle_t handle; int n; const cuComplex *x; int incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1161, 0, &a);
+	return kz_door(1159, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasScasum_v2_64(cublasHandle_t handle, int64_t n, const cuComplex *x, int64_t incx, float *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuComplex *x; int64_t incx; float *result; } a = {handle, n, x, incx, result};
-	return kz_door(1162, 0, &a);
+	return kz_door(1160, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDzasum_v2(cublasHandle_t handle, int n, const cuDoubleComplex *x, int incx, double *result) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *x; int incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1163, 0, &a);
+	return kz_door(1161, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDzasum_v2_64(cublasHandle_t handle, int64_t n, const cuDoubleComplex *x, int64_t incx, double *result) {
 	struct { cublasHandle_t handle; int64_t n; const cuDoubleComplex *x; int64_t incx; double *result; } a = {handle, n, x, incx, result};
-	return kz_door(1164, 0, &a);
+	return kz_door(1162, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrot_v2(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int n; float *x; int incx; float *y; int incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1165, 0, &a);
+	return kz_door(1163, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrot_v2_64(cublasHandle_t handle, int64_t n, float *x, int64_t incx, float *y, int64_t incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int64_t n; float *x; int64_t incx; float *y; int64_t incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1166, 0, &a);
+	return kz_door(1164, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrot_v2(cublasHandle_t handle, int n, double *x, int incx, double *y, int incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int n; double *x; int incx; double *y; int incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1167, 0, &a);
+	return kz_door(1165, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrot_v2_64(cublasHandle_t handle, int64_t n, double *x, int64_t incx, double *y, int64_t incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int64_t n; double *x; int64_t incx; double *y; int64_t incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1168, 0, &a);
+	return kz_door(1166, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCrot_v2(cublasHandle_t handle, int n, cuComplex *x, int incx, cuComplex *y, int incy, const float *c, const cuComplex *s) {
 	struct { cublasHandle_t handle; int n; cuComplex *x; int incx; cuComplex *y; int incy; const float *c; const cuComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1169, 0, &a);
+	return kz_door(1167, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCrot_v2_64(cublasHandle_t handle, int64_t n, cuComplex *x, int64_t incx, cuComplex *y, int64_t incy, const float *c, const cuComplex *s) {
 	struct { cublasHandle_t handle; int64_t n; cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; const float *c; const cuComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1170, 0, &a);
+	return kz_door(1168, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsrot_v2(cublasHandle_t handle, int n, cuComplex *x, int incx, cuComplex *y, int incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int n; cuComplex *x; int incx; cuComplex *y; int incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1171, 0, &a);
+	return kz_door(1169, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsrot_v2_64(cublasHandle_t handle, int64_t n, cuComplex *x, int64_t incx, cuComplex *y, int64_t incy, const float *c, const float *s) {
 	struct { cublasHandle_t handle; int64_t n; cuComplex *x; int64_t incx; cuComplex *y; int64_t incy; const float *c; const float *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1172, 0, &a);
+	return kz_door(1170, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZrot_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy, const double *c, const cuDoubleComplex *s) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; const double *c; const cuDoubleComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1173, 0, &a);
+	return kz_door(1171, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZrot_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy, const double *c, const cuDoubleComplex *s) {
 	struct { cublasHandle_t handle; int64_t n; cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; const double *c; const cuDoubleComplex *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1174, 0, &a);
+	return kz_door(1172, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdrot_v2(cublasHandle_t handle, int n, cuDoubleComplex *x, int incx, cuDoubleComplex *y, int incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *x; int incx; cuDoubleComplex *y; int incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1175, 0, &a);
+	return kz_door(1173, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdrot_v2_64(cublasHandle_t handle, int64_t n, cuDoubleComplex *x, int64_t incx, cuDoubleComplex *y, int64_t incy, const double *c, const double *s) {
 	struct { cublasHandle_t handle; int64_t n; cuDoubleComplex *x; int64_t incx; cuDoubleComplex *y; int64_t incy; const double *c; const double *s; } a = {handle, n, x, incx, y, incy, c, s};
-	return kz_door(1176, 0, &a);
+	return kz_door(1174, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasRotEx(cublasHandle_t handle, int n, void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy, const void *c, const void *s, cudaDataType csType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int n; void *x; cudaDataType xType; int incx; void *y; cudaDataType yType; int incy; const void *c; const void *s; cudaDataType csType; cudaDataType executiontype; } a = {handle, n, x, xType, incx, y, yType, incy, c, s, csType, executiontype};
-	return kz_door(1177, 0, &a);
+	return kz_door(1175, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasRotEx_64(cublasHandle_t handle, int64_t n, void *x, cudaDataType xType, int64_t incx, void *y, cudaDataType yType, int64_t incy, const void *c, const void *s, cudaDataType csType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int64_t n; void *x; cudaDataType xType; int64_t incx; void *y; cudaDataType yType; int64_t incy; const void *c; const void *s; cudaDataType csType; cudaDataType executiontype; } a = {handle, n, x, xType, incx, y, yType, incy, c, s, csType, executiontype};
-	return kz_door(1178, 0, &a);
+	return kz_door(1176, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrotg_v2(cublasHandle_t handle, float *av, float *bv, float *c, float *s) {
 	struct { cublasHandle_t handle; float *av; float *bv; float *c; float *s; } a = {handle, av, bv, c, s};
-	return kz_door(1179, 0, &a);
+	return kz_door(1177, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrotg_v2(cublasHandle_t handle, double *av, double *bv, double *c, double *s) {
 	struct { cublasHandle_t handle; double *av; double *bv; double *c; double *s; } a = {handle, av, bv, c, s};
-	return kz_door(1180, 0, &a);
+	return kz_door(1178, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCrotg_v2(cublasHandle_t handle, cuComplex *av, cuComplex *bv, float *c, cuComplex *s) {
 	struct { cublasHandle_t handle; cuComplex *av; cuComplex *bv; float *c; cuComplex *s; } a = {handle, av, bv, c, s};
-	return kz_door(1181, 0, &a);
+	return kz_door(1179, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZrotg_v2(cublasHandle_t handle, cuDoubleComplex *av, cuDoubleComplex *bv, double *c, cuDoubleComplex *s) {
 	struct { cublasHandle_t handle; cuDoubleComplex *av; cuDoubleComplex *bv; double *c; cuDoubleComplex *s; } a = {handle, av, bv, c, s};
-	return kz_door(1182, 0, &a);
+	return kz_door(1180, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasRotgEx(cublasHandle_t handle, void *av, void *bv, cudaDataType abType, void *c, void *s, cudaDataType csType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; void *av; void *bv; cudaDataType abType; void *c; void *s; cudaDataType csType; cudaDataType executiontype; } a = {handle, av, bv, abType, c, s, csType, executiontype};
-	return kz_door(1183, 0, &a);
+	return kz_door(1181, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrotm_v2(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy, const float *param) {
 	struct { cublasHandle_t handle; int n; float *x; int incx; float *y; int incy; const float *param; } a = {handle, n, x, incx, y, incy, param};
-	return kz_door(1184, 0, &a);
+	return kz_door(1182, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrotm_v2_64(cublasHandle_t handle, int64_t n, float *x, int64_t incx, float *y, int64_t incy, const float *param) {
 	struct { cublasHandle_t handle; int64_t n; float *x; int64_t incx; float *y; int64_t incy; const float *param; } a = {handle, n, x, incx, y, incy, param};
-	return kz_door(1185, 0, &a);
+	return kz_door(1183, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrotm_v2(cublasHandle_t handle, int n, double *x, int incx, double *y, int incy, const double *param) {
 	struct { cublasHandle_t handle; int n; double *x; int incx; double *y; int incy; const double *param; } a = {handle, n, x, incx, y, incy, param};
-	return kz_door(1186, 0, &a);
+	return kz_door(1184, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrotm_v2_64(cublasHandle_t handle, int64_t n, double *x, int64_t incx, double *y, int64_t incy, const double *param) {
 	struct { cublasHandle_t handle; int64_t n; double *x; int64_t incx; double *y; int64_t incy; const double *param; } a = {handle, n, x, incx, y, incy, param};
-	return kz_door(1187, 0, &a);
+	return kz_door(1185, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasRotmEx(cublasHandle_t handle, int n, void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy, const void *param, cudaDataType paramType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int n; void *x; cudaDataType xType; int incx; void *y; cudaDataType yType; int incy; const void *param; cudaDataType paramType; cudaDataType executiontype; } a = {handle, n, x, xType, incx, y, yType, incy, param, paramType, executiontype};
-	return kz_door(1188, 0, &a);
+	return kz_door(1186, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasRotmEx_64(cublasHandle_t handle, int64_t n, void *x, cudaDataType xType, int64_t incx, void *y, cudaDataType yType, int64_t incy, const void *param, cudaDataType paramType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; int64_t n; void *x; cudaDataType xType; int64_t incx; void *y; cudaDataType yType; int64_t incy; const void *param; cudaDataType paramType; cudaDataType executiontype; } a = {handle, n, x, xType, incx, y, yType, incy, param, paramType, executiontype};
-	return kz_door(1189, 0, &a);
+	return kz_door(1187, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSrotmg_v2(cublasHandle_t handle, float *d1, float *d2, float *x1, const float *y1, float *param) {
 	struct { cublasHandle_t handle; float *d1; float *d2; float *x1; const float *y1; float *param; } a = {handle, d1, d2, x1, y1, param};
-	return kz_door(1190, 0, &a);
+	return kz_door(1188, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDrotmg_v2(cublasHandle_t handle, double *d1, double *d2, double *x1, const double *y1, double *param) {
 	struct { cublasHandle_t handle; double *d1; double *d2; double *x1; const double *y1; double *param; } a = {handle, d1, d2, x1, y1, param};
-	return kz_door(1191, 0, &a);
+	return kz_door(1189, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasRotmgEx(cublasHandle_t handle, void *d1, cudaDataType d1Type, void *d2, cudaDataType d2Type, void *x1, cudaDataType x1Type, const void *y1, cudaDataType y1Type, void *param, cudaDataType paramType, cudaDataType executiontype) {
 	struct { cublasHandle_t handle; void *d1; cudaDataType d1Type; void *d2; cudaDataType d2Type; void *x1; cudaDataType x1Type; const void *y1; cudaDataType y1Type; void *param; cudaDataType paramType; cudaDataType executiontype; } a = {handle, d1, d1Type, d2, d2Type, x1, x1Type, y1, y1Type, param, paramType, executiontype};
-	return kz_door(1192, 0, &a);
+	return kz_door(1190, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *A; int lda; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1193, 0, &a);
+	return kz_door(1191, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1194, 0, &a);
+	return kz_door(1192, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *A; int lda; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1195, 0, &a);
+	return kz_door(1193, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1196, 0, &a);
+	return kz_door(1194, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1197, 0, &a);
+	return kz_door(1195, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1198, 0, &a);
+	return kz_door(1196, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1199, 0, &a);
+	return kz_door(1197, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1200, 0, &a);
+	return kz_door(1198, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl, int ku, const float *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int kl; int ku; const float *alpha; const float *A; int lda; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1201, 0, &a);
+	return kz_door(1199, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgbmv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t kl, int64_t ku, const float *alpha, const float *A, int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; int64_t kl; int64_t ku; const float *alpha; const float *A; int64_t lda; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1202, 0, &a);
+	return kz_door(1200, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl, int ku, const double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int kl; int ku; const double *alpha; const double *A; int lda; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1203, 0, &a);
+	return kz_door(1201, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgbmv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t kl, int64_t ku, const double *alpha, const double *A, int64_t lda, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; int64_t kl; int64_t ku; const double *alpha; const double *A; int64_t lda; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1204, 0, &a);
+	return kz_door(1202, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl, int ku, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int kl; int ku; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1205, 0, &a);
+	return kz_door(1203, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgbmv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t kl, int64_t ku, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; int64_t kl; int64_t ku; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1206, 0, &a);
+	return kz_door(1204, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl, int ku, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int kl; int ku; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1207, 0, &a);
+	return kz_door(1205, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgbmv_v2_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t kl, int64_t ku, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; int64_t kl; int64_t ku; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1208, 0, &a);
+	return kz_door(1206, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const float *A, int lda, float *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const float *A; int lda; float *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1209, 0, &a);
+	return kz_door(1207, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const float *A, int64_t lda, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const float *A; int64_t lda; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1210, 0, &a);
+	return kz_door(1208, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const double *A, int lda, double *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const double *A; int lda; double *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1211, 0, &a);
+	return kz_door(1209, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const double *A, int64_t lda, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const double *A; int64_t lda; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1212, 0, &a);
+	return kz_door(1210, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuComplex *A, int lda, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuComplex *A; int lda; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1213, 0, &a);
+	return kz_door(1211, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuComplex *A, int64_t lda, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuComplex *A; int64_t lda; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1214, 0, &a);
+	return kz_door(1212, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1215, 0, &a);
+	return kz_door(1213, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1216, 0, &a);
+	return kz_door(1214, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const float *A, int lda, float *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const float *A; int lda; float *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1217, 0, &a);
+	return kz_door(1215, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const float *A, int64_t lda, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const float *A; int64_t lda; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1218, 0, &a);
+	return kz_door(1216, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const double *A, int lda, double *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const double *A; int lda; double *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1219, 0, &a);
+	return kz_door(1217, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const double *A, int64_t lda, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const double *A; int64_t lda; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1220, 0, &a);
+	return kz_door(1218, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const cuComplex *A, int lda, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const cuComplex *A; int lda; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1221, 0, &a);
+	return kz_door(1219, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const cuComplex *A, int64_t lda, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const cuComplex *A; int64_t lda; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1222, 0, &a);
+	return kz_door(1220, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const cuDoubleComplex *A, int lda, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const cuDoubleComplex *A; int lda; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1223, 0, &a);
+	return kz_door(1221, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1224, 0, &a);
+	return kz_door(1222, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const float *AP, float *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const float *AP; float *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1225, 0, &a);
+	return kz_door(1223, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStpmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const float *AP, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const float *AP; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1226, 0, &a);
+	return kz_door(1224, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const double *AP, double *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const double *AP; double *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1227, 0, &a);
+	return kz_door(1225, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtpmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const double *AP, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const double *AP; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1228, 0, &a);
+	return kz_door(1226, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuComplex *AP, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuComplex *AP; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1229, 0, &a);
+	return kz_door(1227, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtpmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuComplex *AP, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuComplex *AP; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1230, 0, &a);
+	return kz_door(1228, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuDoubleComplex *AP, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuDoubleComplex *AP; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1231, 0, &a);
+	return kz_door(1229, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtpmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuDoubleComplex *AP, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuDoubleComplex *AP; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1232, 0, &a);
+	return kz_door(1230, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const float *A, int lda, float *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const float *A; int lda; float *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1233, 0, &a);
+	return kz_door(1231, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const float *A, int64_t lda, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const float *A; int64_t lda; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1234, 0, &a);
+	return kz_door(1232, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const double *A, int lda, double *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const double *A; int lda; double *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1235, 0, &a);
+	return kz_door(1233, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const double *A, int64_t lda, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const double *A; int64_t lda; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1236, 0, &a);
+	return kz_door(1234, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuComplex *A, int lda, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuComplex *A; int lda; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1237, 0, &a);
+	return kz_door(1235, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuComplex *A, int64_t lda, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuComplex *A; int64_t lda; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1238, 0, &a);
+	return kz_door(1236, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1239, 0, &a);
+	return kz_door(1237, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, A, lda, x, incx};
-	return kz_door(1240, 0, &a);
+	return kz_door(1238, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const float *AP, float *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const float *AP; float *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1241, 0, &a);
+	return kz_door(1239, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStpsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const float *AP, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const float *AP; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1242, 0, &a);
+	return kz_door(1240, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const double *AP, double *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const double *AP; double *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1243, 0, &a);
+	return kz_door(1241, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtpsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const double *AP, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const double *AP; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1244, 0, &a);
+	return kz_door(1242, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuComplex *AP, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuComplex *AP; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1245, 0, &a);
+	return kz_door(1243, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtpsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuComplex *AP, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuComplex *AP; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1246, 0, &a);
+	return kz_door(1244, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, const cuDoubleComplex *AP, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; const cuDoubleComplex *AP; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1247, 0, &a);
+	return kz_door(1245, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtpsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, const cuDoubleComplex *AP, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; const cuDoubleComplex *AP; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, AP, x, incx};
-	return kz_door(1248, 0, &a);
+	return kz_door(1246, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const float *A, int lda, float *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const float *A; int lda; float *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1249, 0, &a);
+	return kz_door(1247, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStbsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const float *A, int64_t lda, float *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const float *A; int64_t lda; float *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1250, 0, &a);
+	return kz_door(1248, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const double *A, int lda, double *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const double *A; int lda; double *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1251, 0, &a);
+	return kz_door(1249, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtbsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const double *A, int64_t lda, double *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const double *A; int64_t lda; double *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1252, 0, &a);
+	return kz_door(1250, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const cuComplex *A, int lda, cuComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const cuComplex *A; int lda; cuComplex *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1253, 0, &a);
+	return kz_door(1251, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtbsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const cuComplex *A, int64_t lda, cuComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const cuComplex *A; int64_t lda; cuComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1254, 0, &a);
+	return kz_door(1252, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int n, int k, const cuDoubleComplex *A, int lda, cuDoubleComplex *x, int incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int n; int k; const cuDoubleComplex *A; int lda; cuDoubleComplex *x; int incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1255, 0, &a);
+	return kz_door(1253, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtbsv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, int64_t k, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *x, int64_t incx) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t n; int64_t k; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *x; int64_t incx; } a = {handle, uplo, trans, diag, n, k, A, lda, x, incx};
-	return kz_door(1256, 0, &a);
+	return kz_door(1254, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *A; int lda; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1257, 0, &a);
+	return kz_door(1255, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *A, int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *A; int64_t lda; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1258, 0, &a);
+	return kz_door(1256, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *A; int lda; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1259, 0, &a);
+	return kz_door(1257, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *A, int64_t lda, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *A; int64_t lda; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1260, 0, &a);
+	return kz_door(1258, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1261, 0, &a);
+	return kz_door(1259, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1262, 0, &a);
+	return kz_door(1260, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsymv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1263, 0, &a);
+	return kz_door(1261, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsymv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1264, 0, &a);
+	return kz_door(1262, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChemv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1265, 0, &a);
+	return kz_door(1263, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChemv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1266, 0, &a);
+	return kz_door(1264, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhemv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1267, 0, &a);
+	return kz_door(1265, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhemv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1268, 0, &a);
+	return kz_door(1266, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k, const float *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; int k; const float *alpha; const float *A; int lda; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1269, 0, &a);
+	return kz_door(1267, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1270, 0, &a);
+	return kz_door(1268, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k, const double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; int k; const double *alpha; const double *A; int lda; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1271, 0, &a);
+	return kz_door(1269, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1272, 0, &a);
+	return kz_door(1270, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1273, 0, &a);
+	return kz_door(1271, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1274, 0, &a);
+	return kz_door(1272, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1275, 0, &a);
+	return kz_door(1273, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhbmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy};
-	return kz_door(1276, 0, &a);
+	return kz_door(1274, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSspmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *AP, const float *x, int incx, const float *beta, float *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *AP; const float *x; int incx; const float *beta; float *y; int incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1277, 0, &a);
+	return kz_door(1275, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSspmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *AP, const float *x, int64_t incx, const float *beta, float *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *AP; const float *x; int64_t incx; const float *beta; float *y; int64_t incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1278, 0, &a);
+	return kz_door(1276, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDspmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *AP, const double *x, int incx, const double *beta, double *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *AP; const double *x; int incx; const double *beta; double *y; int incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1279, 0, &a);
+	return kz_door(1277, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDspmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *AP, const double *x, int64_t incx, const double *beta, double *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *AP; const double *x; int64_t incx; const double *beta; double *y; int64_t incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1280, 0, &a);
+	return kz_door(1278, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *AP, const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *AP; const cuComplex *x; int incx; const cuComplex *beta; cuComplex *y; int incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1281, 0, &a);
+	return kz_door(1279, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChpmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *AP, const cuComplex *x, int64_t incx, const cuComplex *beta, cuComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *AP; const cuComplex *x; int64_t incx; const cuComplex *beta; cuComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1282, 0, &a);
+	return kz_door(1280, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *AP, const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *AP; const cuDoubleComplex *x; int incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1283, 0, &a);
+	return kz_door(1281, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhpmv_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *AP, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *AP; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; } a = {handle, uplo, n, alpha, AP, x, incx, beta, y, incy};
-	return kz_door(1284, 0, &a);
+	return kz_door(1282, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSger_v2(cublasHandle_t handle, int m, int n, const float *alpha, const float *x, int incx, const float *y, int incy, float *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const float *alpha; const float *x; int incx; const float *y; int incy; float *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1285, 0, &a);
+	return kz_door(1283, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSger_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const float *alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const float *alpha; const float *x; int64_t incx; const float *y; int64_t incy; float *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1286, 0, &a);
+	return kz_door(1284, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDger_v2(cublasHandle_t handle, int m, int n, const double *alpha, const double *x, int incx, const double *y, int incy, double *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const double *alpha; const double *x; int incx; const double *y; int incy; double *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1287, 0, &a);
+	return kz_door(1285, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDger_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const double *alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const double *alpha; const double *x; int64_t incx; const double *y; int64_t incy; double *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1288, 0, &a);
+	return kz_door(1286, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeru_v2(cublasHandle_t handle, int m, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1289, 0, &a);
+	return kz_door(1287, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1290, 0, &a);
+	return kz_door(1288, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgerc_v2(cublasHandle_t handle, int m, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1291, 0, &a);
+	return kz_door(1289, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1292, 0, &a);
+	return kz_door(1290, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeru_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1293, 0, &a);
+	return kz_door(1291, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeru_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1294, 0, &a);
+	return kz_door(1292, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgerc_v2(cublasHandle_t handle, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1295, 0, &a);
+	return kz_door(1293, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgerc_v2_64(cublasHandle_t handle, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, m, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1296, 0, &a);
+	return kz_door(1294, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *x, int incx, float *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *x; int incx; float *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1297, 0, &a);
+	return kz_door(1295, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *x, int64_t incx, float *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *x; int64_t incx; float *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1298, 0, &a);
+	return kz_door(1296, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *x, int incx, double *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *x; int incx; double *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1299, 0, &a);
+	return kz_door(1297, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *x, int64_t incx, double *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *x; int64_t incx; double *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1300, 0, &a);
+	return kz_door(1298, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1301, 0, &a);
+	return kz_door(1299, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1302, 0, &a);
+	return kz_door(1300, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1303, 0, &a);
+	return kz_door(1301, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1304, 0, &a);
+	return kz_door(1302, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCher_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const cuComplex *x, int incx, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const cuComplex *x; int incx; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1305, 0, &a);
+	return kz_door(1303, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCher_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const cuComplex *x, int64_t incx, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const cuComplex *x; int64_t incx; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1306, 0, &a);
+	return kz_door(1304, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZher_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1307, 0, &a);
+	return kz_door(1305, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZher_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, A, lda};
-	return kz_door(1308, 0, &a);
+	return kz_door(1306, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSspr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *x, int incx, float *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *x; int incx; float *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1309, 0, &a);
+	return kz_door(1307, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSspr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *x, int64_t incx, float *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *x; int64_t incx; float *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1310, 0, &a);
+	return kz_door(1308, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDspr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *x, int incx, double *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *x; int incx; double *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1311, 0, &a);
+	return kz_door(1309, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDspr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *x, int64_t incx, double *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *x; int64_t incx; double *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1312, 0, &a);
+	return kz_door(1310, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChpr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const cuComplex *x, int incx, cuComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const cuComplex *x; int incx; cuComplex *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1313, 0, &a);
+	return kz_door(1311, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChpr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const cuComplex *x, int64_t incx, cuComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const cuComplex *x; int64_t incx; cuComplex *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1314, 0, &a);
+	return kz_door(1312, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhpr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const cuDoubleComplex *x, int incx, cuDoubleComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const cuDoubleComplex *x; int incx; cuDoubleComplex *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1315, 0, &a);
+	return kz_door(1313, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhpr_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *AP; } a = {handle, uplo, n, alpha, x, incx, AP};
-	return kz_door(1316, 0, &a);
+	return kz_door(1314, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *x, int incx, const float *y, int incy, float *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *x; int incx; const float *y; int incy; float *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1317, 0, &a);
+	return kz_door(1315, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *x; int64_t incx; const float *y; int64_t incy; float *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1318, 0, &a);
+	return kz_door(1316, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *x, int incx, const double *y, int incy, double *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *x; int incx; const double *y; int incy; double *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1319, 0, &a);
+	return kz_door(1317, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *x; int64_t incx; const double *y; int64_t incy; double *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1320, 0, &a);
+	return kz_door(1318, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1321, 0, &a);
+	return kz_door(1319, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1322, 0, &a);
+	return kz_door(1320, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1323, 0, &a);
+	return kz_door(1321, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1324, 0, &a);
+	return kz_door(1322, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCher2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1325, 0, &a);
+	return kz_door(1323, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCher2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1326, 0, &a);
+	return kz_door(1324, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZher2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1327, 0, &a);
+	return kz_door(1325, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZher2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *A, int64_t lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *A; int64_t lda; } a = {handle, uplo, n, alpha, x, incx, y, incy, A, lda};
-	return kz_door(1328, 0, &a);
+	return kz_door(1326, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSspr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *alpha, const float *x, int incx, const float *y, int incy, float *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *alpha; const float *x; int incx; const float *y; int incy; float *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1329, 0, &a);
+	return kz_door(1327, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSspr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const float *alpha, const float *x, int64_t incx, const float *y, int64_t incy, float *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const float *alpha; const float *x; int64_t incx; const float *y; int64_t incy; float *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1330, 0, &a);
+	return kz_door(1328, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDspr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *alpha, const double *x, int incx, const double *y, int incy, double *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *alpha; const double *x; int incx; const double *y; int incy; double *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1331, 0, &a);
+	return kz_door(1329, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDspr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const double *alpha, const double *x, int64_t incx, const double *y, int64_t incy, double *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const double *alpha; const double *x; int64_t incx; const double *y; int64_t incy; double *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1332, 0, &a);
+	return kz_door(1330, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChpr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *alpha, const cuComplex *x, int incx, const cuComplex *y, int incy, cuComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *alpha; const cuComplex *x; int incx; const cuComplex *y; int incy; cuComplex *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1333, 0, &a);
+	return kz_door(1331, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChpr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuComplex *alpha, const cuComplex *x, int64_t incx, const cuComplex *y, int64_t incy, cuComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuComplex *alpha; const cuComplex *x; int64_t incx; const cuComplex *y; int64_t incy; cuComplex *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1334, 0, &a);
+	return kz_door(1332, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhpr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx, const cuDoubleComplex *y, int incy, cuDoubleComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int incx; const cuDoubleComplex *y; int incy; cuDoubleComplex *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1335, 0, &a);
+	return kz_door(1333, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhpr2_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *x, int64_t incx, const cuDoubleComplex *y, int64_t incy, cuDoubleComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *x; int64_t incx; const cuDoubleComplex *y; int64_t incy; cuDoubleComplex *AP; } a = {handle, uplo, n, alpha, x, incx, y, incy, AP};
-	return kz_door(1336, 0, &a);
+	return kz_door(1334, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *const *Aarray, int lda, const float *const *xarray, int incx, const float *beta, float *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *const *Aarray; int lda; const float *const *xarray; int incx; const float *beta; float *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1337, 0, &a);
+	return kz_door(1335, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *xarray, int64_t incx, const float *beta, float *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *xarray; int64_t incx; const float *beta; float *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1338, 0, &a);
+	return kz_door(1336, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *const *Aarray, int lda, const double *const *xarray, int incx, const double *beta, double *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *const *Aarray; int lda; const double *const *xarray; int incx; const double *beta; double *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1339, 0, &a);
+	return kz_door(1337, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *xarray, int64_t incx, const double *beta, double *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *xarray; int64_t incx; const double *beta; double *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1340, 0, &a);
+	return kz_door(1338, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *xarray, int incx, const cuComplex *beta, cuComplex *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *xarray; int incx; const cuComplex *beta; cuComplex *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1341, 0, &a);
+	return kz_door(1339, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *xarray, int64_t incx, const cuComplex *beta, cuComplex *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *xarray; int64_t incx; const cuComplex *beta; cuComplex *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1342, 0, &a);
+	return kz_door(1340, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *xarray, int incx, const cuDoubleComplex *beta, cuDoubleComplex *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *xarray; int incx; const cuDoubleComplex *beta; cuDoubleComplex *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1343, 0, &a);
+	return kz_door(1341, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *xarray, int64_t incx, const cuDoubleComplex *beta, cuDoubleComplex *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *xarray; int64_t incx; const cuDoubleComplex *beta; cuDoubleComplex *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1344, 0, &a);
+	return kz_door(1342, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const float *A, int lda, long long strideA, const float *x, int incx, long long stridex, const float *beta, float *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const float *A; int lda; long long strideA; const float *x; int incx; long long stridex; const float *beta; float *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1345, 0, &a);
+	return kz_door(1343, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, long long strideA, const float *x, int64_t incx, long long stridex, const float *beta, float *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; long long strideA; const float *x; int64_t incx; long long stridex; const float *beta; float *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1346, 0, &a);
+	return kz_door(1344, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const double *alpha, const double *A, int lda, long long strideA, const double *x, int incx, long long stridex, const double *beta, double *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const double *alpha; const double *A; int lda; long long strideA; const double *x; int incx; long long stridex; const double *beta; double *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1347, 0, &a);
+	return kz_door(1345, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, long long strideA, const double *x, int64_t incx, long long stridex, const double *beta, double *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; long long strideA; const double *x; int64_t incx; long long stridex; const double *beta; double *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1348, 0, &a);
+	return kz_door(1346, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *x, int incx, long long stridex, const cuComplex *beta, cuComplex *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *x; int incx; long long stridex; const cuComplex *beta; cuComplex *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1349, 0, &a);
+	return kz_door(1347, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *x, int64_t incx, long long stridex, const cuComplex *beta, cuComplex *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *x; int64_t incx; long long stridex; const cuComplex *beta; cuComplex *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1350, 0, &a);
+	return kz_door(1348, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *x, int incx, long long stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *x; int incx; long long stridex; const cuDoubleComplex *beta; cuDoubleComplex *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1351, 0, &a);
+	return kz_door(1349, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *x, int64_t incx, long long stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *x; int64_t incx; long long stridex; const cuDoubleComplex *beta; cuDoubleComplex *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1352, 0, &a);
+	return kz_door(1350, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSHgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __half *const *Aarray, int lda, const __half *const *xarray, int incx, const float *beta, __half *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __half *const *Aarray; int lda; const __half *const *xarray; int incx; const float *beta; __half *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1353, 0, &a);
+	return kz_door(1351, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSHgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __half *const *Aarray, int64_t lda, const __half *const *xarray, int64_t incx, const float *beta, __half *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __half *const *Aarray; int64_t lda; const __half *const *xarray; int64_t incx; const float *beta; __half *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1354, 0, &a);
+	return kz_door(1352, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSHgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __half *A, int lda, long long strideA, const __half *x, int incx, long long stridex, const float *beta, __half *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __half *A; int lda; long long strideA; const __half *x; int incx; long long stridex; const float *beta; __half *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1355, 0, &a);
+	return kz_door(1353, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSHgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __half *A, int64_t lda, long long strideA, const __half *x, int64_t incx, long long stridex, const float *beta, __half *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __half *A; int64_t lda; long long strideA; const __half *x; int64_t incx; long long stridex; const float *beta; __half *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1356, 0, &a);
+	return kz_door(1354, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __half *const *Aarray, int lda, const __half *const *xarray, int incx, const float *beta, float *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __half *const *Aarray; int lda; const __half *const *xarray; int incx; const float *beta; float *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1357, 0, &a);
+	return kz_door(1355, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSSgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __half *const *Aarray, int64_t lda, const __half *const *xarray, int64_t incx, const float *beta, float *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __half *const *Aarray; int64_t lda; const __half *const *xarray; int64_t incx; const float *beta; float *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1358, 0, &a);
+	return kz_door(1356, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __half *A, int lda, long long strideA, const __half *x, int incx, long long stridex, const float *beta, float *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __half *A; int lda; long long strideA; const __half *x; int incx; long long stridex; const float *beta; float *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1359, 0, &a);
+	return kz_door(1357, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHSSgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __half *A, int64_t lda, long long strideA, const __half *x, int64_t incx, long long stridex, const float *beta, float *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __half *A; int64_t lda; long long strideA; const __half *x; int64_t incx; long long stridex; const float *beta; float *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1360, 0, &a);
+	return kz_door(1358, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __nv_bfloat16 *const *Aarray, int lda, const __nv_bfloat16 *const *xarray, int incx, const float *beta, float *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __nv_bfloat16 *const *Aarray; int lda; const __nv_bfloat16 *const *xarray; int incx; const float *beta; float *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1361, 0, &a);
+	return kz_door(1359, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSSgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __nv_bfloat16 *const *Aarray, int64_t lda, const __nv_bfloat16 *const *xarray, int64_t incx, const float *beta, float *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __nv_bfloat16 *const *Aarray; int64_t lda; const __nv_bfloat16 *const *xarray; int64_t incx; const float *beta; float *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1362, 0, &a);
+	return kz_door(1360, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __nv_bfloat16 *A, int lda, long long strideA, const __nv_bfloat16 *x, int incx, long long stridex, const float *beta, float *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __nv_bfloat16 *A; int lda; long long strideA; const __nv_bfloat16 *x; int incx; long long stridex; const float *beta; float *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1363, 0, &a);
+	return kz_door(1361, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSSgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __nv_bfloat16 *A, int64_t lda, long long strideA, const __nv_bfloat16 *x, int64_t incx, long long stridex, const float *beta, float *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __nv_bfloat16 *A; int64_t lda; long long strideA; const __nv_bfloat16 *x; int64_t incx; long long stridex; const float *beta; float *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1364, 0, &a);
+	return kz_door(1362, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSTgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __nv_bfloat16 *const *Aarray, int lda, const __nv_bfloat16 *const *xarray, int incx, const float *beta, __nv_bfloat16 *const *yarray, int incy, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __nv_bfloat16 *const *Aarray; int lda; const __nv_bfloat16 *const *xarray; int incx; const float *beta; __nv_bfloat16 *const *yarray; int incy; int batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1365, 0, &a);
+	return kz_door(1363, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSTgemvBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __nv_bfloat16 *const *Aarray, int64_t lda, const __nv_bfloat16 *const *xarray, int64_t incx, const float *beta, __nv_bfloat16 *const *yarray, int64_t incy, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __nv_bfloat16 *const *Aarray; int64_t lda; const __nv_bfloat16 *const *xarray; int64_t incx; const float *beta; __nv_bfloat16 *const *yarray; int64_t incy; int64_t batchCount; } a = {handle, trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount};
-	return kz_door(1366, 0, &a);
+	return kz_door(1364, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSTgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float *alpha, const __nv_bfloat16 *A, int lda, long long strideA, const __nv_bfloat16 *x, int incx, long long stridex, const float *beta, __nv_bfloat16 *y, int incy, long long stridey, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; const float *alpha; const __nv_bfloat16 *A; int lda; long long strideA; const __nv_bfloat16 *x; int incx; long long stridex; const float *beta; __nv_bfloat16 *y; int incy; long long stridey; int batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1367, 0, &a);
+	return kz_door(1365, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasTSTgemvStridedBatched_64(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const float *alpha, const __nv_bfloat16 *A, int64_t lda, long long strideA, const __nv_bfloat16 *x, int64_t incx, long long stridex, const float *beta, __nv_bfloat16 *y, int64_t incy, long long stridey, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int64_t m; int64_t n; const float *alpha; const __nv_bfloat16 *A; int64_t lda; long long strideA; const __nv_bfloat16 *x; int64_t incx; long long stridex; const float *beta; __nv_bfloat16 *y; int64_t incy; long long stridey; int64_t batchCount; } a = {handle, trans, m, n, alpha, A, lda, strideA, x, incx, stridex, beta, y, incy, stridey, batchCount};
-	return kz_door(1368, 0, &a);
+	return kz_door(1366, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1369, 0, &a);
+	return kz_door(1367, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1370, 0, &a);
+	return kz_door(1368, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1371, 0, &a);
+	return kz_door(1369, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1372, 0, &a);
+	return kz_door(1370, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1373, 0, &a);
+	return kz_door(1371, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1374, 0, &a);
+	return kz_door(1372, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3m(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1375, 0, &a);
+	return kz_door(1373, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3m_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1376, 0, &a);
+	return kz_door(1374, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3mEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const cuComplex *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const cuComplex *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1377, 0, &a);
+	return kz_door(1375, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3mEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const cuComplex *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const cuComplex *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1378, 0, &a);
+	return kz_door(1376, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1379, 0, &a);
+	return kz_door(1377, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1380, 0, &a);
+	return kz_door(1378, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm3m(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1381, 0, &a);
+	return kz_door(1379, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemm3m_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1382, 0, &a);
+	return kz_door(1380, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const float *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const float *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1383, 0, &a);
+	return kz_door(1381, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const float *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const float *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1384, 0, &a);
+	return kz_door(1382, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const void *beta, void *C, cudaDataType Ctype, int ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const void *beta; void *C; cudaDataType Ctype; int ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(1385, 0, &a);
+	return kz_door(1383, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo};
-	return kz_door(1386, 0, &a);
+	return kz_door(1384, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const void *A, cudaDataType Atype, int lda, const void *B, cudaDataType Btype, int ldb, const cuComplex *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const void *A; cudaDataType Atype; int lda; const void *B; cudaDataType Btype; int ldb; const cuComplex *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1387, 0, &a);
+	return kz_door(1385, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const void *A, cudaDataType Atype, int64_t lda, const void *B, cudaDataType Btype, int64_t ldb, const cuComplex *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const void *A; cudaDataType Atype; int64_t lda; const void *B; cudaDataType Btype; int64_t ldb; const cuComplex *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc};
-	return kz_door(1388, 0, &a);
+	return kz_door(1386, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *const *Aarray, int lda, const float *const *Barray, int ldb, const float *beta, float *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *const *Aarray; int lda; const float *const *Barray; int ldb; const float *beta; float *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1389, 0, &a);
+	return kz_door(1387, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *const *Aarray, int64_t lda, const float *const *Barray, int64_t ldb, const float *beta, float *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *const *Aarray; int64_t lda; const float *const *Barray; int64_t ldb; const float *beta; float *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1390, 0, &a);
+	return kz_door(1388, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *const *Aarray, int lda, const double *const *Barray, int ldb, const double *beta, double *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *const *Aarray; int lda; const double *const *Barray; int ldb; const double *beta; double *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1391, 0, &a);
+	return kz_door(1389, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *const *Aarray, int64_t lda, const double *const *Barray, int64_t ldb, const double *beta, double *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *const *Aarray; int64_t lda; const double *const *Barray; int64_t ldb; const double *beta; double *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1392, 0, &a);
+	return kz_door(1390, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *Barray, int ldb, const cuComplex *beta, cuComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *Barray; int ldb; const cuComplex *beta; cuComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1393, 0, &a);
+	return kz_door(1391, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *Barray, int64_t ldb, const cuComplex *beta, cuComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *Barray; int64_t ldb; const cuComplex *beta; cuComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1394, 0, &a);
+	return kz_door(1392, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3mBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *const *Aarray, int lda, const cuComplex *const *Barray, int ldb, const cuComplex *beta, cuComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *const *Aarray; int lda; const cuComplex *const *Barray; int ldb; const cuComplex *beta; cuComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1395, 0, &a);
+	return kz_door(1393, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3mBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *const *Aarray, int64_t lda, const cuComplex *const *Barray, int64_t ldb, const cuComplex *beta, cuComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *const *Aarray; int64_t lda; const cuComplex *const *Barray; int64_t ldb; const cuComplex *beta; cuComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1396, 0, &a);
+	return kz_door(1394, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int lda, const cuDoubleComplex *const *Barray, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int lda; const cuDoubleComplex *const *Barray; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1397, 0, &a);
+	return kz_door(1395, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *const *Aarray, int64_t lda, const cuDoubleComplex *const *Barray, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *const *Aarray; int64_t lda; const cuDoubleComplex *const *Barray; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1398, 0, &a);
+	return kz_door(1396, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, long long strideA, const float *B, int ldb, long long strideB, const float *beta, float *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const float *alpha; const float *A; int lda; long long strideA; const float *B; int ldb; long long strideB; const float *beta; float *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1399, 0, &a);
+	return kz_door(1397, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, long long strideA, const float *B, int64_t ldb, long long strideB, const float *beta, float *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; long long strideA; const float *B; int64_t ldb; long long strideB; const float *beta; float *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1400, 0, &a);
+	return kz_door(1398, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda, long long strideA, const double *B, int ldb, long long strideB, const double *beta, double *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const double *alpha; const double *A; int lda; long long strideA; const double *B; int ldb; long long strideB; const double *beta; double *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1401, 0, &a);
+	return kz_door(1399, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, long long strideA, const double *B, int64_t ldb, long long strideB, const double *beta, double *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; long long strideA; const double *B; int64_t ldb; long long strideB; const double *beta; double *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1402, 0, &a);
+	return kz_door(1400, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *B, int ldb, long long strideB, const cuComplex *beta, cuComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *B; int ldb; long long strideB; const cuComplex *beta; cuComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1403, 0, &a);
+	return kz_door(1401, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *B, int64_t ldb, long long strideB, const cuComplex *beta, cuComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *B; int64_t ldb; long long strideB; const cuComplex *beta; cuComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1404, 0, &a);
+	return kz_door(1402, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3mStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, long long strideA, const cuComplex *B, int ldb, long long strideB, const cuComplex *beta, cuComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; long long strideA; const cuComplex *B; int ldb; long long strideB; const cuComplex *beta; cuComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1405, 0, &a);
+	return kz_door(1403, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgemm3mStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, long long strideA, const cuComplex *B, int64_t ldb, long long strideB, const cuComplex *beta, cuComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; long long strideA; const cuComplex *B; int64_t ldb; long long strideB; const cuComplex *beta; cuComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1406, 0, &a);
+	return kz_door(1404, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long strideA, const cuDoubleComplex *B, int ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; long long strideA; const cuDoubleComplex *B; int ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1407, 0, &a);
+	return kz_door(1405, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, long long strideA, const cuDoubleComplex *B, int64_t ldb, long long strideB, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; long long strideA; const cuDoubleComplex *B; int64_t ldb; long long strideB; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1408, 0, &a);
+	return kz_door(1406, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int lda, const void *const *Barray, cudaDataType Btype, int ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int ldc, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int lda; const void *const *Barray; cudaDataType Btype; int ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int ldc; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(1409, 0, &a);
+	return kz_door(1407, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *const *Aarray, cudaDataType Atype, int64_t lda, const void *const *Barray, cudaDataType Btype, int64_t ldb, const void *beta, void *const *Carray, cudaDataType Ctype, int64_t ldc, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *const *Aarray; cudaDataType Atype; int64_t lda; const void *const *Barray; cudaDataType Btype; int64_t ldb; const void *beta; void *const *Carray; cudaDataType Ctype; int64_t ldc; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo};
-	return kz_door(1410, 0, &a);
+	return kz_door(1408, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda, long long strideA, const void *B, cudaDataType Btype, int ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const void *alpha; const void *A; cudaDataType Atype; int lda; long long strideA; const void *B; cudaDataType Btype; int ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int ldc; long long strideC; int batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(1411, 0, &a);
+	return kz_door(1409, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *A, cudaDataType Atype, int64_t lda, long long strideA, const void *B, cudaDataType Btype, int64_t ldb, long long strideB, const void *beta, void *C, cudaDataType Ctype, int64_t ldc, long long strideC, int64_t batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const void *alpha; const void *A; cudaDataType Atype; int64_t lda; long long strideA; const void *B; cudaDataType Btype; int64_t ldb; long long strideB; const void *beta; void *C; cudaDataType Ctype; int64_t ldc; long long strideC; int64_t batchCount; cublasComputeType_t computeType; cublasGemmAlgo_t algo; } a = {handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo};
-	return kz_door(1412, 0, &a);
+	return kz_door(1410, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t *transa_array, const cublasOperation_t *transb_array, const int *m_array, const int *n_array, const int *k_array, const float *alpha_array, const float *const *Aarray, const int *lda_array, const float *const *Barray, const int *ldb_array, const float *beta_array, float *const *Carray, const int *ldc_array, int group_count, const int *group_size) {
 	struct { cublasHandle_t handle; const cublasOperation_t *transa_array; const cublasOperation_t *transb_array; const int *m_array; const int *n_array; const int *k_array; const float *alpha_array; const float *const *Aarray; const int *lda_array; const float *const *Barray; const int *ldb_array; const float *beta_array; float *const *Carray; const int *ldc_array; int group_count; const int *group_size; } a = {handle, transa_array, transb_array, m_array, n_array, k_array, alpha_array, Aarray, lda_array, Barray, ldb_array, beta_array, Carray, ldc_array, group_count, group_size};
-	return kz_door(1413, 0, &a);
+	return kz_door(1411, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgemmGroupedBatched_64(cublasHandle_t handle, const cublasOperation_t *transa_array, const cublasOperation_t *transb_array, const int64_t *m_array, const int64_t *n_array, const int64_t *k_array, const float *alpha_array, const float *const *Aarray, const int64_t *lda_array, const float *const *Barray, const int64_t *ldb_array, const float *beta_array, float *const *Carray, const int64_t *ldc_array, int64_t group_count, const int64_t *group_size) {
 	struct { cublasHandle_t handle; const cublasOperation_t *transa_array; const cublasOperation_t *transb_array; const int64_t *m_array; const int64_t *n_array; const int64_t *k_array; const float *alpha_array; const float *const *Aarray; const int64_t *lda_array; const float *const *Barray; const int64_t *ldb_array; const float *beta_array; float *const *Carray; const int64_t *ldc_array; int64_t group_count; const int64_t *group_size; } a = {handle, transa_array, transb_array, m_array, n_array, k_array, alpha_array, Aarray, lda_array, Barray, ldb_array, beta_array, Carray, ldc_array, group_count, group_size};
-	return kz_door(1414, 0, &a);
+	return kz_door(1412, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t *transa_array, const cublasOperation_t *transb_array, const int *m_array, const int *n_array, const int *k_array, const double *alpha_array, const double *const *Aarray, const int *lda_array, const double *const *Barray, const int *ldb_array, const double *beta_array, double *const *Carray, const int *ldc_array, int group_count, const int *group_size) {
 	struct { cublasHandle_t handle; const cublasOperation_t *transa_array; const cublasOperation_t *transb_array; const int *m_array; const int *n_array; const int *k_array; const double *alpha_array; const double *const *Aarray; const int *lda_array; const double *const *Barray; const int *ldb_array; const double *beta_array; double *const *Carray; const int *ldc_array; int group_count; const int *group_size; } a = {handle, transa_array, transb_array, m_array, n_array, k_array, alpha_array, Aarray, lda_array, Barray, ldb_array, beta_array, Carray, ldc_array, group_count, group_size};
-	return kz_door(1415, 0, &a);
+	return kz_door(1413, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgemmGroupedBatched_64(cublasHandle_t handle, const cublasOperation_t *transa_array, const cublasOperation_t *transb_array, const int64_t *m_array, const int64_t *n_array, const int64_t *k_array, const double *alpha_array, const double *const *Aarray, const int64_t *lda_array, const double *const *Barray, const int64_t *ldb_array, const double *beta_array, double *const *Carray, const int64_t *ldc_array, int64_t group_count, const int64_t *group_size) {
 	struct { cublasHandle_t handle; const cublasOperation_t *transa_array; const cublasOperation_t *transb_array; const int64_t *m_array; const int64_t *n_array; const int64_t *k_array; const double *alpha_array; const double *const *Aarray; const int64_t *lda_array; const double *const *Barray; const int64_t *ldb_array; const double *beta_array; double *const *Carray; const int64_t *ldc_array; int64_t group_count; const int64_t *group_size; } a = {handle, transa_array, transb_array, m_array, n_array, k_array, alpha_array, Aarray, lda_array, Barray, ldb_array, beta_array, Carray, ldc_array, group_count, group_size};
-	return kz_door(1416, 0, &a);
+	return kz_door(1414, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, const __half *B, int ldb, const __half *beta, __half *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; const __half *B; int ldb; const __half *beta; __half *C; int ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1419, 0, &a);
+	return kz_door(1417, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *const *Aarray, int lda, const __half *const *Barray, int ldb, const __half *beta, __half *const *Carray, int ldc, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *const *Aarray; int lda; const __half *const *Barray; int ldb; const __half *beta; __half *const *Carray; int ldc; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1420, 0, &a);
+	return kz_door(1418, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *const *Aarray, int64_t lda, const __half *const *Barray, int64_t ldb, const __half *beta, __half *const *Carray, int64_t ldc, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *const *Aarray; int64_t lda; const __half *const *Barray; int64_t ldb; const __half *beta; __half *const *Carray; int64_t ldc; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc, batchCount};
-	return kz_door(1421, 0, &a);
+	return kz_door(1419, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, long long strideA, const __half *B, int ldb, long long strideB, const __half *beta, __half *C, int ldc, long long strideC, int batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; int k; const __half *alpha; const __half *A; int lda; long long strideA; const __half *B; int ldb; long long strideB; const __half *beta; __half *C; int ldc; long long strideC; int batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1422, 0, &a);
+	return kz_door(1420, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, long long strideA, const __half *B, int64_t ldb, long long strideB, const __half *beta, __half *C, int64_t ldc, long long strideC, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; long long strideA; const __half *B; int64_t ldb; long long strideB; const __half *beta; __half *C; int64_t ldc; long long strideC; int64_t batchCount; } a = {handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc, strideC, batchCount};
-	return kz_door(1423, 0, &a);
+	return kz_door(1421, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasHgemm_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k, const __half *alpha, const __half *A, int64_t lda, const __half *B, int64_t ldb, const __half *beta, __half *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; int64_t k; const __half *alpha; const __half *A; int64_t lda; const __half *B; int64_t ldb; const __half *beta; __half *C; int64_t ldc; } a = {handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1424, 0, &a);
+	return kz_door(1422, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1425, 0, &a);
+	return kz_door(1423, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1426, 0, &a);
+	return kz_door(1424, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1427, 0, &a);
+	return kz_door(1425, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1428, 0, &a);
+	return kz_door(1426, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1429, 0, &a);
+	return kz_door(1427, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1430, 0, &a);
+	return kz_door(1428, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1431, 0, &a);
+	return kz_door(1429, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1432, 0, &a);
+	return kz_door(1430, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrkEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const void *A, cudaDataType Atype, int lda, const cuComplex *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const void *A; cudaDataType Atype; int lda; const cuComplex *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1433, 0, &a);
+	return kz_door(1431, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrkEx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const void *A, cudaDataType Atype, int64_t lda, const cuComplex *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const void *A; cudaDataType Atype; int64_t lda; const cuComplex *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1434, 0, &a);
+	return kz_door(1432, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrk3mEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const void *A, cudaDataType Atype, int lda, const cuComplex *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const void *A; cudaDataType Atype; int lda; const cuComplex *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1435, 0, &a);
+	return kz_door(1433, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrk3mEx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const void *A, cudaDataType Atype, int64_t lda, const cuComplex *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const void *A; cudaDataType Atype; int64_t lda; const cuComplex *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1436, 0, &a);
+	return kz_door(1434, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const cuComplex *A, int lda, const float *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const cuComplex *A; int lda; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1437, 0, &a);
+	return kz_door(1435, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const cuComplex *A, int64_t lda, const float *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const cuComplex *A; int64_t lda; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1438, 0, &a);
+	return kz_door(1436, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZherk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const cuDoubleComplex *A, int lda, const double *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const cuDoubleComplex *A; int lda; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1439, 0, &a);
+	return kz_door(1437, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZherk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const cuDoubleComplex *A, int64_t lda, const double *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const cuDoubleComplex *A; int64_t lda; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc};
-	return kz_door(1440, 0, &a);
+	return kz_door(1438, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherkEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const void *A, cudaDataType Atype, int lda, const float *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const void *A; cudaDataType Atype; int lda; const float *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1441, 0, &a);
+	return kz_door(1439, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherkEx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const void *A, cudaDataType Atype, int64_t lda, const float *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const void *A; cudaDataType Atype; int64_t lda; const float *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1442, 0, &a);
+	return kz_door(1440, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherk3mEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const void *A, cudaDataType Atype, int lda, const float *beta, void *C, cudaDataType Ctype, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const void *A; cudaDataType Atype; int lda; const float *beta; void *C; cudaDataType Ctype; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1443, 0, &a);
+	return kz_door(1441, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherk3mEx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const void *A, cudaDataType Atype, int64_t lda, const float *beta, void *C, cudaDataType Ctype, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const void *A; cudaDataType Atype; int64_t lda; const float *beta; void *C; cudaDataType Ctype; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, Atype, lda, beta, C, Ctype, ldc};
-	return kz_door(1444, 0, &a);
+	return kz_door(1442, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1445, 0, &a);
+	return kz_door(1443, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1446, 0, &a);
+	return kz_door(1444, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1447, 0, &a);
+	return kz_door(1445, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1448, 0, &a);
+	return kz_door(1446, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1449, 0, &a);
+	return kz_door(1447, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1450, 0, &a);
+	return kz_door(1448, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyr2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1451, 0, &a);
+	return kz_door(1449, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyr2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1452, 0, &a);
+	return kz_door(1450, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCher2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const float *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1453, 0, &a);
+	return kz_door(1451, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCher2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const float *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1454, 0, &a);
+	return kz_door(1452, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZher2k_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const double *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1455, 0, &a);
+	return kz_door(1453, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZher2k_v2_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const double *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1456, 0, &a);
+	return kz_door(1454, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1457, 0, &a);
+	return kz_door(1455, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1458, 0, &a);
+	return kz_door(1456, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1459, 0, &a);
+	return kz_door(1457, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1460, 0, &a);
+	return kz_door(1458, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1461, 0, &a);
+	return kz_door(1459, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1462, 0, &a);
+	return kz_door(1460, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1463, 0, &a);
+	return kz_door(1461, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1464, 0, &a);
+	return kz_door(1462, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const float *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const float *beta; cuComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1465, 0, &a);
+	return kz_door(1463, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCherkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const float *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const float *beta; cuComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1466, 0, &a);
+	return kz_door(1464, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZherkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const double *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int n; int k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const double *beta; cuDoubleComplex *C; int ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1467, 0, &a);
+	return kz_door(1465, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZherkx_64(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const double *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; cublasOperation_t trans; int64_t n; int64_t k; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const double *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1468, 0, &a);
+	return kz_door(1466, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const float *alpha; const float *A; int lda; const float *B; int ldb; const float *beta; float *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1469, 0, &a);
+	return kz_door(1467, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, const float *beta, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; const float *beta; float *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1470, 0, &a);
+	return kz_door(1468, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const double *alpha, const double *A, int lda, const double *B, int ldb, const double *beta, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const double *alpha; const double *A; int lda; const double *B; int ldb; const double *beta; double *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1471, 0, &a);
+	return kz_door(1469, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, const double *beta, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; const double *beta; double *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1472, 0, &a);
+	return kz_door(1470, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1473, 0, &a);
+	return kz_door(1471, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1474, 0, &a);
+	return kz_door(1472, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsymm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1475, 0, &a);
+	return kz_door(1473, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZsymm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1476, 0, &a);
+	return kz_door(1474, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChemm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, const cuComplex *beta, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; const cuComplex *beta; cuComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1477, 0, &a);
+	return kz_door(1475, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasChemm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, const cuComplex *beta, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; const cuComplex *beta; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1478, 0, &a);
+	return kz_door(1476, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhemm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1479, 0, &a);
+	return kz_door(1477, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZhemm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, const cuDoubleComplex *beta, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; const cuDoubleComplex *beta; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc};
-	return kz_door(1480, 0, &a);
+	return kz_door(1478, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *A, int lda, float *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *A; int lda; float *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1481, 0, &a);
+	return kz_door(1479, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, float *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; float *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1482, 0, &a);
+	return kz_door(1480, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *A, int lda, double *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *A; int lda; double *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1483, 0, &a);
+	return kz_door(1481, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, double *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; double *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1484, 0, &a);
+	return kz_door(1482, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, cuComplex *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; cuComplex *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1485, 0, &a);
+	return kz_door(1483, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, cuComplex *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; cuComplex *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1486, 0, &a);
+	return kz_door(1484, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, cuDoubleComplex *B, int ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; cuDoubleComplex *B; int ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1487, 0, &a);
+	return kz_door(1485, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, cuDoubleComplex *B, int64_t ldb) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; cuDoubleComplex *B; int64_t ldb; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb};
-	return kz_door(1488, 0, &a);
+	return kz_door(1486, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *A, int lda, const float *B, int ldb, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *A; int lda; const float *B; int ldb; float *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1489, 0, &a);
+	return kz_door(1487, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *B, int64_t ldb, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *B; int64_t ldb; float *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1490, 0, &a);
+	return kz_door(1488, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *A, int lda, const double *B, int ldb, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *A; int lda; const double *B; int ldb; double *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1491, 0, &a);
+	return kz_door(1489, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *B, int64_t ldb, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *B; int64_t ldb; double *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1492, 0, &a);
+	return kz_door(1490, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *B, int ldb, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *B; int ldb; cuComplex *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1493, 0, &a);
+	return kz_door(1491, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *B, int64_t ldb, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *B; int64_t ldb; cuComplex *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1494, 0, &a);
+	return kz_door(1492, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *B, int ldb, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *B; int ldb; cuDoubleComplex *C; int ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1495, 0, &a);
+	return kz_door(1493, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrmm_v2_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *B, int64_t ldb, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *B; int64_t ldb; cuDoubleComplex *C; int64_t ldc; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc};
-	return kz_door(1496, 0, &a);
+	return kz_door(1494, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float *const *A, int lda, float *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const float *alpha; const float *const *A; int lda; float *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1497, 0, &a);
+	return kz_door(1495, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const float *alpha, const float *const *A, int64_t lda, float *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const float *alpha; const float *const *A; int64_t lda; float *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1498, 0, &a);
+	return kz_door(1496, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double *const *A, int lda, double *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const double *alpha; const double *const *A; int lda; double *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1499, 0, &a);
+	return kz_door(1497, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const double *alpha, const double *const *A, int64_t lda, double *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const double *alpha; const double *const *A; int64_t lda; double *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1500, 0, &a);
+	return kz_door(1498, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const cuComplex *const *A, int lda, cuComplex *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuComplex *alpha; const cuComplex *const *A; int lda; cuComplex *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1501, 0, &a);
+	return kz_door(1499, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *const *A, int64_t lda, cuComplex *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *const *A; int64_t lda; cuComplex *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1502, 0, &a);
+	return kz_door(1500, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *A, int lda, cuDoubleComplex *const *B, int ldb, int batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *A; int lda; cuDoubleComplex *const *B; int ldb; int batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1503, 0, &a);
+	return kz_door(1501, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrsmBatched_64(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *const *A, int64_t lda, cuDoubleComplex *const *B, int64_t ldb, int64_t batchCount) {
 	struct { cublasHandle_t handle; cublasSideMode_t side; cublasFillMode_t uplo; cublasOperation_t trans; cublasDiagType_t diag; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *const *A; int64_t lda; cuDoubleComplex *const *B; int64_t ldb; int64_t batchCount; } a = {handle, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-	return kz_door(1504, 0, &a);
+	return kz_door(1502, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const float *alpha, const float *A, int lda, const float *beta, const float *B, int ldb, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const float *alpha; const float *A; int lda; const float *beta; const float *B; int ldb; float *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1505, 0, &a);
+	return kz_door(1503, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const float *alpha, const float *A, int64_t lda, const float *beta, const float *B, int64_t ldb, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const float *alpha; const float *A; int64_t lda; const float *beta; const float *B; int64_t ldb; float *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1506, 0, &a);
+	return kz_door(1504, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const double *alpha, const double *A, int lda, const double *beta, const double *B, int ldb, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const double *alpha; const double *A; int lda; const double *beta; const double *B; int ldb; double *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1507, 0, &a);
+	return kz_door(1505, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const double *alpha, const double *A, int64_t lda, const double *beta, const double *B, int64_t ldb, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const double *alpha; const double *A; int64_t lda; const double *beta; const double *B; int64_t ldb; double *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1508, 0, &a);
+	return kz_door(1506, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const cuComplex *alpha, const cuComplex *A, int lda, const cuComplex *beta, const cuComplex *B, int ldb, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const cuComplex *alpha; const cuComplex *A; int lda; const cuComplex *beta; const cuComplex *B; int ldb; cuComplex *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1509, 0, &a);
+	return kz_door(1507, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const cuComplex *alpha, const cuComplex *A, int64_t lda, const cuComplex *beta, const cuComplex *B, int64_t ldb, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const cuComplex *alpha; const cuComplex *A; int64_t lda; const cuComplex *beta; const cuComplex *B; int64_t ldb; cuComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1510, 0, &a);
+	return kz_door(1508, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, const cuDoubleComplex *beta, const cuDoubleComplex *B, int ldb, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int m; int n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int lda; const cuDoubleComplex *beta; const cuDoubleComplex *B; int ldb; cuDoubleComplex *C; int ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1511, 0, &a);
+	return kz_door(1509, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeam_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, const cuDoubleComplex *alpha, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *beta, const cuDoubleComplex *B, int64_t ldb, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasOperation_t transa; cublasOperation_t transb; int64_t m; int64_t n; const cuDoubleComplex *alpha; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *beta; const cuDoubleComplex *B; int64_t ldb; cuDoubleComplex *C; int64_t ldc; } a = {handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc};
-	return kz_door(1512, 0, &a);
+	return kz_door(1510, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const float *A, int lda, const float *x, int incx, float *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const float *A; int lda; const float *x; int incx; float *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1513, 0, &a);
+	return kz_door(1511, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const float *A, int64_t lda, const float *x, int64_t incx, float *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const float *A; int64_t lda; const float *x; int64_t incx; float *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1514, 0, &a);
+	return kz_door(1512, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const double *A, int lda, const double *x, int incx, double *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const double *A; int lda; const double *x; int incx; double *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1515, 0, &a);
+	return kz_door(1513, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const double *A, int64_t lda, const double *x, int64_t incx, double *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const double *A; int64_t lda; const double *x; int64_t incx; double *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1516, 0, &a);
+	return kz_door(1514, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const cuComplex *A, int lda, const cuComplex *x, int incx, cuComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const cuComplex *A; int lda; const cuComplex *x; int incx; cuComplex *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1517, 0, &a);
+	return kz_door(1515, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const cuComplex *A, int64_t lda, const cuComplex *x, int64_t incx, cuComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const cuComplex *A; int64_t lda; const cuComplex *x; int64_t incx; cuComplex *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1518, 0, &a);
+	return kz_door(1516, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, cuDoubleComplex *C, int ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int m; int n; const cuDoubleComplex *A; int lda; const cuDoubleComplex *x; int incx; cuDoubleComplex *C; int ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1519, 0, &a);
+	return kz_door(1517, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZdgmm_64(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const cuDoubleComplex *A, int64_t lda, const cuDoubleComplex *x, int64_t incx, cuDoubleComplex *C, int64_t ldc) {
 	struct { cublasHandle_t handle; cublasSideMode_t mode; int64_t m; int64_t n; const cuDoubleComplex *A; int64_t lda; const cuDoubleComplex *x; int64_t incx; cuDoubleComplex *C; int64_t ldc; } a = {handle, mode, m, n, A, lda, x, incx, C, ldc};
-	return kz_door(1520, 0, &a);
+	return kz_door(1518, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSmatinvBatched(cublasHandle_t handle, int n, const float *const *A, int lda, float *const *Ainv, int lda_inv, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const float *const *A; int lda; float *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
-	return kz_door(1521, 0, &a);
+	return kz_door(1519, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDmatinvBatched(cublasHandle_t handle, int n, const double *const *A, int lda, double *const *Ainv, int lda_inv, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const double *const *A; int lda; double *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
-	return kz_door(1522, 0, &a);
+	return kz_door(1520, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCmatinvBatched(cublasHandle_t handle, int n, const cuComplex *const *A, int lda, cuComplex *const *Ainv, int lda_inv, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const cuComplex *const *A; int lda; cuComplex *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
-	return kz_door(1523, 0, &a);
+	return kz_door(1521, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZmatinvBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const *A, int lda, cuDoubleComplex *const *Ainv, int lda_inv, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *const *A; int lda; cuDoubleComplex *const *Ainv; int lda_inv; int *info; int batchSize; } a = {handle, n, A, lda, Ainv, lda_inv, info, batchSize};
-	return kz_door(1524, 0, &a);
+	return kz_door(1522, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgeqrfBatched(cublasHandle_t handle, int m, int n, float *const *Aarray, int lda, float *const *TauArray, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int m; int n; float *const *Aarray; int lda; float *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
-	return kz_door(1525, 0, &a);
+	return kz_door(1523, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgeqrfBatched(cublasHandle_t handle, int m, int n, double *const *Aarray, int lda, double *const *TauArray, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int m; int n; double *const *Aarray; int lda; double *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
-	return kz_door(1526, 0, &a);
+	return kz_door(1524, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgeqrfBatched(cublasHandle_t handle, int m, int n, cuComplex *const *Aarray, int lda, cuComplex *const *TauArray, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int m; int n; cuComplex *const *Aarray; int lda; cuComplex *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
-	return kz_door(1527, 0, &a);
+	return kz_door(1525, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgeqrfBatched(cublasHandle_t handle, int m, int n, cuDoubleComplex *const *Aarray, int lda, cuDoubleComplex *const *TauArray, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int m; int n; cuDoubleComplex *const *Aarray; int lda; cuDoubleComplex *const *TauArray; int *info; int batchSize; } a = {handle, m, n, Aarray, lda, TauArray, info, batchSize};
-	return kz_door(1528, 0, &a);
+	return kz_door(1526, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, float *const *Aarray, int lda, float *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; float *const *Aarray; int lda; float *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
-	return kz_door(1529, 0, &a);
+	return kz_door(1527, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, double *const *Aarray, int lda, double *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; double *const *Aarray; int lda; double *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
-	return kz_door(1530, 0, &a);
+	return kz_door(1528, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, cuComplex *const *Aarray, int lda, cuComplex *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; cuComplex *const *Aarray; int lda; cuComplex *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
-	return kz_door(1531, 0, &a);
+	return kz_door(1529, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs, cuDoubleComplex *const *Aarray, int lda, cuDoubleComplex *const *Carray, int ldc, int *info, int *devInfoArray, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int m; int n; int nrhs; cuDoubleComplex *const *Aarray; int lda; cuDoubleComplex *const *Carray; int ldc; int *info; int *devInfoArray; int batchSize; } a = {handle, trans, m, n, nrhs, Aarray, lda, Carray, ldc, info, devInfoArray, batchSize};
-	return kz_door(1532, 0, &a);
+	return kz_door(1530, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *AP, float *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *AP; float *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1533, 0, &a);
+	return kz_door(1531, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *AP, double *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *AP; double *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1534, 0, &a);
+	return kz_door(1532, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *AP, cuComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *AP; cuComplex *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1535, 0, &a);
+	return kz_door(1533, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *AP, cuDoubleComplex *A, int lda) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *AP; cuDoubleComplex *A; int lda; } a = {handle, uplo, n, AP, A, lda};
-	return kz_door(1536, 0, &a);
+	return kz_door(1534, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasStrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *A, int lda, float *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const float *A; int lda; float *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1537, 0, &a);
+	return kz_door(1535, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *A, int lda, double *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const double *A; int lda; double *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1538, 0, &a);
+	return kz_door(1536, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *A, int lda, cuComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuComplex *A; int lda; cuComplex *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1539, 0, &a);
+	return kz_door(1537, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuDoubleComplex *A, int lda, cuDoubleComplex *AP) {
 	struct { cublasHandle_t handle; cublasFillMode_t uplo; int n; const cuDoubleComplex *A; int lda; cuDoubleComplex *AP; } a = {handle, uplo, n, A, lda, AP};
-	return kz_door(1540, 0, &a);
+	return kz_door(1538, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgetrfBatched(cublasHandle_t handle, int n, float *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; float *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1541, 0, &a);
+	return kz_door(1539, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgetrfBatched(cublasHandle_t handle, int n, double *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; double *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1542, 0, &a);
+	return kz_door(1540, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgetrfBatched(cublasHandle_t handle, int n, cuComplex *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; cuComplex *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1543, 0, &a);
+	return kz_door(1541, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgetrfBatched(cublasHandle_t handle, int n, cuDoubleComplex *const *A, int lda, int *P, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; cuDoubleComplex *const *A; int lda; int *P; int *info; int batchSize; } a = {handle, n, A, lda, P, info, batchSize};
-	return kz_door(1544, 0, &a);
+	return kz_door(1542, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgetriBatched(cublasHandle_t handle, int n, const float *const *A, int lda, const int *P, float *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const float *const *A; int lda; const int *P; float *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1545, 0, &a);
+	return kz_door(1543, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgetriBatched(cublasHandle_t handle, int n, const double *const *A, int lda, const int *P, double *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const double *const *A; int lda; const int *P; double *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1546, 0, &a);
+	return kz_door(1544, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgetriBatched(cublasHandle_t handle, int n, const cuComplex *const *A, int lda, const int *P, cuComplex *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const cuComplex *const *A; int lda; const int *P; cuComplex *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1547, 0, &a);
+	return kz_door(1545, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgetriBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const *A, int lda, const int *P, cuDoubleComplex *const *C, int ldc, int *info, int batchSize) {
 	struct { cublasHandle_t handle; int n; const cuDoubleComplex *const *A; int lda; const int *P; cuDoubleComplex *const *C; int ldc; int *info; int batchSize; } a = {handle, n, A, lda, P, C, ldc, info, batchSize};
-	return kz_door(1548, 0, &a);
+	return kz_door(1546, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const float *const *Aarray, int lda, const int *devIpiv, float *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const float *const *Aarray; int lda; const int *devIpiv; float *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1549, 0, &a);
+	return kz_door(1547, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const double *const *Aarray, int lda, const int *devIpiv, double *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const double *const *Aarray; int lda; const int *devIpiv; double *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1550, 0, &a);
+	return kz_door(1548, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasCgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const cuComplex *const *Aarray, int lda, const int *devIpiv, cuComplex *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const cuComplex *const *Aarray; int lda; const int *devIpiv; cuComplex *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1551, 0, &a);
+	return kz_door(1549, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublas12_cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, const cuDoubleComplex *const *Aarray, int lda, const int *devIpiv, cuDoubleComplex *const *Barray, int ldb, int *info, int batchSize) {
 	struct { cublasHandle_t handle; cublasOperation_t trans; int n; int nrhs; const cuDoubleComplex *const *Aarray; int lda; const int *devIpiv; cuDoubleComplex *const *Barray; int ldb; int *info; int batchSize; } a = {handle, trans, n, nrhs, Aarray, lda, devIpiv, Barray, ldb, info, batchSize};
-	return kz_door(1552, 0, &a);
+	return kz_door(1550, 0, &a);
 }
 
 void *const kz_stubs_cublas12[740] = {
 	[51] = kz_stub_cublas12_cublasCreate_v2,
 	[52] = kz_stub_cublas12_cublasDestroy_v2,
-	[53] = kz_stub_cublas12_cublasGetVersion_v2,
-	[54] = kz_stub_cublas12_cublasGetProperty,
 	[56] = kz_stub_cublas12_cublasSetWorkspace_v2,
 	[57] = kz_stub_cublas12_cublasSetStream_v2,
 	[58] = kz_stub_cublas12_cublasGetStream_v2,

@@ -8,172 +8,166 @@
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtCreate(cublasLtHandle_t *lightHandle) {
 	struct { cublasLtHandle_t *lightHandle; } a = {lightHandle};
-	return kz_door(1553, 0, &a);
+	return kz_door(1551, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtDestroy(cublasLtHandle_t lightHandle) {
 	struct { cublasLtHandle_t lightHandle; } a = {lightHandle};
-	return kz_door(1554, 0, &a);
-}
-
-static cublasStatus_t kz_stub_cublasLt12_cublasLtGetProperty(libraryPropertyType type, int *value) {
-	struct { libraryPropertyType type; int *value; } a = {type, value};
-	return kz_door(1555, 0, &a);
+	return kz_door(1552, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtHeuristicsCacheGetCapacity(size_t *capacity) {
 	struct { size_t *capacity; } a = {capacity};
-	return kz_door(1556, 0, &a);
+	return kz_door(1553, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
 	struct { size_t capacity; } a = {capacity};
-	return kz_door(1557, 0, &a);
+	return kz_door(1554, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtLoggerSetCallback(cublasLtLoggerCallback_t callback) {
 	struct { cublasLtLoggerCallback_t callback; } a = {callback};
-	return kz_door(1558, 0, &a);
+	return kz_door(1555, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtLoggerSetFile(void *file) {
 	struct { void *file; } a = {file};
-	return kz_door(1559, 0, &a);
+	return kz_door(1556, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtLoggerOpenFile(const char *logFile) {
 	struct { const char *logFile; } a = {logFile};
-	return kz_door(1560, 0, &a);
+	return kz_door(1557, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtLoggerSetLevel(int level) {
 	struct { int level; } a = {level};
-	return kz_door(1561, 0, &a);
+	return kz_door(1558, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtLoggerSetMask(int mask) {
 	struct { int mask; } a = {mask};
-	return kz_door(1562, 0, &a);
+	return kz_door(1559, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtLoggerForceDisable(void) {
-	return kz_door(1563, 0, 0);
+	return kz_door(1560, 0, 0);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t computeDesc, const void *alpha, const void *A, cublasLtMatrixLayout_t Adesc, const void *B, cublasLtMatrixLayout_t Bdesc, const void *beta, const void *C, cublasLtMatrixLayout_t Cdesc, void *D, cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t *algo, void *workspace, size_t workspaceSizeInBytes, cudaStream_t stream) {
 	struct { cublasLtHandle_t lightHandle; cublasLtMatmulDesc_t computeDesc; const void *alpha; const void *A; cublasLtMatrixLayout_t Adesc; const void *B; cublasLtMatrixLayout_t Bdesc; const void *beta; const void *C; cublasLtMatrixLayout_t Cdesc; void *D; cublasLtMatrixLayout_t Ddesc; const cublasLtMatmulAlgo_t *algo; void *workspace; size_t workspaceSizeInBytes; cudaStream_t stream; } a = {lightHandle, computeDesc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc, algo, workspace, workspaceSizeInBytes, stream};
-	return kz_door(1564, 0, &a);
+	return kz_door(1561, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t matmulDesc, size_t size, cublasComputeType_t computeType, cudaDataType scaleType) {
 	struct { cublasLtMatmulDesc_t matmulDesc; size_t size; cublasComputeType_t computeType; cudaDataType scaleType; } a = {matmulDesc, size, computeType, scaleType};
-	return kz_door(1565, 0, &a);
+	return kz_door(1562, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *matmulDesc, cublasComputeType_t computeType, cudaDataType scaleType) {
 	struct { cublasLtMatmulDesc_t *matmulDesc; cublasComputeType_t computeType; cudaDataType scaleType; } a = {matmulDesc, computeType, scaleType};
-	return kz_door(1566, 0, &a);
+	return kz_door(1563, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t matmulDesc) {
 	struct { cublasLtMatmulDesc_t matmulDesc; } a = {matmulDesc};
-	return kz_door(1567, 0, &a);
+	return kz_door(1564, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t matmulDesc, cublasLtMatmulDescAttributes_t attr, const void *buf, size_t sizeInBytes) {
 	struct { cublasLtMatmulDesc_t matmulDesc; cublasLtMatmulDescAttributes_t attr; const void *buf; size_t sizeInBytes; } a = {matmulDesc, attr, buf, sizeInBytes};
-	return kz_door(1568, 0, &a);
+	return kz_door(1565, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t matmulDesc, cublasLtMatmulDescAttributes_t attr, void *buf, size_t sizeInBytes, size_t *sizeWritten) {
 	struct { cublasLtMatmulDesc_t matmulDesc; cublasLtMatmulDescAttributes_t attr; void *buf; size_t sizeInBytes; size_t *sizeWritten; } a = {matmulDesc, attr, buf, sizeInBytes, sizeWritten};
-	return kz_door(1569, 0, &a);
+	return kz_door(1566, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t pref, size_t size) {
 	struct { cublasLtMatmulPreference_t pref; size_t size; } a = {pref, size};
-	return kz_door(1570, 0, &a);
+	return kz_door(1567, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *pref) {
 	struct { cublasLtMatmulPreference_t *pref; } a = {pref};
-	return kz_door(1571, 0, &a);
+	return kz_door(1568, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t pref) {
 	struct { cublasLtMatmulPreference_t pref; } a = {pref};
-	return kz_door(1572, 0, &a);
+	return kz_door(1569, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t pref, cublasLtMatmulPreferenceAttributes_t attr, const void *buf, size_t sizeInBytes) {
 	struct { cublasLtMatmulPreference_t pref; cublasLtMatmulPreferenceAttributes_t attr; const void *buf; size_t sizeInBytes; } a = {pref, attr, buf, sizeInBytes};
-	return kz_door(1573, 0, &a);
+	return kz_door(1570, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulPreferenceGetAttribute(cublasLtMatmulPreference_t pref, cublasLtMatmulPreferenceAttributes_t attr, void *buf, size_t sizeInBytes, size_t *sizeWritten) {
 	struct { cublasLtMatmulPreference_t pref; cublasLtMatmulPreferenceAttributes_t attr; void *buf; size_t sizeInBytes; size_t *sizeWritten; } a = {pref, attr, buf, sizeInBytes, sizeWritten};
-	return kz_door(1574, 0, &a);
+	return kz_door(1571, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t operationDesc, cublasLtMatrixLayout_t Adesc, cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc, cublasLtMatmulPreference_t preference, int requestedAlgoCount, cublasLtMatmulHeuristicResult_t *heuristicResultsArray, int *returnAlgoCount) {
 	struct { cublasLtHandle_t lightHandle; cublasLtMatmulDesc_t operationDesc; cublasLtMatrixLayout_t Adesc; cublasLtMatrixLayout_t Bdesc; cublasLtMatrixLayout_t Cdesc; cublasLtMatrixLayout_t Ddesc; cublasLtMatmulPreference_t preference; int requestedAlgoCount; cublasLtMatmulHeuristicResult_t *heuristicResultsArray; int *returnAlgoCount; } a = {lightHandle, operationDesc, Adesc, Bdesc, Cdesc, Ddesc, preference, requestedAlgoCount, heuristicResultsArray, returnAlgoCount};
-	return kz_door(1575, 0, &a);
+	return kz_door(1572, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulAlgoGetIds(cublasLtHandle_t lightHandle, cublasComputeType_t computeType, cudaDataType scaleType, cudaDataType Atype, cudaDataType Btype, cudaDataType Ctype, cudaDataType Dtype, int requestedAlgoCount, int *algoIdsArray, int *returnAlgoCount) {
 	struct { cublasLtHandle_t lightHandle; cublasComputeType_t computeType; cudaDataType scaleType; cudaDataType Atype; cudaDataType Btype; cudaDataType Ctype; cudaDataType Dtype; int requestedAlgoCount; int *algoIdsArray; int *returnAlgoCount; } a = {lightHandle, computeType, scaleType, Atype, Btype, Ctype, Dtype, requestedAlgoCount, algoIdsArray, returnAlgoCount};
-	return kz_door(1576, 0, &a);
+	return kz_door(1573, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulAlgoInit(cublasLtHandle_t lightHandle, cublasComputeType_t computeType, cudaDataType scaleType, cudaDataType Atype, cudaDataType Btype, cudaDataType Ctype, cudaDataType Dtype, int algoId, cublasLtMatmulAlgo_t *algo) {
 	struct { cublasLtHandle_t lightHandle; cublasComputeType_t computeType; cudaDataType scaleType; cudaDataType Atype; cudaDataType Btype; cudaDataType Ctype; cudaDataType Dtype; int algoId; cublasLtMatmulAlgo_t *algo; } a = {lightHandle, computeType, scaleType, Atype, Btype, Ctype, Dtype, algoId, algo};
-	return kz_door(1577, 0, &a);
+	return kz_door(1574, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulAlgoCheck(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t operationDesc, cublasLtMatrixLayout_t Adesc, cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result) {
 	struct { cublasLtHandle_t lightHandle; cublasLtMatmulDesc_t operationDesc; cublasLtMatrixLayout_t Adesc; cublasLtMatrixLayout_t Bdesc; cublasLtMatrixLayout_t Cdesc; cublasLtMatrixLayout_t Ddesc; const cublasLtMatmulAlgo_t *algo; cublasLtMatmulHeuristicResult_t *result; } a = {lightHandle, operationDesc, Adesc, Bdesc, Cdesc, Ddesc, algo, result};
-	return kz_door(1578, 0, &a);
+	return kz_door(1575, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t attr, const void *buf, size_t sizeInBytes) {
 	struct { cublasLtMatmulAlgo_t *algo; cublasLtMatmulAlgoConfigAttributes_t attr; const void *buf; size_t sizeInBytes; } a = {algo, attr, buf, sizeInBytes};
-	return kz_door(1579, 0, &a);
+	return kz_door(1576, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t attr, void *buf, size_t sizeInBytes, size_t *sizeWritten) {
 	struct { const cublasLtMatmulAlgo_t *algo; cublasLtMatmulAlgoConfigAttributes_t attr; void *buf; size_t sizeInBytes; size_t *sizeWritten; } a = {algo, attr, buf, sizeInBytes, sizeWritten};
-	return kz_door(1580, 0, &a);
+	return kz_door(1577, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t matLayout, size_t size, cudaDataType type, uint64_t rows, uint64_t cols, int64_t ld) {
 	struct { cublasLtMatrixLayout_t matLayout; size_t size; cudaDataType type; uint64_t rows; uint64_t cols; int64_t ld; } a = {matLayout, size, type, rows, cols, ld};
-	return kz_door(1581, 0, &a);
+	return kz_door(1578, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *matLayout, cudaDataType type, uint64_t rows, uint64_t cols, int64_t ld) {
 	struct { cublasLtMatrixLayout_t *matLayout; cudaDataType type; uint64_t rows; uint64_t cols; int64_t ld; } a = {matLayout, type, rows, cols, ld};
-	return kz_door(1582, 0, &a);
+	return kz_door(1579, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t matLayout) {
 	struct { cublasLtMatrixLayout_t matLayout; } a = {matLayout};
-	return kz_door(1583, 0, &a);
+	return kz_door(1580, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t matLayout, cublasLtMatrixLayoutAttribute_t attr, const void *buf, size_t sizeInBytes) {
 	struct { cublasLtMatrixLayout_t matLayout; cublasLtMatrixLayoutAttribute_t attr; const void *buf; size_t sizeInBytes; } a = {matLayout, attr, buf, sizeInBytes};
-	return kz_door(1584, 0, &a);
+	return kz_door(1581, 0, &a);
 }
 
 static cublasStatus_t kz_stub_cublasLt12_cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t matLayout, cublasLtMatrixLayoutAttribute_t attr, void *buf, size_t sizeInBytes, size_t *sizeWritten) {
 	struct { cublasLtMatrixLayout_t matLayout; cublasLtMatrixLayoutAttribute_t attr; void *buf; size_t sizeInBytes; size_t *sizeWritten; } a = {matLayout, attr, buf, sizeInBytes, sizeWritten};
-	return kz_door(1585, 0, &a);
+	return kz_door(1582, 0, &a);
 }
 
 void *const kz_stubs_cublasLt12[291] = {
 	[0] = kz_stub_cublasLt12_cublasLtCreate,
 	[1] = kz_stub_cublasLt12_cublasLtDestroy,
-	[6] = kz_stub_cublasLt12_cublasLtGetProperty,
 	[7] = kz_stub_cublasLt12_cublasLtHeuristicsCacheGetCapacity,
 	[8] = kz_stub_cublasLt12_cublasLtHeuristicsCacheSetCapacity,
 	[9] = kz_stub_cublasLt12_cublasLtLoggerSetCallback,

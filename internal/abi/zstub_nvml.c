@@ -6,325 +6,325 @@
 #include "door.h"
 
 static nvmlReturn_t kz_stub_nvml_nvmlInit_v2(void) {
-	return kz_door(1586, 0, 0);
+	return kz_door(1583, 0, 0);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlInitWithFlags(unsigned int flags) {
 	struct { unsigned int flags; } a = {flags};
-	return kz_door(1587, 0, &a);
+	return kz_door(1584, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlShutdown(void) {
-	return kz_door(1588, 0, 0);
+	return kz_door(1585, 0, 0);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlSystemGetDriverVersion(char *version, unsigned int length) {
 	struct { char *version; unsigned int length; } a = {version, length};
-	return kz_door(1589, 0, &a);
+	return kz_door(1586, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlSystemGetNVMLVersion(char *version, unsigned int length) {
 	struct { char *version; unsigned int length; } a = {version, length};
-	return kz_door(1590, 0, &a);
+	return kz_door(1587, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion) {
 	struct { int *cudaDriverVersion; } a = {cudaDriverVersion};
-	return kz_door(1591, 0, &a);
+	return kz_door(1588, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion) {
 	struct { int *cudaDriverVersion; } a = {cudaDriverVersion};
-	return kz_door(1592, 0, &a);
+	return kz_door(1589, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length) {
 	struct { unsigned int pid; char *name; unsigned int length; } a = {pid, name, length};
-	return kz_door(1593, 0, &a);
+	return kz_door(1590, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlInit(void) {
-	return kz_door(1594, 0, 0);
+	return kz_door(1591, 0, 0);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetCount_v2(unsigned int *deviceCount) {
 	struct { unsigned int *deviceCount; } a = {deviceCount};
-	return kz_door(1595, 0, &a);
+	return kz_door(1592, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device) {
 	struct { unsigned int index; nvmlDevice_t *device; } a = {index, device};
-	return kz_door(1596, 0, &a);
+	return kz_door(1593, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
 	struct { const char *uuid; nvmlDevice_t *device; } a = {uuid, device};
-	return kz_door(1597, 0, &a);
+	return kz_door(1594, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId, nvmlDevice_t *device) {
 	struct { const char *pciBusId; nvmlDevice_t *device; } a = {pciBusId, device};
-	return kz_door(1598, 0, &a);
+	return kz_door(1595, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length) {
 	struct { nvmlDevice_t device; char *name; unsigned int length; } a = {device, name, length};
-	return kz_door(1599, 0, &a);
+	return kz_door(1596, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *type) {
 	struct { nvmlDevice_t device; nvmlBrandType_t *type; } a = {device, type};
-	return kz_door(1600, 0, &a);
+	return kz_door(1597, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index) {
 	struct { nvmlDevice_t device; unsigned int *index; } a = {device, index};
-	return kz_door(1601, 0, &a);
+	return kz_door(1598, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetSerial(nvmlDevice_t device, char *serial, unsigned int length) {
 	struct { nvmlDevice_t device; char *serial; unsigned int length; } a = {device, serial, length};
-	return kz_door(1602, 0, &a);
+	return kz_door(1599, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2, nvmlGpuTopologyLevel_t *pathInfo) {
 	struct { nvmlDevice_t device1; nvmlDevice_t device2; nvmlGpuTopologyLevel_t *pathInfo; } a = {device1, device2, pathInfo};
-	return kz_door(1603, 0, &a);
+	return kz_door(1600, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2, nvmlGpuP2PCapsIndex_t p2pIndex, nvmlGpuP2PStatus_t *p2pStatus) {
 	struct { nvmlDevice_t device1; nvmlDevice_t device2; nvmlGpuP2PCapsIndex_t p2pIndex; nvmlGpuP2PStatus_t *p2pStatus; } a = {device1, device2, p2pIndex, p2pStatus};
-	return kz_door(1604, 0, &a);
+	return kz_door(1601, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length) {
 	struct { nvmlDevice_t device; char *uuid; unsigned int length; } a = {device, uuid, length};
-	return kz_door(1605, 0, &a);
+	return kz_door(1602, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minorNumber) {
 	struct { nvmlDevice_t device; unsigned int *minorNumber; } a = {device, minorNumber};
-	return kz_door(1606, 0, &a);
+	return kz_door(1603, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetDisplayMode(nvmlDevice_t device, nvmlEnableState_t *display) {
 	struct { nvmlDevice_t device; nvmlEnableState_t *display; } a = {device, display};
-	return kz_door(1607, 0, &a);
+	return kz_door(1604, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetDisplayActive(nvmlDevice_t device, nvmlEnableState_t *isActive) {
 	struct { nvmlDevice_t device; nvmlEnableState_t *isActive; } a = {device, isActive};
-	return kz_door(1608, 0, &a);
+	return kz_door(1605, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t *mode) {
 	struct { nvmlDevice_t device; nvmlEnableState_t *mode; } a = {device, mode};
-	return kz_door(1609, 0, &a);
+	return kz_door(1606, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci) {
 	struct { nvmlDevice_t device; nvmlPciInfo_t *pci; } a = {device, pci};
-	return kz_door(1610, 0, &a);
+	return kz_door(1607, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *value) {
 	struct { nvmlDevice_t device; unsigned int *value; } a = {device, value};
-	return kz_door(1611, 0, &a);
+	return kz_door(1608, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *clock) {
 	struct { nvmlDevice_t device; nvmlClockType_t type; unsigned int *clock; } a = {device, type, clock};
-	return kz_door(1612, 0, &a);
+	return kz_door(1609, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *clock) {
 	struct { nvmlDevice_t device; nvmlClockType_t type; unsigned int *clock; } a = {device, type, clock};
-	return kz_door(1613, 0, &a);
+	return kz_door(1610, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int *speed) {
 	struct { nvmlDevice_t device; unsigned int *speed; } a = {device, speed};
-	return kz_door(1614, 0, &a);
+	return kz_door(1611, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan, unsigned int *speed) {
 	struct { nvmlDevice_t device; unsigned int fan; unsigned int *speed; } a = {device, fan, speed};
-	return kz_door(1615, 0, &a);
+	return kz_door(1612, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensorType, unsigned int *temp) {
 	struct { nvmlDevice_t device; nvmlTemperatureSensors_t sensorType; unsigned int *temp; } a = {device, sensorType, temp};
-	return kz_door(1616, 0, &a);
+	return kz_door(1613, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t *temperature) {
 	struct { nvmlDevice_t device; nvmlTemperature_t *temperature; } a = {device, temperature};
-	return kz_door(1617, 0, &a);
+	return kz_door(1614, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, nvmlTemperatureThresholds_t thresholdType, unsigned int *temp) {
 	struct { nvmlDevice_t device; nvmlTemperatureThresholds_t thresholdType; unsigned int *temp; } a = {device, thresholdType, temp};
-	return kz_door(1618, 0, &a);
+	return kz_door(1615, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int *limit) {
 	struct { nvmlDevice_t device; unsigned int *limit; } a = {device, limit};
-	return kz_door(1619, 0, &a);
+	return kz_door(1616, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned int *minLimit, unsigned int *maxLimit) {
 	struct { nvmlDevice_t device; unsigned int *minLimit; unsigned int *maxLimit; } a = {device, minLimit, maxLimit};
-	return kz_door(1620, 0, &a);
+	return kz_door(1617, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device, unsigned int *defaultLimit) {
 	struct { nvmlDevice_t device; unsigned int *defaultLimit; } a = {device, defaultLimit};
-	return kz_door(1621, 0, &a);
+	return kz_door(1618, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power) {
 	struct { nvmlDevice_t device; unsigned int *power; } a = {device, power};
-	return kz_door(1622, 0, &a);
+	return kz_door(1619, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *limit) {
 	struct { nvmlDevice_t device; unsigned int *limit; } a = {device, limit};
-	return kz_door(1623, 0, &a);
+	return kz_door(1620, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
 	struct { nvmlDevice_t device; nvmlMemory_t *memory; } a = {device, memory};
-	return kz_door(1624, 0, &a);
+	return kz_door(1621, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
 	struct { nvmlDevice_t device; nvmlMemory_v2_t *memory; } a = {device, memory};
-	return kz_door(1625, 0, &a);
+	return kz_door(1622, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeMode(nvmlDevice_t device, nvmlComputeMode_t *mode) {
 	struct { nvmlDevice_t device; nvmlComputeMode_t *mode; } a = {device, mode};
-	return kz_door(1626, 0, &a);
+	return kz_door(1623, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor) {
 	struct { nvmlDevice_t device; int *major; int *minor; } a = {device, major, minor};
-	return kz_door(1627, 0, &a);
+	return kz_door(1624, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int *boardId) {
 	struct { nvmlDevice_t device; unsigned int *boardId; } a = {device, boardId};
-	return kz_door(1628, 0, &a);
+	return kz_door(1625, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int *multiGpuBool) {
 	struct { nvmlDevice_t device; unsigned int *multiGpuBool; } a = {device, multiGpuBool};
-	return kz_door(1629, 0, &a);
+	return kz_door(1626, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization) {
 	struct { nvmlDevice_t device; nvmlUtilization_t *utilization; } a = {device, utilization};
-	return kz_door(1630, 0, &a);
+	return kz_door(1627, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetVbiosVersion(nvmlDevice_t device, char *version, unsigned int length) {
 	struct { nvmlDevice_t device; char *version; unsigned int length; } a = {device, version, length};
-	return kz_door(1631, 0, &a);
+	return kz_door(1628, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1632, 0, &a);
+	return kz_door(1629, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1633, 0, &a);
+	return kz_door(1630, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1634, 0, &a);
+	return kz_door(1631, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceOnSameBoard(nvmlDevice_t device1, nvmlDevice_t device2, int *onSameBoard) {
 	struct { nvmlDevice_t device1; nvmlDevice_t device2; int *onSameBoard; } a = {device1, device2, onSameBoard};
-	return kz_door(1635, 0, &a);
+	return kz_door(1632, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetNumGpuCores(nvmlDevice_t device, unsigned int *numCores) {
 	struct { nvmlDevice_t device; unsigned int *numCores; } a = {device, numCores};
-	return kz_door(1636, 0, &a);
+	return kz_door(1633, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned int *busWidth) {
 	struct { nvmlDevice_t device; unsigned int *busWidth; } a = {device, busWidth};
-	return kz_door(1637, 0, &a);
+	return kz_door(1634, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitecture_t *arch) {
 	struct { nvmlDevice_t device; nvmlDeviceArchitecture_t *arch; } a = {device, arch};
-	return kz_door(1638, 0, &a);
+	return kz_door(1635, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *currentMode, unsigned int *pendingMode) {
 	struct { nvmlDevice_t device; unsigned int *currentMode; unsigned int *pendingMode; } a = {device, currentMode, pendingMode};
-	return kz_door(1639, 0, &a);
+	return kz_door(1636, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v1_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1640, 0, &a);
+	return kz_door(1637, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v2_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1641, 0, &a);
+	return kz_door(1638, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetCount(unsigned int *deviceCount) {
 	struct { unsigned int *deviceCount; } a = {deviceCount};
-	return kz_door(1642, 0, &a);
+	return kz_door(1639, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v1_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1643, 0, &a);
+	return kz_door(1640, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v2_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1644, 0, &a);
+	return kz_door(1641, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t *device) {
 	struct { unsigned int index; nvmlDevice_t *device; } a = {index, device};
-	return kz_door(1645, 0, &a);
+	return kz_door(1642, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetHandleByPciBusId(const char *pciBusId, nvmlDevice_t *device) {
 	struct { const char *pciBusId; nvmlDevice_t *device; } a = {pciBusId, device};
-	return kz_door(1646, 0, &a);
+	return kz_door(1643, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v1_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1647, 0, &a);
+	return kz_door(1644, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos) {
 	struct { nvmlDevice_t device; unsigned int *infoCount; nvmlProcessInfo_v2_t *infos; } a = {device, infoCount, infos};
-	return kz_door(1648, 0, &a);
+	return kz_door(1645, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPciInfo(nvmlDevice_t device, void *pci) {
 	struct { nvmlDevice_t device; void *pci; } a = {device, pci};
-	return kz_door(1649, 0, &a);
+	return kz_door(1646, 0, &a);
 }
 
 static nvmlReturn_t kz_stub_nvml_nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, void *pci) {
 	struct { nvmlDevice_t device; void *pci; } a = {device, pci};
-	return kz_door(1650, 0, &a);
+	return kz_door(1647, 0, &a);
 }
 
 void *const kz_stubs_nvml[404] = {

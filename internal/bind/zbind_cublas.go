@@ -34,32 +34,6 @@ func bind_cublasDestroy_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
-func bind_cublasGetVersion_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetVersion_v2)(args)
-	if a.Version == 0 {
-		return refuseBlas()
-	}
-	r1, err := (*cublas.Thread)(thread).GetVersion(blas.CublasHandle_t(a.Handle))
-	if err != nil {
-		return blasCode(err)
-	}
-	hostmem.Store(hostmem.Ptr(a.Version), uint32(r1))
-	return 0
-}
-
-func bind_cublasGetProperty(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetProperty)(args)
-	if a.Value == 0 {
-		return refuseBlas()
-	}
-	r1, err := (*cublas.Thread)(thread).GetProperty(blas.LibraryPropertyType(a.Type))
-	if err != nil {
-		return blasCode(err)
-	}
-	hostmem.Store(hostmem.Ptr(a.Value), uint32(r1))
-	return 0
-}
-
 func bind_cublasSetWorkspace_v2(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasSetWorkspace_v2)(args)
 	err := (*cublas.Thread)(thread).SetWorkspace(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Workspace), uint64(a.WorkspaceSizeInBytes))

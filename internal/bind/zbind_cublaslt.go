@@ -35,15 +35,6 @@ func bind_cublasLtDestroy(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
-func bind_cublasLtGetProperty(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtGetProperty)(args)
-	err := (*cublaslt.Thread)(thread).GetProperty(blas.LibraryPropertyType(a.Type), hostmem.Ptr(a.Value))
-	if err != nil {
-		return blasCode(err)
-	}
-	return 0
-}
-
 func bind_cublasLtHeuristicsCacheGetCapacity(thread, args unsafe.Pointer) int32 {
 	a := (*abi.CublasLtHeuristicsCacheGetCapacity)(args)
 	err := (*cublaslt.Thread)(thread).HeuristicsCacheGetCapacity(hostmem.Ptr(a.Capacity))

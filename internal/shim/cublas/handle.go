@@ -90,28 +90,6 @@ func (t *Thread) Create() (uint64, error) { return Open(t.driver()) }
 // Destroy ends a handle, after the work that uses its memory.
 func (t *Thread) Destroy(h blas.CublasHandle_t) error { return Close(t.driver(), uint64(h)) }
 
-// version is what GetVersion answers: 13.0.0, the release whose interface the tables describe.
-const version = 130000
-
-// GetVersion is the library's version.
-func (t *Thread) GetVersion(h blas.CublasHandle_t) (int32, error) {
-	_, err := t.handle(h)
-	return version, err
-}
-
-// GetProperty is one part of the version.
-func (t *Thread) GetProperty(p blas.LibraryPropertyType) (int32, error) {
-	switch p {
-	case blas.MAJOR_VERSION:
-		return version / 10000, nil
-	case blas.MINOR_VERSION:
-		return version / 100 % 100, nil
-	case blas.PATCH_LEVEL:
-		return version % 100, nil
-	}
-	return 0, invalidValue
-}
-
 // SetStream sends later work of the handle to a stream.
 func (t *Thread) SetStream(h blas.CublasHandle_t, s rt.CudaStream_t) error {
 	x, err := t.handle(h)

@@ -16,18 +16,6 @@ func (t *Thread) Create() (uint64, error) { return cublas.Open(t.driver()) }
 // Destroy ends a handle, after the work that uses its memory.
 func (t *Thread) Destroy(h lt.CublasLtHandle_t) error { return cublas.Close(t.driver(), uint64(h)) }
 
-// GetProperty is one part of the version.
-func (t *Thread) GetProperty(p blas.LibraryPropertyType, value hostmem.Ptr) error {
-	v, err := (*cublas.Thread)(t).GetProperty(p)
-	if err == nil {
-		if value == hostmem.Nil {
-			return invalidValue
-		}
-		hostmem.Store(value, v)
-	}
-	return err
-}
-
 // capacity is that of a cache of heuristics, which one algorithm does not need. It is kept to be answered.
 var capacity atomic.Uint64
 
