@@ -217,7 +217,7 @@ func child(t *testing.T) (string, bool) {
 	if os.Getenv("KUDZU_CHILD") == t.Name() {
 		return "", true
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=2m")
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=10m")
 	cmd.Env = append(os.Environ(), "KUDZU_CHILD="+t.Name())
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -24,8 +24,7 @@ type module struct {
 	funcs  map[string]cu.CUfunction // guarded by Kernels.mu
 }
 
-// function finds a kernel in the current context. Context handles are never used twice, so what died with a context is
-// never found again.
+// function finds a kernel in the current context. A primary context keeps its handle when it is reset, and loses its modules.
 func (k *Kernels) function(d *driver.Thread, name string) (cu.CUfunction, error) {
 	ctx, err := d.CtxGetCurrent()
 	if err != nil {
@@ -34,7 +33,7 @@ func (k *Kernels) function(d *driver.Thread, name string) (cu.CUfunction, error)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	m := k.loaded[ctx]
-	if m == nil {
+	if m == nil || m.gone(d) {
 		h, err := d.LoadText(k.Name, k.Text)
 		if err != nil {
 			return 0, err
@@ -53,6 +52,12 @@ func (k *Kernels) function(d *driver.Thread, name string) (cu.CUfunction, error)
 		m.funcs[name] = f
 	}
 	return f, nil
+}
+
+// gone says that the module went with what its context had.
+func (m *module) gone(d *driver.Thread) bool {
+	_, err := d.ModuleGetFunctionCount(m.handle)
+	return err == driver.Result(cu.CUDA_ERROR_INVALID_HANDLE)
 }
 
 // Launch runs a kernel of the module on a stream of the current context.

@@ -56,7 +56,7 @@ func TestAppRealROCm(t *testing.T) {
 func TestAppOnDouble(t *testing.T) {
 	lib := hipdouble.Build(t)
 	dir := t.TempDir()
-	socket, arena, ptx := filepath.Join(dir, "socket"), filepath.Join(dir, "arena"), filepath.Join(dir, "ptx")
+	socket, arena, ptx := hipdouble.Socket(t), filepath.Join(dir, "arena"), filepath.Join(dir, "ptx")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -235,3 +235,22 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// TestReset: a device that was reset multiplies again. Its context is the same one, without the kernels that were loaded there.
+func TestReset(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		const n = 3
+		for range 3 {
+			h, err := r.th.Create()
+			r.ok(err)
+			a, b, c := r.random(F32, n*n), r.random(F32, n*n), r.nan(F32, n*n)
+			r.ok(r.th.Sgemm(blas.CublasHandle_t(h), 0, 0, n, n, n, r.scalar(F32, 1, false), a.p, n, b.p, n, r.scalar(F32, 0, false), c.p, n))
+			r.sync()
+			want, size := make([]complex128, n*n), make([]float64, n*n)
+			ref.Product(n, n, n, 1, 0, matrix(a.values(), n, 0, 0), matrix(b.values(), n, 0, 0), want, n, size)
+			r.near("product", c, want, size, F32, n)
+			r.ok(r.th.Destroy(blas.CublasHandle_t(h)))
+			r.ok(r.th.driver().DevicePrimaryCtxReset(0))
+		}
+	})
+}

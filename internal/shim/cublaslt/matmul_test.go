@@ -44,7 +44,7 @@ func TestInterpreter(t *testing.T) {
 	if os.Getenv(interpreted) != "" {
 		t.Skip("this is it")
 	}
-	cmd := exec.Command(os.Args[0], "-test.timeout=2m")
+	cmd := exec.Command(os.Args[0], "-test.timeout=10m")
 	cmd.Env = append(os.Environ(), interpreted+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

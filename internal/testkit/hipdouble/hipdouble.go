@@ -117,10 +117,28 @@ func listen(path string, run func(*Launch) error) (net.Listener, error) {
 	return l, nil
 }
 
+// maxSocket is the longest path of a socket: sun_path of the system's sockaddr_un holds it and a zero.
+const maxSocket = 107
+
+// Socket is a path for a socket, in a folder that goes with the test: in the system's own folder for temporary files where the
+// test's is too deep.
+func Socket(t testing.TB) string {
+	t.Helper()
+	if path := filepath.Join(t.TempDir(), "runner"); len(path) <= maxSocket {
+		return path
+	}
+	dir, err := os.MkdirTemp("/tmp", "kudzu-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "runner")
+}
+
 // Serve answers launches on a socket of its own until the test ends, and tells programs of this process where it is.
 func Serve(t testing.TB, run func(*Launch) error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "runner")
+	path := Socket(t)
 	l, err := listen(path, run)
 	if err != nil {
 		t.Fatal(err)
