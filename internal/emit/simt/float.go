@@ -297,7 +297,7 @@ func (e *emitter) minMax(largest, nan, xorsign bool, x, y ll.Val, t ir.Type) ll.
 	}
 	r := e.sel(e.cmp(cmp, key(a), key(b)), a, b)
 	if !nan {
-		r = e.sel(bn, a, e.sel(an, b, r))
+		r = e.sel(an, b, e.sel(bn, a, r)) // of two NaNs the second
 	}
 	if xorsign {
 		r = e.op2("or", mag(r), sign)
