@@ -4,7 +4,7 @@ plain() leaves the running to the emulator. Machine runs it itself: waves take t
 (grid.ll); each wave has local memory of its own; the mode of rounding and flushing is the wave's, by type (setreg.ll, round_mode.ll);
 division (fdiv.ll, fdiv64.ll) and compare-and-swap of 64 bits (cmpxchg64.ll) are done here.
 """
-import ctypes, itertools, os, struct, subprocess, tempfile
+import ctypes, itertools, os, struct, subprocess, tempfile, time
 from tinygrad.device import Buffer, BufferSpec
 from tinygrad.dtype import dtypes
 from tinygrad.runtime.autogen import amdgpu_kd, hsa
@@ -167,8 +167,8 @@ class Machine:
         inst = emu.decode_inst(b, self.l.arch)
         name = emu._op_name(inst)
         native, fn, which = natives.get(name), None, ()
-        if name == 'S_GETREG_B32' and field(inst, b, 'simm16') & 0x3f == 1:
-            native = get_mode
+        if name == 'S_GETREG_B32':
+            native = {1: get_mode, 29: cycles, 30: cycles}.get(field(inst, b, 'simm16') & 0x3f)
         if type(inst).__name__.endswith('_SDWA') and emu._iattr(inst, 'clmp') and name.startswith(('V_ADD_U32', 'V_SUB_U32', 'V_SUBREV_U32')):
             native = sdwa_clamp
         if native is None:
@@ -211,6 +211,28 @@ def get_mode(m, w, i, pc):
     imm = field(inst, b, 'simm16')
     w.st._write_sgpr(field(inst, b, 'sdst'), w.mode >> (imm >> 6 & 31) & (1 << (imm >> 11) + 1) - 1)
     after(w, inst, pc)
+
+
+def counted(w, i, pc, reg, value):
+    """clocks.ll: a counter of 64 bits into two registers."""
+    w.st._write_sgpr(reg, value)
+    w.st._write_sgpr(reg + 1, value >> 32)
+    after(w, i[0], pc)
+
+
+def memtime(m, w, i, pc):
+    counted(w, i, pc, field(*i, 'sdata'), time.perf_counter_ns() * 2)
+
+
+def realtime(m, w, i, pc):
+    inst = i[0]
+    counted(w, i, pc, field(*i, 'sdata' if hasattr(type(inst), 'sdata') else 'sdst'), time.perf_counter_ns() // 10)
+
+
+def cycles(m, w, i, pc):
+    imm, now = field(*i, 'simm16'), time.perf_counter_ns() * 2
+    w.st._write_sgpr(field(*i, 'sdst'), (now >> 32 if imm & 0x3f == 30 else now) & (1 << (imm >> 11) + 1) - 1)
+    after(w, i[0], pc)
 
 
 def round_mode(m, w, i, pc):
@@ -362,7 +384,7 @@ def sdwa_clamp(m, w, i, pc):
     after(w, inst, pc)
 
 
-natives = {'DS_BPERMUTE_B32': bpermute, 'S_SETREG_IMM32_B32': set_reg, 'S_SETREG_B32': set_reg, 'S_ROUND_MODE': round_mode, 'S_DENORM_MODE': denorm_mode,
+natives = {'S_MEMTIME': memtime, 'S_MEMREALTIME': realtime, 'S_SENDMSG_RTN_B64': realtime, 'DS_BPERMUTE_B32': bpermute, 'S_SETREG_IMM32_B32': set_reg, 'S_SETREG_B32': set_reg, 'S_ROUND_MODE': round_mode, 'S_DENORM_MODE': denorm_mode,
            'GLOBAL_ATOMIC_CMPSWAP_B64': swap64, 'FLAT_ATOMIC_CMPSWAP_B64': swap64, 'GLOBAL_ATOMIC_CMPSWAP_X2': swap64, 'FLAT_ATOMIC_CMPSWAP_X2': swap64}
 for _name, _bits in itertools.product(('div_scale', 'div_fmas', 'div_fixup'), (32, 64)):
     for _end in ('', '_E64'):  # as CDNA's are called

@@ -125,6 +125,12 @@ func (t amdgcn) variable(e *emitter, in *ir.Inst) ll.Val {
 
 func (t amdgcn) prologue(e *emitter) { e.prologue() }
 
+// crosses: what all processors of the system see may be the host's memory, and the bus to it knows three operations: sum, exchange,
+// compare-and-swap. Others become a loop around the last.
+func (t amdgcn) crosses(in *ir.Inst) bool {
+	return in.Scope != ir.ScopeSys || in.Space == ir.Shared || in.AtomOp == ir.AtomAdd || in.AtomOp == ir.AtomExch
+}
+
 // exit: the instruction that ends a wave ends all its lanes.
 func (t amdgcn) exit(e *emitter) { e.fail("exit inside of a function that is called") }
 
@@ -296,14 +302,22 @@ func gcnIsSpace(e *emitter, in *ir.Inst) {
 	}
 }
 
-// gcnClock: cycles, or the constant counter of 100 MHz as nanoseconds.
+// gcnClock: cycles, or the constant counter of 100 MHz as nanoseconds. RDNA 3 counts cycles in 20 bits, so that who waits for more than half a
+// millisecond would wait for ever: there it is the constant counter as cycles of 2 GHz.
 func gcnClock(e *emitter, in *ir.Inst) {
+	steady := func(unit int64) ll.Val {
+		return e.op2("mul", e.o.Call("i64", "llvm.readsteadycounter"), ll.Int("i64", unit))
+	}
 	var x ll.Val
 	switch in.Sreg {
 	case ir.GlobalTimer, ir.GlobalTimerLo, ir.GlobalTimerHi:
-		x = e.op2("mul", e.o.Call("i64", "llvm.readsteadycounter"), ll.Int("i64", 10))
+		x = steady(10)
 	default:
-		x = e.o.Call("i64", "llvm.readcyclecounter")
+		if e.t.(amdgcn).major == 11 {
+			x = steady(20)
+		} else {
+			x = e.o.Call("i64", "llvm.readcyclecounter")
+		}
 	}
 	if in.Sreg == ir.ClockHi || in.Sreg == ir.GlobalTimerHi {
 		x = e.op2("lshr", x, ll.Int("i64", 32))

@@ -17,7 +17,7 @@ func emitAtomic(e *emitter, in *ir.Inst) {
 	case in.Space == ir.Local: // nobody else sees it
 		old = e.o.Op(x.T, "load %s, %s, align %d", x.T, p, bits/8)
 		e.o.Do("store %s, %s, align %d", e.combine(in, old, x, p), p, bits/8)
-	case name != "" && (!v.Type.IsFloat() || in.AtomOp == ir.AtomExch) && (bits == 32 || bits == 64):
+	case name != "" && (!v.Type.IsFloat() || in.AtomOp == ir.AtomExch) && (bits == 32 || bits == 64) && e.t.crosses(in):
 		old = e.o.Op(x.T, "atomicrmw %s %s, %s %s%s, align %d", name, p, x, e.scope(in.Scope), orderNames[in.Order], bits/8)
 	case bits < 32:
 		old = e.narrowAtomic(in, x)

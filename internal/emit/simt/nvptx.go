@@ -33,6 +33,8 @@ func (t nvptx) trailer(Config) string { return "" }
 
 func (t nvptx) pointers() bool { return true }
 
+func (t nvptx) crosses(*ir.Inst) bool { return true }
+
 func (t nvptx) own(op ir.Op) emitFn { return nvptxOwn[op] }
 
 func (t nvptx) way(op ir.Op) Way { return nvptxWays[op] }

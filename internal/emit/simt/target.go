@@ -3,7 +3,9 @@ package simt
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -32,6 +34,8 @@ type target interface {
 	variable(e *emitter, in *ir.Inst) ll.Val
 	// prologue is what a kernel does before its own code.
 	prologue(e *emitter)
+	// crosses reports an atomic operation that the machine does on whatever memory the program's scope reaches.
+	crosses(in *ir.Inst) bool
 	// exit ends the thread.
 	exit(e *emitter)
 	// frame makes e.f's local memory and gives its address as a pointer to private memory.
@@ -39,18 +43,22 @@ type target interface {
 }
 
 var (
-	smName  = regexp.MustCompile(`^sm_(\d+)([af]?)$`)
+	smName  = regexp.MustCompile(`^sm_[0-9]+[af]?$`)
+	smNames = []string{"sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"}
 	gfxName = regexp.MustCompile(`^gfx(\d+)([0-9a-f]{2})$`)
 )
 
 // targetOf reads a target's name.
 func targetOf(name string) (target, error) {
-	if m := smName.FindStringSubmatch(name); m != nil {
-		sm, err := strconv.Atoi(m[1])
-		if err == nil && sm >= 70 && sm <= 90 {
-			return nvptx{name: name, sm: sm}, nil
+	if smName.MatchString(name) {
+		if !slices.Contains(smNames, name) {
+			return nil, fmt.Errorf("target %s: there are %s", name, strings.Join(smNames, ", "))
 		}
-		return nil, fmt.Errorf("target %s: sm_70 to sm_90a can be compiled for", name)
+		sm, err := strconv.Atoi(strings.TrimRight(name[len("sm_"):], "a"))
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		return nvptx{name: name, sm: sm}, nil
 	}
 	if gfxName.MatchString(name) {
 		if t, ok := amdgcnTargets[name]; ok {
