@@ -25,8 +25,9 @@ type device struct {
 	target  codeobject.Target // of arch
 	plan    plan
 
-	peers peers
-	stack atomic.Uint64 // bytes a thread that a context asked for
+	peers  peers
+	queues sync.Map      // *queue: those that are open
+	stack  atomic.Uint64 // bytes a thread that a context asked for
 
 	mu     sync.Mutex
 	limit  uint64  // HIP's, of the stack; 0 before it was asked; guarded by mu

@@ -83,9 +83,11 @@ func (c *clock) from(d *device, stream uintptr) *mark {
 
 // Mark records an event.
 func (q *queue) Mark() (backend.Fence, error) {
-	if q.closed.Load() {
+	done := q.open()
+	if done == nil {
 		return nil, backend.ErrClosed
 	}
+	defer done()
 	f := &fence{q: q}
 	err := q.dev.do(func() error {
 		f.from = q.dev.clock.from(q.dev, q.stream)

@@ -76,6 +76,8 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 
 // Resident asks HIP, which knows what waves, vector registers and LDS this GPU has.
 func (k *kernel) Resident(threads int, dynamicShared uint64) (int, error) {
+	k.p.gate.RLock()
+	defer k.p.gate.RUnlock()
 	c, err := k.ready()
 	if err != nil {
 		return 0, err
@@ -232,15 +234,12 @@ func (d *device) load(c *code, b []byte) error {
 	return nil
 }
 
-// free unloads the code.
-func (k *kernel) free() error {
+// retire says that no launch may use the kernel any more, and gives its code, if it has one, to be unloaded.
+func (k *kernel) retire() *code {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.gone = true
-	if k.code == nil {
-		return nil
-	}
 	c := k.code
 	k.code = nil
-	return c.dev.do(func() error { return c.dev.api.call(hip.HipModuleUnload, c.mod) })
+	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/image"
+	"kudzu/internal/spec/hip"
 )
 
 // program is a loaded module: its variables in device memory, its kernels uncompiled until asked for.
@@ -14,6 +15,8 @@ type program struct {
 	dev  *device
 	m    *backend.Module
 	vars *backend.Vars
+
+	gate sync.RWMutex // held while a kernel's code is used, and to take it away
 
 	mu       sync.Mutex
 	kernels  map[string]*kernel // guarded by mu
@@ -65,7 +68,8 @@ func (p *program) Kernel(name string) (backend.Kernel, error) {
 // Var is where a variable lives.
 func (p *program) Var(name string) (backend.Addr, uint64, error) { return p.vars.Var(name) }
 
-// Unload frees code and variables. Work that uses them is done.
+// Unload frees code and variables. Work that uses them is done, or it and launches under way on other threads are a mistake of the
+// program: then streams that have them are waited for, and later launches get ErrClosed.
 func (p *program) Unload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,9 +77,21 @@ func (p *program) Unload() error {
 		return backend.ErrClosed
 	}
 	p.unloaded = true
-	var err error
+	var codes []*code
 	for _, k := range p.kernels {
-		err = errors.Join(err, k.free())
+		if c := k.retire(); c != nil {
+			codes = append(codes, c)
+		}
+	}
+	p.gate.Lock() // nobody who has seen one of them is still about to use it
+	p.gate.Unlock()
+	p.dev.queues.Range(func(q, _ any) bool {
+		q.(*queue).forget(p)
+		return true
+	})
+	var err error
+	for _, c := range codes {
+		err = errors.Join(err, c.dev.do(func() error { return c.dev.api.call(hip.HipModuleUnload, c.mod) }))
 	}
 	if base := p.vars.Base(); base != 0 {
 		err = errors.Join(err, p.dev.Memory().Free(base))

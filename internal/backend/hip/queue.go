@@ -16,13 +16,17 @@ import (
 type queue struct {
 	dev    *device
 	stream uintptr
-	last   atomic.Pointer[string] // kernel launched last, for fault messages
+	last   atomic.Pointer[string]  // kernel launched last, for fault messages
+	recent atomic.Pointer[program] // whose kernel that was
 	closed atomic.Bool
+	gate   sync.RWMutex                  // held by calls that name the stream, and to close the queue
+	over   chan struct{}                 // closed when the stream is no more
 	speaks atomic.Bool                   // a kernel that names the mailbox was launched
 	ended  atomic.Pointer[backend.Fault] // by a kernel that said so
 
 	mu        sync.Mutex
-	workspace backend.Addr // of cooperative launches, made for the first; guarded by mu
+	workspace backend.Addr          // of cooperative launches, made for the first; guarded by mu
+	ran       map[*program]struct{} // whose kernels may be in the stream; guarded by mu
 }
 
 var (
@@ -32,7 +36,7 @@ var (
 
 // NewQueue makes a stream that does not wait for the legacy one: which streams wait for which is the driver's affair.
 func (d *device) NewQueue(priority int) (backend.Queue, error) {
-	q := &queue{dev: d}
+	q := &queue{dev: d, over: make(chan struct{})}
 	err := d.do(func() (err error) {
 		buf := dl.Alloc(16)
 		defer buf.Free()
@@ -47,17 +51,59 @@ func (d *device) NewQueue(priority int) (backend.Queue, error) {
 	if err != nil {
 		return nil, d.api.named(err)
 	}
+	d.queues.Store(q, true)
 	return q, nil
 }
 
-func (q *queue) call(f hip.Func, args ...uintptr) error {
+// open keeps the stream from ending until the answer is called; nil once it has ended.
+func (q *queue) open() func() {
+	q.gate.RLock()
 	if q.closed.Load() {
+		q.gate.RUnlock()
+		return nil
+	}
+	return q.gate.RUnlock
+}
+
+func (q *queue) call(f hip.Func, args ...uintptr) error {
+	done := q.open()
+	if done == nil {
 		return backend.ErrClosed
 	}
+	defer done()
 	if f := q.ended.Load(); f != nil {
 		return f
 	}
 	return q.fault(q.dev.do(func() error { return q.dev.api.call(f, args...) }))
+}
+
+// runs notes that a kernel of the program is about to be put into the stream. Preconditions: the program's gate is held.
+func (q *queue) runs(p *program) {
+	if q.recent.Load() == p {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ran == nil {
+		q.ran = map[*program]struct{}{}
+	}
+	q.ran[p] = struct{}{}
+	q.recent.Store(p)
+}
+
+// forget waits until no kernel of the program is in the stream. Preconditions: none is put there any more.
+func (q *queue) forget(p *program) {
+	q.mu.Lock()
+	_, ran := q.ran[p]
+	delete(q.ran, p)
+	q.recent.CompareAndSwap(p, nil)
+	q.mu.Unlock()
+	if !ran {
+		return
+	}
+	if err := q.call(hip.HipStreamSynchronize, q.stream); errors.Is(err, backend.ErrClosed) { // a fault is told to who uses the queue
+		<-q.over
+	}
 }
 
 // fault turns a code that ends the device's use into what backends report.
@@ -92,6 +138,11 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 			return &backend.Unsupported{What: fmt.Sprintf("a grid of %d blocks of %d threads in one dimension", l.Grid[i], l.Block[i]), Kernel: kn.decl.Name}
 		}
 	}
+	if err := kn.Prepare(l.Block); err != nil { // compiling takes long: not with the gate held
+		return err
+	}
+	kn.p.gate.RLock() // the code stays until it is in the stream
+	defer kn.p.gate.RUnlock()
 	c, err := kn.ready()
 	if err != nil {
 		return err
@@ -111,6 +162,7 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if c.speaks {
 		q.speaks.Store(true)
 	}
+	q.runs(kn.p)
 	return q.launch(c, l)
 }
 
@@ -177,9 +229,11 @@ func (q *queue) lend(cooperative bool) (backend.Addr, error) {
 
 // Abroad lets a library of ROCm's put work into the stream.
 func (q *queue) Abroad(what string, fn func(backend.Where) error) error {
-	if q.closed.Load() {
+	done := q.open()
+	if done == nil {
 		return backend.ErrClosed
 	}
+	defer done()
 	q.last.Store(&what)
 	return q.fault(q.dev.do(func() error {
 		return fn(backend.Where{Runtime: q.dev.b.Name(), Version: q.dev.api.version, Device: q.dev.ordinal, Stream: q.stream})
@@ -271,10 +325,21 @@ func ready(err error) (bool, error) { return backend.Polled(err, Result(hip.HipE
 // Close waits and destroys the stream.
 func (q *queue) Close() error {
 	err := q.Sync()
-	if q.closed.Swap(true) {
+	q.gate.Lock()
+	was := q.closed.Swap(true)
+	q.gate.Unlock()
+	if was {
 		return backend.ErrClosed
 	}
-	e := q.dev.do(func() error { return q.dev.api.call(hip.HipStreamDestroy, q.stream) })
+	e := q.dev.do(func() error {
+		// Another thread may have put something in since; and what is in a stream that is destroyed goes on, with memory and code that may not stay.
+		if e := q.dev.api.call(hip.HipStreamSynchronize, q.stream); err == nil {
+			err = q.fault(e)
+		}
+		return q.dev.api.call(hip.HipStreamDestroy, q.stream)
+	})
+	q.dev.queues.Delete(q)
+	close(q.over)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.workspace != 0 {

@@ -68,6 +68,7 @@ struct module {
     char *base;
     size_t size;
     struct function *functions;
+    int pending; /* launches that are not done */
 };
 #define MODULE_MAGIC 0x4d4f4455u
 int object_load(const void *image, int dev, struct module **out);

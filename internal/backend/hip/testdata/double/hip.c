@@ -70,6 +70,7 @@ static void execute(struct stream *s, struct op *o) {
         pthread_mutex_lock(&lock);
         live[LIVE_MEMORY]++; /* launch_prepare took it out */
         arena_free(o->launch.kernarg, 1);
+        o->launch.fn->module->pending--;
         if (r != OK) devices[s->dev].error = r;
         pthread_mutex_unlock(&lock);
         break;
@@ -91,8 +92,10 @@ static void *work(void *p) {
         if (!(s->head = o->next)) s->tail = &s->head;
         s->busy = 1;
         pthread_mutex_unlock(&lock);
-        if (!devices[s->dev].error || o->kind == OP_HOST || o->kind == OP_HOST3) execute(s, o);
+        int skip = devices[s->dev].error && o->kind != OP_HOST && o->kind != OP_HOST3;
+        if (!skip) execute(s, o);
         pthread_mutex_lock(&lock);
+        if (skip && o->kind == OP_KERNEL) o->launch.fn->module->pending--;
         if (o->kind == OP_RECORD) {
             o->event->done = o->ticket;
             clock_gettime(CLOCK_MONOTONIC, &o->event->at);
@@ -118,6 +121,7 @@ static int enqueue(struct stream *s, struct op o) {
         p->next = NULL;
         if (p->kind == OP_RECORD) p->ticket = ++p->event->recorded;
         if (p->kind == OP_WAIT) p->ticket = p->event->recorded;
+        if (p->kind == OP_KERNEL) p->launch.fn->module->pending++;
         *s->tail = p;
         s->tail = &p->next;
         pthread_cond_broadcast(&moved);
@@ -454,8 +458,7 @@ int hipStreamDestroy(struct stream *s) {
     pthread_cond_broadcast(&moved);
     pthread_mutex_unlock(&lock);
     pthread_join(s->thread, NULL);
-    s->magic = 0;
-    free(s);
+    s->magic = 0; /* it stays, so that its use afterwards is found */
     return OK;
 }
 
@@ -530,6 +533,10 @@ int hipModuleLoadData(struct module **out, const void *image) {
 int hipModuleUnload(struct module *m) {
     if (!m || m->magic != MODULE_MAGIC) return fail(INVALID_HANDLE);
     pthread_mutex_lock(&lock);
+    if (m->pending) { /* HIP would let the GPU run into what is no longer there */
+        fprintf(stderr, "double: a module is unloaded with %d launches in streams\n", m->pending);
+        abort();
+    }
     live[LIVE_MODULES]--;
     live[LIVE_MEMORY]++;
     object_free(m);
