@@ -166,5 +166,13 @@ func TestForms(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("% x\ninterpreted without calls:\n% x", got, want)
 	}
-	t.Logf("% x", want)
+}
+
+// TestRealForms does that on AMD's instructions, as TestRealHIP.
+func TestRealForms(t *testing.T) {
+	b := realHIP(t)
+	want := runForms(t, interp.New(interp.Config{Out: io.Discard, Err: io.Discard}))
+	if got := runForms(t, b); !bytes.Equal(got, want) {
+		t.Errorf("% x\ninterpreted without calls:\n% x", got, want)
+	}
 }
