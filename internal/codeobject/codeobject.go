@@ -9,7 +9,8 @@
 //   - A kernel's explicit arguments are PTX's parameter block, byte for byte, at offset 0 of the kernarg segment: one
 //     by-value argument of KernelDecl.ParamBytes bytes (a byref parameter in LLVM), or one argument a parameter at the same
 //     offsets. A kernel without parameters may have none. One that asks for the workspace of a cooperative launch has its address
-//     behind them, named devrt.Workspace, at the next multiple of 8. Nothing else is explicit.
+//     behind them, named devrt.Workspace, at the next multiple of 8; one that wants a wave for each warp the block's size, named devrt.Block,
+//     as its last. Nothing else is explicit.
 //   - Grid and block dimensions come from the hidden arguments or the dispatch packet, which every ROCm fills.
 //   - Dynamic shared memory lies behind the static one (an external array in address space 3).
 //   - Variables of the module are undefined symbols of default visibility in address space 1, named as in PTX. LLVM reaches

@@ -31,6 +31,13 @@ const (
 	WorkspaceCount = 4 // where the barrier lies
 )
 
+// Block is the last argument of a kernel that wants a wave of 64 lanes for each warp: the block's sizes as the program knows them, 16 bits each.
+// Such a kernel is launched with BlockLanes lanes for each warp, in one dimension.
+const (
+	Block      = "kudzu_block"
+	BlockLanes = 64
+)
+
 // The layout of the mailbox, as devrt.h has it: words at these offsets, then the ring.
 const (
 	headAt    = 0

@@ -12,6 +12,7 @@ import (
 	"kudzu/internal/codeobject"
 	"kudzu/internal/compile"
 	"kudzu/internal/compile/worker"
+	"kudzu/internal/devrt"
 	"kudzu/internal/ptx"
 )
 
@@ -59,12 +60,6 @@ var simtMissing = map[string]string{
 	"sync/cluster": "barrier.cluster.arrive in a kernel with clusters",
 }
 
-// simtMissing64 are those that only GPUs of 64 lanes a wave cannot run.
-var simtMissing64 = map[string]string{
-	"sync/named_barriers":         "a barrier for some of a block's threads, on waves of 64 lanes",
-	"sync/named_barriers_in_turn": "a barrier for some of a block's threads, on waves of 64 lanes",
-}
-
 func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target, dir string) {
 	if target == "sm_90" && strings.Contains(c.PTX, ".target sm_90a") {
 		target = "sm_90a"
@@ -72,9 +67,6 @@ func compileFor(t *testing.T, p *worker.Pipeline, c *Case, target, dir string) {
 	tg, _ := compile.GPUTarget(target)
 	r, err := p.Run(&compile.Request{PTX: c.PTX, Target: tg})
 	why := simtMissing[caseName(c)]
-	if p, ok := codeobject.FindProcessor(target); ok && p.Wave == 64 && why == "" {
-		why = simtMissing64[caseName(c)]
-	}
 	if why != "" && strings.HasPrefix(target, "gfx") {
 		var u *compile.Unsupported
 		if !errors.As(err, &u) || !strings.Contains(u.What, why) {
@@ -148,5 +140,48 @@ func TestTranslate(t *testing.T) {
 		if err := Translate(p.Run, *viaDir, c.PTX, target); err != nil && capability(c.PTX) <= 90 {
 			t.Errorf("%s: %v", caseName(c), err)
 		}
+	}
+}
+
+// TestAlone: kernels whose warps wait for each other at different places have a wave of 64 lanes for each warp, and no others.
+func TestAlone(t *testing.T) {
+	p, err := pipeline()
+	if err != nil {
+		t.Skip(err)
+	}
+	cases, err := Load(*casesDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"sync/barriers_of_halves": true, "sync/named_barriers": true, "sync/reduce_tree": false, "sync/barrier_with_exited_threads": false}
+	for _, c := range cases {
+		alone, ok := want[caseName(c)]
+		if !ok {
+			continue
+		}
+		for _, target := range []string{"gfx942", "gfx1100"} {
+			tg, _ := compile.GPUTarget(target)
+			r, err := p.Run(&compile.Request{PTX: c.PTX, Target: tg})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := codeobject.Read(r.Image)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has := false
+			for _, k := range o.Kernels {
+				for i := range k.Args {
+					has = has || k.Args[i].Name == devrt.Block
+				}
+			}
+			if has != (alone && target == "gfx942") {
+				t.Errorf("%s for %s: a wave for each warp: %v", caseName(c), target, has)
+			}
+		}
+		delete(want, caseName(c))
+	}
+	if len(want) > 0 {
+		t.Errorf("no cases %v", want)
 	}
 }

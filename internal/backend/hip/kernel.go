@@ -38,6 +38,8 @@ type code struct {
 	explicit  int  // bytes that the code takes: params, rounded up at most, and the workspace
 	lends     bool // it asks for the memory of a cooperative launch
 	workspace int  // where in the arguments its address goes
+	alone     bool // each warp wants a wave of 64 lanes (devrt.Block)
+	block     int  // where in the arguments the block's size goes then
 }
 
 // maxPadding is how far the code's argument may be rounded up behind PTX's parameters.
@@ -54,7 +56,7 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 	}
 	in := &backend.KernelInfo{
 		StaticShared: c.meta.GroupFixed, Local: c.meta.PrivateFixed, Registers: max(c.meta.VGPRs, 1),
-		MaxThreads: min(k.p.dev.info.MaxThreads, max(c.meta.MaxFlat, 1)),
+		MaxThreads: c.mostThreads(),
 	}
 	if n := k.decl.MaxBlock[0] * max(k.decl.MaxBlock[1], 1) * max(k.decl.MaxBlock[2], 1); n > 0 {
 		in.MaxThreads = min(in.MaxThreads, n)
@@ -164,6 +166,15 @@ func (k *kernel) build() (c *code, stay bool, err error) {
 	return c, false, d.load(c, b)
 }
 
+// mostThreads is how large a block may be.
+func (c *code) mostThreads() int {
+	n := min(c.dev.info.MaxThreads, max(c.meta.MaxFlat, 1))
+	if c.alone {
+		n = n / devrt.BlockLanes * 32
+	}
+	return n
+}
+
 // arguments holds what the code takes against PTX's parameters.
 func (c *code) arguments(params int) error {
 	c.params = params
@@ -178,6 +189,11 @@ func (c *code) arguments(params int) error {
 			c.lends = a.Size == 8 && a.Offset%8 == 0
 			if !c.lends || a.Offset < params {
 				return fmt.Errorf("BUG: kernel %s: workspace of %d bytes at %d, PTX has %d of parameters", c.name, a.Size, a.Offset, params)
+			}
+		case a.Name == devrt.Block:
+			c.block, c.alone = a.Offset, a.Size == 8 && a.Offset%8 == 0
+			if !c.alone || a.Offset < params {
+				return fmt.Errorf("BUG: kernel %s: size of the block of %d bytes at %d, PTX has %d of parameters", c.name, a.Size, a.Offset, params)
 			}
 		default:
 			own = max(own, a.Offset+a.Size)

@@ -166,6 +166,19 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	return q.launch(c, l)
 }
 
+// waves is the block of a kernel that wants a wave for each warp (devrt.Block).
+func (c *code) waves(l *backend.Launch) ([3]uint32, error) {
+	threads := l.Block[0] * l.Block[1] * l.Block[2]
+	lanes := (threads + 31) / 32 * devrt.BlockLanes
+	if limit := c.dev.info.MaxThreads; int(lanes) > limit {
+		return l.Block, &backend.Unsupported{What: fmt.Sprintf("a block of %d threads, of which each warp has a wave of %d lanes to itself: up to %d can run, which", threads, devrt.BlockLanes, limit/2), Kernel: c.name}
+	}
+	if uint64(l.Grid[0])*uint64(lanes) >= maxItems {
+		return l.Block, &backend.Unsupported{What: fmt.Sprintf("a grid of %d blocks of %d lanes in one dimension", l.Grid[0], lanes), Kernel: c.name}
+	}
+	return [3]uint32{lanes, 1, 1}, nil
+}
+
 // launch hands the parameters over: as a block that HIP copies, or, in a cooperative launch, which takes no block, by pointers
 // to each argument that the metadata names.
 func (q *queue) launch(c *code, l *backend.Launch) error {
@@ -184,8 +197,16 @@ func (q *queue) launch(c *code, l *backend.Launch) error {
 		}
 		put(b, params+c.workspace, uint64(w))
 	}
+	block := l.Block
+	if c.alone {
+		var err error
+		if block, err = c.waves(l); err != nil {
+			return err
+		}
+		put(b, params+c.block, uint64(l.Block[0])|uint64(l.Block[1])<<16|uint64(l.Block[2])<<32)
+	}
 	args := []uintptr{
-		c.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
+		c.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(block[0]), uintptr(block[1]), uintptr(block[2]),
 		uintptr(l.DynamicShared), q.stream,
 	}
 	if l.Cooperative {

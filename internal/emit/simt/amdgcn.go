@@ -94,6 +94,9 @@ func (t amdgcn) head(e *emitter) string {
 	if asks {
 		args = append(args, "i64 %"+devrt.Workspace)
 	}
+	if e.findAlone(); e.alone {
+		args = append(args, "i64 %"+devrt.Block)
+	}
 	e.nanSources(e.f)
 	return fmt.Sprintf("amdgpu_kernel void @%s(%s)", quote(e.m.Kernel), strings.Join(args, ", "))
 }
@@ -191,6 +194,9 @@ func (e *emitter) dispatch(t string, off int) ll.Val {
 
 // ntid is a dimension of the block, nctaid of the grid.
 func (e *emitter) ntid(d int) ll.Val {
+	if e.alone {
+		return e.conv("trunc", e.op2("and", e.op2("lshr", e.blockSize(), ll.Int("i64", int64(16*d))), ll.Int("i64", 0xffff)), "i32")
+	}
 	if e.cfg.CodeObject != 0 && e.cfg.CodeObject < 5 {
 		return e.conv("zext", e.dispatch("i16", 4+2*d), "i32")
 	}
@@ -199,17 +205,30 @@ func (e *emitter) ntid(d int) ll.Val {
 
 func (e *emitter) nctaid(d int) ll.Val {
 	if e.cfg.CodeObject != 0 && e.cfg.CodeObject < 5 {
-		return e.op2("udiv", e.dispatch("i32", 12+4*d), e.ntid(d))
+		return e.op2("udiv", e.dispatch("i32", 12+4*d), e.conv("zext", e.dispatch("i16", 4+2*d), "i32"))
 	}
 	return e.hidden("i32", 4*d)
 }
 
 func (e *emitter) tid(d int) ll.Val {
+	if e.alone {
+		return e.aloneTid(d)
+	}
+	return e.workitem(d)
+}
+
+// workitem is the machine's own number of a lane in its block.
+func (e *emitter) workitem(d int) ll.Val {
 	return e.o.Call("i32", "llvm.amdgcn.workitem.id."+"xyz"[d:d+1])
 }
 
 // linearID is the thread's number in its block.
 func (e *emitter) linearID() ll.Val {
+	if e.alone {
+		x := e.workitem(0)
+		warp := e.op2("lshr", x, ll.Int("i32", 6))
+		return e.op2("or", e.op2("shl", warp, ll.Int("i32", 5)), e.op2("and", x, ll.Int("i32", 31)))
+	}
 	row := e.op2("add", e.op2("mul", e.tid(2), e.ntid(1)), e.tid(1))
 	return e.op2("add", e.op2("mul", row, e.ntid(0)), e.tid(0))
 }
@@ -269,8 +288,12 @@ func gcnSReg(e *emitter, in *ir.Inst) {
 		x = e.not(below())
 	case ir.LanemaskGT:
 		x = e.not(e.op2("or", bit(), below()))
-	case ir.EnvReg1, ir.EnvReg2: // halves of the last of the kernel's own arguments, which functions find, too
-		w := e.hidden("i64", -8)
+	case ir.EnvReg1, ir.EnvReg2: // halves of the last of the kernel's own arguments, or of the one before the block's size; functions find them, too
+		at := -8
+		if e.alone {
+			at = -16
+		}
+		w := e.hidden("i64", at)
 		if s == ir.EnvReg1 {
 			w = e.op2("lshr", w, ll.Int("i64", 32))
 		}

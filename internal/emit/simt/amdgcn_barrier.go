@@ -14,15 +14,13 @@ import (
 //	16-26  such threads of the last phase
 //	27-31  the phase
 //
-// A warp of waves of 64 lanes shares its program counter with another: were one to wait for what the other does after it, neither would
-// come on. There such barriers are refused.
+// Where waves have 64 lanes, such a kernel has one warp in each (amdgcn_alone.go).
 const (
-	barWarps    = 31
-	barHolds    = 5
-	barLast     = 16
-	barThreads  = 1<<11 - 1
-	barPhase    = 27
-	barrierText = "a barrier for some of a block's threads"
+	barWarps   = 31
+	barHolds   = 5
+	barLast    = 16
+	barThreads = 1<<11 - 1
+	barPhase   = 27
 )
 
 // countedBarriers are the barriers of a kernel that live in shared memory.
@@ -125,8 +123,8 @@ func isReduction(k ir.BarKind) bool {
 
 // sharedBarrier comes to a barrier in shared memory, and waits there unless it only arrives.
 func (e *emitter) sharedBarrier(in *ir.Inst) {
-	if e.wave() != 32 {
-		e.fail("%s, on waves of 64 lanes", barrierText)
+	if e.wave() != 32 && !e.alone {
+		panic("BUG: a counted barrier where warps share waves")
 	}
 	i32 := func(n int64) ll.Val { return ll.Int("i32", n) }
 	at := e.o.Op("ptr addrspace(3)", "getelementptr i32, ptr addrspace(3) %s, %s", e.barrierWords(), e.op2("and", e.val(in.Args[0]), i32(15)))
@@ -229,6 +227,9 @@ func (e *emitter) barrierCount() string {
 // prologue clears what the kernel's barriers have in shared memory.
 func (e *emitter) prologue() {
 	e.findBarriers()
+	if e.alone {
+		e.leaving()
+	}
 	count, words := false, false
 	e.each(func(in *ir.Inst) {
 		if in.Op == ir.Bar {

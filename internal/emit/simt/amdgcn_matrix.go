@@ -59,7 +59,7 @@ func (e *emitter) once(in *ir.Inst, side string, regs []ll.Val, bring func() [][
 // hasUnit reports products that the target's units compute.
 func (e *emitter) hasUnit(in *ir.Inst) bool {
 	t, ok := e.t.(amdgcn)
-	if !ok || in.Op != ir.Mma || e.cfg.NoMatrix {
+	if !ok || in.Op != ir.Mma || e.cfg.NoMatrix || e.alone { // units want whole waves
 		return false
 	}
 	_, ok = t.unit(in.Mat)
