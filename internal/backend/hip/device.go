@@ -224,7 +224,7 @@ func (d *device) upload(to backend.Addr, b []byte) error {
 	defer buf.Free()
 	copy(buf.Bytes(), b)
 	return d.do(func() error {
-		if err := d.api.call(hip.HipMemcpyAsync, uintptr(to), buf.Addr(), uintptr(len(b)), hip.HipMemcpyHostToDevice, s); err != nil {
+		if err := d.api.call(hip.HipMemcpyAsync, uintptr(to), buf.Addr(), uintptr(len(b)), hip.HipMemcpyDefault, s); err != nil { // it may be memory of the host's
 			return err
 		}
 		return d.api.call(hip.HipStreamSynchronize, s)

@@ -43,6 +43,7 @@ var rows = []row{
 	{"programs find kernels and variables", lookups},
 	{"variables begin as written", variables},
 	{"each load has its own variables", ownVariables},
+	{"managed variables are the host's, too", managedVariables},
 	{"parameters arrive as laid out", parameters},
 	{"parameters are copied", parametersCopied},
 	{"grids and blocks have their shape", shapes},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
 	"kudzu/internal/testkit"
 )
 
@@ -87,6 +88,25 @@ func ownVariables(t *testing.T, b *bench) {
 	b.ok(q.Launch(b.kernel(p, "bump"), line(1, 1, nil)))
 	if x, y := b.words(q, a, 1), b.words(q, c, 1); x[0] != 6 || y[0] != 5 {
 		t.Errorf("%d and %d", x[0], y[0])
+	}
+}
+
+func managedVariables(t *testing.T, b *bench) {
+	p, q := b.program(), b.queue()
+	a, n, err := p.Var("both")
+	b.ok(err)
+	if n != 4 {
+		t.Fatalf("%d bytes", n)
+	}
+	word := hostmem.At[uint32](hostmem.Ptr(a))
+	if *word != 7 {
+		t.Errorf("begins as %d", *word)
+	}
+	*word = 20
+	b.ok(q.Launch(b.kernel(p, "twice"), line(1, 1, nil)))
+	b.ok(q.Sync())
+	if *word != 40 {
+		t.Errorf("the kernel left %d", *word)
 	}
 }
 

@@ -9,6 +9,8 @@ const module = `.version 8.0
 .visible .const .align 4 .u32 factor[2] = {3, 7};
 .visible .global .align 8 .u64 where = counter;
 .visible .global .align 4 .b8 room[100];
+.visible .global .attribute(.managed) .align 4 .u32 both = 7;
+.visible .global .align 8 .u64 other = both;
 
 .visible .entry add_one(.param .u64 p, .param .u32 n)
 {
@@ -140,6 +142,18 @@ const module = `.version 8.0
 	ld.param.u64 %rd5, [out];
 	st.global.u64 [%rd5], %rd2;
 	st.global.u64 [%rd5+8], %rd4;
+	ret;
+}
+
+.visible .entry twice()
+{
+	.reg .b32 %r<2>;
+	.reg .b64 %rd<2>;
+	ld.global.u64 %rd0, [other];
+	ld.global.u32 %r0, [%rd0];
+	ld.global.u32 %r1, [both];
+	add.u32 %r0, %r0, %r1;
+	st.global.u32 [both], %r0;
 	ret;
 }
 
