@@ -74,9 +74,10 @@ if newer "$lib/libkudzu-audit.so" "$audit" "$audit"/* "$0"; then
 	mv "$lib/.audit" "$lib/libkudzu-audit.so"
 fi
 
+# Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers.
 cd "$root"
 CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -buildvcs=false \
-	-ldflags="-s -w -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
+	-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
 	-o "$lib/libkudzu.so" ./cmd/libkudzu
 rm -f "$lib/libkudzu.h"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then

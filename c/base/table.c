@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,15 @@ static kz_attach_fn *open_image(const char **why) {
 		return NULL;
 	}
 	atomic_store(&opening, 1);
+	// Go's own threads have the mask of the one that loads it. They are none of the program's: a signal that is sent to the process
+	// is not theirs to take, least of all on the small stacks of goroutines.
+	sigset_t async, was;
+	sigfillset(&async);
+	static const int go_needs[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGURG};
+	for (size_t i = 0; i < sizeof go_needs / sizeof *go_needs; i++) sigdelset(&async, go_needs[i]);
+	pthread_sigmask(SIG_BLOCK, &async, &was);
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	kz_attach_fn *attach = handle ? (kz_attach_fn *)dlsym(handle, "kz_attach") : NULL;
 	if (!attach)
 		*why = dlerror(); // this thread's own text

@@ -10,6 +10,7 @@
 #define KZ_THREAD_CALLBACK 4u   // flags: in a function of the program that a stream called
 #define KZ_THREAD_QUIET 8u      // flags: in a function of the program that may not call us
 #define KZ_THREAD_SPILLED 16u   // flags: the driver keeps the lower part of the stack
+#define KZ_THREAD_ROOM 32u      // flags: its goroutine's stack has room for signal handlers
 
 struct kz_thread {
 	uint64_t id; // unique in the process, never reused

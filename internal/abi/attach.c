@@ -19,6 +19,10 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 		return NOT_PERMITTED;
 	}
 	int saved = errno; // the program may still want to look at that of a call before ours
+	if (!(t->flags & KZ_THREAD_ROOM)) {
+		t->flags |= KZ_THREAD_ROOM;
+		kzDoor(t, KZ_ROOM, NULL);
+	}
 	uint32_t outer = t->flags; // a callback may call us again inside a call
 	t->flags = (outer & ~KZ_THREAD_PER_THREAD) | (flag & KZ_THREAD_PER_THREAD);
 	int32_t rc = kzDoor(t, id, args);

@@ -68,6 +68,9 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 	switch id {
 	case C.KZ_START:
 		return C.int32_t(begin())
+	case C.KZ_ROOM:
+		room(never)
+		return 0
 	case C.KZ_THREAD_END:
 		house.ThreadEnded(thread)
 		return 0
@@ -76,6 +79,32 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 		return notSupported
 	}
 	return C.int32_t(house.Handlers[id].Call(thread, args))
+}
+
+// handlerRoom is the stack that a signal handler of the program finds in the middle of our calls. A handler without SA_ONSTACK runs on
+// whatever stack its thread is on, which is a goroutine's then: a few kilobytes, less than the processor's state that the kernel puts
+// there first, and nothing but other memory of ours below. With this much a goroutine's stack has 128 KiB. It is asked for at a
+// thread's first call: the goroutine stays the thread's, and no stack is made smaller (scripts/dist.sh).
+const handlerRoom = 112 << 10
+
+var never bool // nobody sets it, which the compiler does not know
+
+// room makes sure of handlerRoom: a function looks whether its frame fits before it begins, and has the stack grown if not. The
+// frame's memory is not touched.
+//
+//go:noinline
+func room(use bool) {
+	if use {
+		var frame [handlerRoom]byte
+		touch(&frame)
+	}
+}
+
+//go:noinline
+func touch(frame *[handlerRoom]byte) {
+	for i := range frame {
+		frame[i]++
+	}
 }
 
 func begin() int32 {

@@ -9,6 +9,7 @@
 // Numbers that are no row's.
 #define KZ_START 0xffffffffu      // begins
 #define KZ_THREAD_END 0xfffffffeu // the thread is ending
+#define KZ_ROOM 0xfffffffdu       // makes room for signal handlers on the stack of the thread's goroutine
 
 #define KZ_DOOR_RUNTIME 2u // a call of the runtime API: a failure is the thread's last error
 

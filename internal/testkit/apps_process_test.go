@@ -31,6 +31,7 @@ func TestAppProcess(t *testing.T) {
 		{name: "timer", out: "ok\n"},
 		{name: "closed_files", out: "ok\n"},
 		{name: "late_env", out: "ok\n"},
+		{name: "late_handler", out: "ok\n"},
 	}
 	onBackends(t, func(t *testing.T, backend string) {
 		for _, row := range rows {

@@ -306,6 +306,65 @@ static void timer(void) {
 	while (ticks < 100) OK(app_works(&app));
 }
 
+// late_handler: handlers that are installed when we are there already, without a stack of their own (SA_ONSTACK) and with an appetite.
+// Threads are interrupted in the middle of our calls, and what nobody of the program wants is left to nobody.
+static volatile sig_atomic_t astray;
+static atomic_long heavy;
+static pthread_t callers[3];
+static atomic_int calling;
+
+__attribute__((noinline)) static void on_heavy(int sig) {
+	volatile unsigned char room[64 << 10];
+	for (size_t i = 0; i < sizeof room; i += 64) room[i] = (unsigned char)(i / 64 + sig);
+	for (size_t i = 0; i < sizeof room; i += 64)
+		if (room[i] != (unsigned char)(i / 64 + sig)) _exit(99);
+	atomic_fetch_add(&heavy, 1);
+}
+static void on_astray(int sig) { astray = sig; }
+
+static void *caller(void *arg) {
+	App own = app;
+	int e = cuCtxSetCurrent(own.ctx);
+	atomic_fetch_add(&calling, 1);
+	while (!e && atomic_load(&calling) > 0) { // calls that stay in Go, and that allocate there
+		CUmodule m;
+		CUdeviceptr p;
+		e = cuModuleLoadData(&m, app_ptx);
+		if (!e) e = cuModuleUnload(m);
+		for (int i = 0; !e && i < 50; i++) {
+			if (!(e = cuMemAlloc(&p, 4096))) e = cuMemFree(p);
+		}
+	}
+	EXPECT(e, CUDA_SUCCESS);
+	return arg;
+}
+
+static void late_handler(void) {
+	sigset_t stray;
+	sigemptyset(&stray);
+	sigaddset(&stray, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &stray, 0);
+	OK(works());
+	struct sigaction act = {.sa_handler = on_heavy, .sa_flags = SA_RESTART};
+	sigaction(SIGUSR1, &act, 0);
+	act.sa_handler = on_astray;
+	sigaction(SIGUSR2, &act, 0);
+	enum { N = sizeof callers / sizeof *callers };
+	for (int i = 0; i < N; i++) pthread_create(&callers[i], 0, caller, 0);
+	while (atomic_load(&calling) < N) sched_yield();
+	kill(getpid(), SIGUSR2); // every thread of the program blocks it: it waits until one does not
+	for (int i = 0; atomic_load(&heavy) < 3000; i++) {
+		pthread_kill(callers[i % N], SIGUSR1);
+		usleep(50);
+	}
+	atomic_store(&calling, -N);
+	for (int i = 0; i < N; i++) pthread_join(callers[i], 0);
+	EXPECT(astray, 0);
+	pthread_sigmask(SIG_UNBLOCK, &stray, 0);
+	EXPECT(astray, SIGUSR2);
+	OK(app_works(&app));
+}
+
 // late_env: what a program sets before its first call counts, as Python's os.environ does, and what it takes away does not.
 static void late_env(void) {
 	unsetenv("KUDZU_DEVICES");
@@ -330,7 +389,7 @@ int main(int argc, char **argv) {
 		{"fork_before", fork_before}, {"fork_after", fork_after}, {"fork_busy", fork_busy}, {"fork_threads", fork_threads}, {"exit_busy", exit_busy},
 		{"return_busy", return_busy}, {"exit_thread", exit_thread}, {"exec_busy", exec_busy}, {"sigchld", sigchld}, {"sigchld_ignored", sigchld_ignored},
 		{"segv_before", segv_before}, {"segv_after", segv_after}, {"segv_default", segv_default}, {"masked", masked}, {"timer", timer}, {"closed_files", closed_files},
-		{"late_env", late_env},
+		{"late_env", late_env}, {"late_handler", late_handler},
 	};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(cases[i].name, argv[1])) {
