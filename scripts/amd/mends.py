@@ -3,7 +3,7 @@
 base() is always there: without it calls, caches and RDNA 4's atomics do not run at all. patches() are the faults that docs/amd.md's table
 counts; machine.py mends the rest of them (what an instruction does to the wave's mode, division, turns).
 """
-import ctypes, products
+import ctypes, products, re
 from tinygrad.uop.ops import UOp, Ops
 from tinygrad.dtype import dtypes
 from test.mockgpu.amd import emu
@@ -123,10 +123,8 @@ def texts(old):
         if name.startswith('V_RNDNE_'):
             t = name.split('_')[2].lower()
             return f'D0.{t} = nearest(S0.{t})'
-        if name.startswith('V_MUL_HI_I32_I24'):  # mul_hi_i24.ll: the sign is the 24th bit
-            return "D0.i32 = 32'I((64'I(32'I(S0.i24)) * 64'I(32'I(S1.i24))) >> 32U)"
-        if name.startswith('V_MUL_HI_U32_U24'):  # mul_hi_u24.ll
-            return "D0.u32 = 32'U((64'U(S0.u32 & 0xffffffU) * 64'U(S1.u32 & 0xffffffU)) >> 32U)"
+        if '_I24' in name or '_U24' in name:  # mul_hi_i24.ll, mul_hi_u24.ll: 24 bits of the sources count
+            return re.sub(r'\bS([01])\.u24', r'(S\1.u32 & 0xffffffU)', re.sub(r'\bS([01])\.i24', r"(32'I((S\1.u32 & 0xffffffU) ^ 0x800000U) - 0x800000)", old(op)))
         if name.startswith('FLAT_'):
             for kind in ('VGLOBALOp', 'GLOBALOp'):
                 table = getattr(__import__(type(op).__module__, fromlist=['x']), kind, None)
@@ -234,9 +232,9 @@ def parts(old):
 
 
 def saturated(old):
-    """sadd_sat.ll, ssub_sat16.ll: CDNA's v_add_i32, v_sub_i32, v_add_i16 and v_sub_i16 with the modifier clamp."""
+    """sadd_sat.ll, ssub_sat16.ll: v_add_i32 and v_sub_i32 of CDNA, and of 16 bits anywhere, with the modifier clamp."""
     def clamp(name, srcs):
-        if name.startswith(('V_ADD_I16', 'V_SUB_I16')):
+        if name.startswith(('V_ADD_I16', 'V_SUB_I16', 'V_ADD_NC_I16', 'V_SUB_NC_I16')):
             low = lambda s: ((srcs[s].cast(dtypes.uint32) & emu._c(0xffff)) ^ emu._c(0x8000)).bitcast(dtypes.int32) - UOp.const(0x8000, dtypes.int32)
             a, b = low('S0'), low('S1')
             return (a + b if 'ADD' in name else a - b).clamp(-1 << 15, (1 << 15) - 1).bitcast(dtypes.uint32) & emu._c(0xffff)

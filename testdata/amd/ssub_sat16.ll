@@ -1,8 +1,7 @@
-; llvm.ssub.sat of i16 (v_sub_i16 with clamp on gfx942): 0x7e00 - 0xf400 is 0x7fff.
-; The emulator, gfx942: 0x8a00.
+; llvm.ssub.sat of i16 (v_sub_i16, v_sub_nc_i16 with clamp): 0x7e00 - 0xf400 is 0x7fff.
+; The emulator: 0x8a00.
 ; want: 7fff 7fff
 ; run: 1 64
-; not: gfx1100 gfx1201
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()

@@ -231,7 +231,10 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 func emitSign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
-		x := e.flushed(in, el, a[0])
+		x := a[0]
+		if in.FTZ && (el == ir.F32 || el == ir.F16) { // the mode does not reach operations on bits
+			x = e.flushBits(x, el)
+		}
 		f := emit.Formats[el]
 		b := e.bits(x)
 		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
