@@ -188,31 +188,37 @@ func (m *memory) Borrow(h [64]byte) (a backend.Addr, n uint64, err error) {
 }
 
 // openHandle passes the handle as a structure by value: on the stack on x86-64, behind what is in registers; elsewhere by the
-// address of a copy. The one flag there is was 0 before ROCm 6, and another number is refused.
+// address of a copy. The one flag there is was 0 in ROCm 5 and is 1 in 6.4; each refuses the other's.
 func (a *api) openHandle(out uintptr, h *[64]byte) error {
 	row := &hip.Rows[hip.HipIpcOpenMemHandle]
 	fn, err := a.lib.Find(row.Name)
 	if err != nil {
 		return err
 	}
-	flag := uintptr(hip.HipIpcMemLazyEnablePeerAccess)
+	flags := []uintptr{hip.HipIpcMemLazyEnablePeerAccess, 0}
 	if a.version < hip60 {
-		flag = 0
+		flags = []uintptr{0, hip.HipIpcMemLazyEnablePeerAccess}
 	}
-	args := []uintptr{out, flag, 0, 0, 0, 0}
-	for i := 0; i < len(h); i += 8 {
-		args = append(args, uintptr(binary.LittleEndian.Uint64(h[i:])))
+	c := dl.Alloc(len(h))
+	defer c.Free()
+	copy(c.Bytes(), h[:])
+	for _, flag := range flags {
+		args := []uintptr{out, c.Addr(), flag}
+		if runtime.GOARCH == "amd64" {
+			args = []uintptr{out, flag, 0, 0, 0, 0}
+			for i := 0; i < len(h); i += 8 {
+				args = append(args, uintptr(binary.LittleEndian.Uint64(h[i:])))
+			}
+		}
+		r := Result(fn.Call(args...))
+		if r == 0 {
+			return nil
+		}
+		if err = fmt.Errorf("%s: %w", row.Name, r); r != hip.HipErrorInvalidValue {
+			return err
+		}
 	}
-	if runtime.GOARCH != "amd64" {
-		c := dl.Alloc(len(h))
-		defer c.Free()
-		copy(c.Bytes(), h[:])
-		args = []uintptr{out, c.Addr(), flag}
-	}
-	if r := uint32(fn.Call(args...)); r != 0 {
-		return fmt.Errorf("%s: %w", row.Name, Result(r))
-	}
-	return nil
+	return err
 }
 
 // Return is hipIpcCloseMemHandle.
