@@ -47,7 +47,7 @@ func TestBehaviour(t *testing.T) {
 				}
 				if strings.HasPrefix(name, "matrix/") && err == nil {
 					if err := r.Compare(o); err != nil {
-						t.Errorf("run %d, expanded: %s: %v", i+1, r.Line[:40], err)
+						t.Errorf("run %d, expanded: %s: %v", i+1, r.Line[:min(40, len(r.Line))], err)
 					}
 					o, err = evaluate(m, r, Options{KeepMatrix: true})
 				}

@@ -143,6 +143,9 @@ func evalMma(in *ir.Inst, group []*thread) error {
 			switch m.D {
 			case "f32":
 				v = uint64(math.Float32bits(float32(s)))
+				if math.IsNaN(s) {
+					v = softfloat.F32.CanonicalNaN()
+				}
 			case "f64":
 				v = math.Float64bits(s)
 			case "f16":

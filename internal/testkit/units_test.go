@@ -24,6 +24,7 @@ var unitRows = []struct {
 	{"mma_s8", "us32", map[string]string{"gfx1102": "v_wmma_i32_16x16x16_iu8", "gfx1201": "v_wmma_i32_16x16x16_iu8",
 		"gfx908": "v_mfma_i32_16x16x16i8", "gfx90a": "v_mfma_i32_16x16x16i8", "gfx942": "v_mfma_i32_16x16x32_i8"}},
 	{"mma_s4", "ss64", map[string]string{"gfx1103": "v_wmma_i32_16x16x16_iu4", "gfx1201": "v_wmma_i32_16x16x32_iu4", "gfx942": ""}},
+	{"../warp/mma_many", "k", map[string]string{"gfx1100": "v_wmma_f32_16x16x16_f16", "gfx942": "v_mfma_f32_16x16x16_f16"}}, // in a function
 	{"mma_fp8", "mixed", map[string]string{"gfx1100": "", "gfx1201": "v_wmma_f32_16x16x16_bf8_fp8", "gfx942": ""}},
 }
 

@@ -56,8 +56,54 @@ func (e *emitter) once(in *ir.Inst, side string, regs []ll.Val, bring func() [][
 	return w
 }
 
-// hasUnit reports products that the target's units compute.
-func (e *emitter) hasUnit(in *ir.Inst) bool {
+// maxInline is how many products of a kernel are written where they stand. LLVM's scheduler and register allocator take seconds for
+// hundreds: a kernel with more calls a function for each kind, whose body uses the unit.
+const maxInline = 64
+
+// hasUnit reports products that the target's units compute where they stand.
+func (e *emitter) hasUnit(in *ir.Inst) bool { return e.onUnit(in) && !e.manyProducts() }
+
+// manyProducts reports a kernel that calls its products.
+func (e *emitter) manyProducts() bool {
+	if e.products == 0 {
+		e.products = 1
+		e.each(func(in *ir.Inst) {
+			if e.onUnit(in) {
+				e.products++
+			}
+		})
+	}
+	return e.products > 1+maxInline
+}
+
+// calledProduct is a product that f is the function of, where f uses the unit.
+func (e *emitter) calledProduct(f *ir.Func) *ir.Inst {
+	var found *ir.Inst
+	e.each(func(in *ir.Inst) {
+		if found == nil && in.Op == ir.Mma && in.Sym == f.Name && e.onUnit(in) && e.manyProducts() {
+			found = in
+		}
+	})
+	return found
+}
+
+// unitFunction writes the function of a product with the unit, in place of f's own blocks.
+func (e *emitter) unitFunction(f *ir.Func, in *ir.Inst) {
+	call := *in
+	call.Args, call.Results, call.Block = f.Params, nil, f.Blocks[0]
+	for _, t := range f.Results {
+		r := f.NewValue(t)
+		e.dirty[r] = t == ir.F32
+		call.Results = append(call.Results, r)
+	}
+	e.onUnits(&call)
+	ret := ir.Inst{Op: ir.Ret, Block: f.Blocks[0]}
+	ret.Args = call.Results
+	emitRet(e, &ret)
+}
+
+// onUnit reports products that the target has a unit for.
+func (e *emitter) onUnit(in *ir.Inst) bool {
 	t, ok := e.t.(amdgcn)
 	if !ok || in.Op != ir.Mma || e.cfg.NoMatrix || e.alone { // units want whole waves
 		return false
@@ -71,6 +117,11 @@ func gcnMma(e *emitter, in *ir.Inst) {
 		emitMma(e, in)
 		return
 	}
+	e.onUnits(in)
+}
+
+// onUnits writes a product with the unit.
+func (e *emitter) onUnits(in *ir.Inst) {
 	t := e.t.(amdgcn)
 	u, _ := t.unit(in.Mat)
 	p := e.operandsFor(in, u)

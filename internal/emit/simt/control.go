@@ -34,12 +34,12 @@ func emitRet(e *emitter, in *ir.Inst) {
 	case 0:
 		e.o.Do("ret void")
 	case 1:
-		e.o.Do("ret %s", e.val(in.Args[0]))
+		e.o.Do("ret %s", e.clean(in.Args[0]))
 	default:
 		t := resultType(e.f.Results)
 		x := ll.Val{T: t, S: "poison"}
 		for i, a := range in.Args {
-			x = e.o.Op(t, "insertvalue %s, %s, %d", x, e.val(a), i)
+			x = e.o.Op(t, "insertvalue %s, %s, %d", x, e.clean(a), i)
 		}
 		e.o.Do("ret %s", x)
 	}
@@ -68,7 +68,11 @@ func emitCall(e *emitter, in *ir.Inst) {
 func (e *emitter) returned(in *ir.Inst, f string, args []*ir.Value) {
 	var texts []string
 	for _, a := range args {
-		texts = append(texts, e.val(a).String())
+		x := e.val(a)
+		if in.Op != ir.Mma { // which computes with it, and gives a NaN of its own for one
+			x = e.clean(a)
+		}
+		texts = append(texts, x.String())
 	}
 	var types []ir.Type
 	for _, r := range in.Results {

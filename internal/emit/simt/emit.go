@@ -38,6 +38,7 @@ type emitter struct {
 	barriers countedBarriers
 	lanes    *unitLanes // of the function
 	frags    fragments
+	products int // on matrix units, and one more; 0: not counted yet
 	// f64 values whose NaNs' bits nobody asks for: loops compute with them further.
 	computed map[*ir.Value]bool
 	dirty    map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
@@ -110,7 +111,15 @@ func (e *emitter) function(f *ir.Func) {
 		head = fmt.Sprintf("internal %s @%s(%s)", resultType(f.Results), e.symbol(f.Name), strings.Join(params, ", "))
 		e.g.funcs = append(e.g.funcs, "ptr @"+e.symbol(f.Name))
 	}
+	product := e.calledProduct(f)
+	if product != nil {
+		head += " noinline"
+	}
 	e.o = e.mod.Func(head, false)
+	if product != nil {
+		e.unitFunction(f, product)
+		return
+	}
 	if n := f.LocalBytes + e.extra(f); n > 0 {
 		align := 16
 		for _, s := range f.Slots {
