@@ -39,8 +39,8 @@ func TestLeak(t *testing.T) {
 		what        string
 		short, long string
 	}{
-		{"launches", "50000", "1000000"}, {"pairs", "50000", "1000000"}, {"streams", "5000", "200000"}, {"events", "50000", "1000000"},
-		{"graphs", "2000", "100000"}, {"modules", "500", "20000"}, {"arrays", "5000", "100000"}, {"contexts", "200", "10000"},
+		{"launches", "50000", "1000000"}, {"pairs", "50000", "1000000"}, {"streams", "20000", "200000"}, {"events", "50000", "1000000"},
+		{"graphs", "4000", "100000"}, {"modules", "500", "20000"}, {"arrays", "50000", "100000"}, {"contexts", "200", "10000"},
 	}
 	for _, row := range rows {
 		t.Run(row.what, func(t *testing.T) {
