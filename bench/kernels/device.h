@@ -47,6 +47,38 @@ typedef unsigned int uint;
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef uint uint4 __attribute__((ext_vector_type(4)));
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define ABS(x) __builtin_fabsf(x)
+#define ROTL(x, n) ((x) << (n) | (x) >> (32 - (n)))
+#ifdef __AMDGCN__
+/* For a comparison of code (scripts/amd/code.sh): clang's own HIP, without any vendor header. */
+#define TX ((int)__builtin_amdgcn_workitem_id_x())
+#define TY ((int)__builtin_amdgcn_workitem_id_y())
+#define TZ ((int)__builtin_amdgcn_workitem_id_z())
+#define BX ((int)__builtin_amdgcn_workgroup_id_x())
+#define BY ((int)__builtin_amdgcn_workgroup_id_y())
+#define BZ ((int)__builtin_amdgcn_workgroup_id_z())
+#define NX ((int)__builtin_amdgcn_workgroup_size_x())
+#define NY ((int)__builtin_amdgcn_workgroup_size_y())
+#define GX ((int)(__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x()))
+#define SYNC (__builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"), __builtin_amdgcn_s_barrier(), __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"))
+#define FMA(a, b, c) __builtin_fmaf(a, b, c)
+#define RSQRT(x) __builtin_amdgcn_rsqf(x)
+#define SQRT(x) __builtin_sqrtf(x)
+#define EXP(x) __builtin_amdgcn_exp2f((x) * 1.44269504088896f)
+#define LOG(x) (__builtin_amdgcn_logf(x) * 0.693147180559945f)
+#define FMAX(a, b) __builtin_fmaxf(a, b)
+#define ATOMIC_ADD(p, v) ((uint)__hip_atomic_fetch_add((int *)(p), (int)(v), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT))
+#define LANE ((int)__builtin_amdgcn_mbcnt_lo(~0u, 0))
+FUNCTION int lane_read(int v, int l) { return __builtin_amdgcn_ds_bpermute(l << 2, v); }
+FUNCTION float lane_readf(float v, int l) { return __builtin_bit_cast(float, lane_read(__builtin_bit_cast(int, v), l)); }
+#define SHFL_DOWN(v, d) lane_readf(v, LANE + (d) > 31 ? LANE : LANE + (d))
+#define SHFL_XOR(v, d) lane_readf(v, LANE ^ (d))
+#define SHFL_XOR_I(v, d) lane_read(v, LANE ^ (d))
+#define SHFL(v, l) lane_readf(v, l)
+#define SHFL_UP_I(v, d) lane_read(v, LANE < (d) ? LANE : LANE - (d))
+#else
 #define TX ((int)__nvvm_read_ptx_sreg_tid_x())
 #define TY ((int)__nvvm_read_ptx_sreg_tid_y())
 #define TZ ((int)__nvvm_read_ptx_sreg_tid_z())
@@ -63,15 +95,12 @@ typedef uint uint4 __attribute__((ext_vector_type(4)));
 /* As __expf and __logf: one base-two instruction and a multiplication. */
 #define EXP(x) __nvvm_ex2_approx_f((x) * 1.44269504088896f)
 #define LOG(x) (__nvvm_lg2_approx_f(x) * 0.693147180559945f)
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define FMAX(a, b) __nvvm_fmax_f(a, b)
-#define ABS(x) __builtin_fabsf(x)
 #define ATOMIC_ADD(p, v) ((uint)__nvvm_atom_add_gen_i((int *)(p), (int)(v)))
-#define ROTL(x, n) ((x) << (n) | (x) >> (32 - (n)))
 #define SHFL_DOWN(v, d) __nvvm_shfl_sync_down_f32(0xffffffffu, v, d, 31)
 #define SHFL_XOR(v, d) __nvvm_shfl_sync_bfly_f32(0xffffffffu, v, d, 31)
 #define SHFL_XOR_I(v, d) __nvvm_shfl_sync_bfly_i32(0xffffffffu, v, d, 31)
 #define SHFL(v, l) __nvvm_shfl_sync_idx_f32(0xffffffffu, v, l, 31)
 #define SHFL_UP_I(v, d) __nvvm_shfl_sync_up_i32(0xffffffffu, v, d, 0)
+#endif
 #endif

@@ -70,9 +70,15 @@ FUNCTION float block_sum(float v, float *tmp) {
     return v;
 }
 FUNCTION int dot4(uint a, uint b, int c) {
+#ifdef __GFX9__
+    return __builtin_amdgcn_sdot4((int)a, (int)b, c, false);
+#elif defined(__AMDGCN__)
+    return __builtin_amdgcn_sudot4(true, (int)a, true, (int)b, c, false);
+#else
     int d;
     asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
     return d;
+#endif
 }
 #endif
 

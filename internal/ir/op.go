@@ -103,7 +103,9 @@ const (
 	FDiv
 	FFma
 	FSqrt
-	FRcp // correctly rounded 1/x
+	FRcp  // correctly rounded 1/x; of it, FDiv and FSqrt Imm 1: one unit in the last place will do
+	FExp2 // these two are the target's own, approximately
+	FLog2
 	FNeg
 	FAbs
 	FMin // NaN: propagate; Flag: xorsign.abs
@@ -225,7 +227,7 @@ var rows = [NumOps]Row{
 	ICmp: {"icmp", 2, 1, 0, 0}, FCmp: {"fcmp", 2, 1, 0, 0}, Select: {"select", 3, 1, 0, 0}, FTest: {"ftest", 1, 1, 0, 0},
 
 	FAdd: {"fadd", 2, 1, 0, 0}, FSub: {"fsub", 2, 1, 0, 0}, FMul: {"fmul", 2, 1, 0, 0}, FDiv: {"fdiv", 2, 1, 0, 0}, FFma: {"ffma", 3, 1, 0, 0},
-	FSqrt: {"fsqrt", 1, 1, 0, 0}, FRcp: {"frcp", 1, 1, 0, 0}, FNeg: {"fneg", 1, 1, 0, 0}, FAbs: {"fabs", 1, 1, 0, 0}, FMin: {"fmin", 2, 1, 0, 0}, FMax: {"fmax", 2, 1, 0, 0},
+	FSqrt: {"fsqrt", 1, 1, 0, 0}, FRcp: {"frcp", 1, 1, 0, 0}, FExp2: {"fexp2", 1, 1, 0, 0}, FLog2: {"flog2", 1, 1, 0, 0}, FNeg: {"fneg", 1, 1, 0, 0}, FAbs: {"fabs", 1, 1, 0, 0}, FMin: {"fmin", 2, 1, 0, 0}, FMax: {"fmax", 2, 1, 0, 0},
 	FCopysign: {"fcopysign", 2, 1, 0, 0}, FRound: {"fround", 1, 1, 0, 0}, FRelu: {"frelu", 1, 1, 0, 0},
 
 	Trunc: {"trunc", 1, 1, 0, 0}, ZExt: {"zext", 1, 1, 0, 0}, SExt: {"sext", 1, 1, 0, 0}, Bitcast: {"bitcast", 1, 1, 0, 0},

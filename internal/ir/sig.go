@@ -30,7 +30,7 @@ var sigs = [NumOps]string{
 
 	ICmp: "i1 = L L", FCmp: "i1 = S S", Select: "V = i1 V V", FTest: "i1 = S",
 
-	FAdd: "F = F F", FSub: "F = F F", FMul: "F = F F", FDiv: "F = F F", FFma: "F = F F F", FSqrt: "F = F", FRcp: "F = F", FNeg: "F = F", FAbs: "F = F",
+	FAdd: "F = F F", FSub: "F = F F", FMul: "F = F F", FDiv: "F = F F", FFma: "F = F F F", FSqrt: "F = F", FRcp: "F = F", FExp2: "F = F", FLog2: "F = F", FNeg: "F = F", FAbs: "F = F",
 	FMin: "F = F F", FMax: "F = F F", FCopysign: "F = F F", FRound: "F = F", FRelu: "F = F",
 
 	Trunc: "L = I", ZExt: "I = L", SExt: "I = L", Bitcast: "V = V1", FToS: "I = S", FToU: "I = S", SToF: "S = I", UToF: "S = I", FExt: "S = T", FTrunc: "S = T",

@@ -21,6 +21,18 @@ func (o approxOps) f(op ir.Op, args ...*ir.Value) *ir.Value {
 	return o.l.opWith(op, ir.Attr{FTZ: o.ftz, Flag: o.ftz}, args...)
 }
 
+// rough is f where the target may be as inexact as PTX is.
+func (o approxOps) rough(op ir.Op, args ...*ir.Value) *ir.Value {
+	attr := ir.Attr{FTZ: o.ftz, Flag: o.ftz}
+	if o.l.opts.Approximate {
+		attr.Imm = 1
+	}
+	return o.l.opWith(op, attr, args...)
+}
+
+func (o approxOps) DivF32(a, b *ir.Value) *ir.Value { return o.rough(ir.FDiv, a, b) }
+func (o approxOps) SqrtF32(a *ir.Value) *ir.Value   { return o.rough(ir.FSqrt, a) }
+
 func (o approxOps) cmp(c ir.Cmp, a, b *ir.Value) *ir.Value {
 	return o.l.b.Emit(ir.FCmp, ir.I1, ir.Attr{Cmp: c, FTZ: o.ftz, Flag: o.ftz}, a, b)
 }
@@ -37,9 +49,7 @@ func (o approxOps) I64(v uint64) *ir.Value    { return ir.ConstInt(ir.I64, v) }
 func (o approxOps) AddF32(a, b *ir.Value) *ir.Value    { return o.f(ir.FAdd, a, b) }
 func (o approxOps) SubF32(a, b *ir.Value) *ir.Value    { return o.f(ir.FSub, a, b) }
 func (o approxOps) MulF32(a, b *ir.Value) *ir.Value    { return o.f(ir.FMul, a, b) }
-func (o approxOps) DivF32(a, b *ir.Value) *ir.Value    { return o.f(ir.FDiv, a, b) }
 func (o approxOps) FmaF32(a, b, c *ir.Value) *ir.Value { return o.f(ir.FFma, a, b, c) }
-func (o approxOps) SqrtF32(a *ir.Value) *ir.Value      { return o.f(ir.FSqrt, a) }
 func (o approxOps) DivF64(a, b *ir.Value) *ir.Value    { return o.l.op(ir.FDiv, a, b) }
 func (o approxOps) SqrtF64(a *ir.Value) *ir.Value      { return o.l.op(ir.FSqrt, a) }
 

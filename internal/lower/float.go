@@ -217,6 +217,8 @@ func isBF16(t ir.Type) bool { return t == ir.BF16 || t == ir.BF16x2 }
 func lowerEx2(x *inst) {
 	a := x.arg("a")
 	switch {
+	case a.Type == ir.F32 && x.opts.Approximate:
+		x.result(x.opWith(ir.FExp2, ir.Attr{FTZ: x.Has(isa.ModFtz)}, a))
 	case a.Type == ir.F32:
 		unaryApprox(approx.Ex2[*ir.Value])(x)
 	case isBF16(a.Type):
@@ -224,6 +226,14 @@ func lowerEx2(x *inst) {
 	default:
 		x.result(x.halves(approx.Ex2F16[*ir.Value], a))
 	}
+}
+
+func lowerLg2(x *inst) {
+	if x.opts.Approximate {
+		x.result(x.opWith(ir.FLog2, ir.Attr{FTZ: x.Has(isa.ModFtz)}, x.arg("a")))
+		return
+	}
+	unaryApprox(approx.Lg2[*ir.Value])(x)
 }
 
 func lowerTanh(x *inst) {

@@ -29,7 +29,7 @@ func init() {
 		isa.Testp: {lowerTestp, choose}, isa.Copysign: {lowerCopysign, choose}, isa.Fma: {lowerFma, choose},
 		isa.Rcp: {lowerRcp, branch}, isa.Sqrt: {lowerSqrt, branch}, isa.Rsqrt: {lowerRsqrt, branch},
 		isa.Sin: {unaryApprox(approx.Sin[*ir.Value]), branch}, isa.Cos: {unaryApprox(approx.Cos[*ir.Value]), branch},
-		isa.Lg2: {unaryApprox(approx.Lg2[*ir.Value]), branch}, isa.Ex2: {lowerEx2, branch}, isa.Tanh: {lowerTanh, branch},
+		isa.Lg2: {lowerLg2, branch}, isa.Ex2: {lowerEx2, branch}, isa.Tanh: {lowerTanh, branch},
 
 		isa.Set: {lowerSet, choose}, isa.Setp: {lowerSetp, choose}, isa.Selp: {lowerSelp, choose}, isa.Slct: {lowerSlct, choose},
 

@@ -125,6 +125,18 @@ def texts(old):
             return f'D0.{t} = nearest(S0.{t})'
         if '_I24' in name or '_U24' in name:  # mul_hi_i24.ll, mul_hi_u24.ll: 24 bits of the sources count
             return re.sub(r'\bS([01])\.u24', r'(S\1.u32 & 0xffffffU)', re.sub(r'\bS([01])\.i24', r"(32'I((S\1.u32 & 0xffffffU) ^ 0x800000U) - 0x800000)", old(op)))
+        if name.startswith('V_FREXP_MANT_F32'):  # frexp.ll: 0 stays 0, and subnormal numbers have a mantissa from 0.5 to 1, too
+            return ("if (abs(S0.f32) == 0.0F) then\nD0.f32 = S0.f32\nelsif (abs(S0.f32) < 0.0000000000000000000000000000000000000117549435F) then\nD0.f32 = mantissa(S0.f32 * 16777216.0F)\nelse\n"
+                    "D0.f32 = 0.0F\nif (isNAN(64'F(S0.f32)) || (64'F(abs(S0.f32)) == +INF)) then\nD0.f32 = S0.f32\nelse\nD0.f32 = mantissa(S0.f32)\nendif\nendif")
+        if name.startswith('V_FREXP_EXP_I32_F32'):
+            return ("if ((abs(S0.f32) == 0.0F) || isNAN(64'F(S0.f32)) || (64'F(abs(S0.f32)) == +INF)) then\nD0.i32 = 0\n"
+                    "elsif (abs(S0.f32) < 0.0000000000000000000000000000000000000117549435F) then\nD0.i32 = exponent(S0.f32 * 16777216.0F) - 126 - 24\nelse\nD0.i32 = exponent(S0.f32) - 126\nendif")
+        if name.startswith(('V_MIN_F32', 'V_MAX_F32')):  # min_zero.ll: of zeros, signs count
+            text = old(op)
+            for s, n in (('+', '!'), ('-', '')):
+                for x in ('S0', 'S1'):
+                    text = text.replace(f"(64'F({x}.f32) == {s}0.0)", f"(({x}.f32 == 0.0F) && {n}sign({x}.f32))")
+            return text
         if name.startswith('FLAT_'):
             for kind in ('VGLOBALOp', 'GLOBALOp'):
                 table = getattr(__import__(type(op).__module__, fromlist=['x']), kind, None)
@@ -179,7 +191,18 @@ class Ctx(emu._Ctx):
             return emu._c(127)
         return super().optional_field(inst, name)
 
+    across = None  # the literal of an instruction that goes across lanes
+
+    def compile_lane_pcode(self, op, inst):
+        self.across = self.optional_field(inst, 'literal')
+        try:
+            return super().compile_lane_pcode(op, inst)
+        finally:
+            self.across = None
+
     def rsrc_dyn(self, off, lane, bits=32, *a, **k):
+        if self.across is not None and not a and 'literal' not in k:  # permlane_literal.ll
+            k['literal'] = self.across
         v = super().rsrc_dyn(off, lane, bits, *a, **k)
         for reg, top in ((SHARED_BASE, SHARED), (PRIVATE_BASE, PRIVATE)):
             c = UOp.const(top << 32, dtypes.uint64) if bits == 64 else emu._c(top)
@@ -258,6 +281,33 @@ def addresses(old):
     return handler
 
 
+def crossed(old):
+    """row_xmask, which is control 0x160 and up since RDNA 1: the emulator takes it for row_share and stops."""
+    def control(lane, dpp, row_mask, bank_mask, wave_size):
+        if not 0x160 <= dpp < 0x170:
+            return old(lane, dpp, row_mask, bank_mask, wave_size)
+        _, enabled, valid = old(lane, 0x140, row_mask, bank_mask, wave_size)
+        return lane.cast(dtypes.int) ^ emu._c(dpp & 15, dtypes.int), enabled, valid
+    return control
+
+
+def before(old):
+    """dpp_inplace.ll: lanes read what was in the register before the instruction. It is copied to a register that no kernel here has."""
+    spare = 255
+
+    def load(ctx, inst, lane, fallback):
+        at = lambda reg, n: reg * emu._c(ctx.wave_size, dtypes.int) + n
+        each = ctx.range()
+        copied = ctx.vgpr.index(at(emu._c(spare, dtypes.int), each)).store(ctx.rvgpr_dyn(ctx.inst_field(type(inst).vsrc0), each)).end(each)
+        kept, plain = ctx.vgpr.after(copied), ctx.rvgpr_dyn
+        ctx.rvgpr_dyn = lambda reg, n, valid=None: kept.index(at(emu._c(spare, dtypes.int), n.cast(dtypes.int))).load()
+        try:
+            return old(ctx, inst, lane, fallback)
+        finally:
+            ctx.rvgpr_dyn = plain
+    return load
+
+
 def patches():
     emu._FUNCS['nearest'] = nearest
     emu._FUNCS['isNAN'] = clamped(emu._FUNCS['isNAN'])
@@ -268,3 +318,5 @@ def patches():
     wrap('_compile_mem_op', addresses)
     wrap('_compile_sdwa', parts)
     wrap('_compile_vop3p', products.mended)
+    wrap('_dpp16_ctrl', crossed)
+    wrap('_load_dpp16_src0', before)

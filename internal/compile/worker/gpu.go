@@ -76,6 +76,7 @@ func threadCode(req *compile.Request, t *clock, emitted map[string]string) (*ptx
 		return nil, nil, ptxError(err)
 	}
 	if !opts.NVIDIA {
+		opts.Approximate = true
 		if text, changed := WithRuntime(m); changed { // not checked again: the functions need more than an old program says it does
 			if m, err = ptx.ParseModule(text); err != nil {
 				return nil, nil, ptxError(err)

@@ -47,12 +47,14 @@ func (t amdgcn) features() string {
 	return "+wavefrontsize32"
 }
 
-func (t amdgcn) attributes(flush bool) []string {
+func (t amdgcn) narrow(sp ir.Space) bool { return sp == ir.Shared || sp == ir.Local }
+
+func (t amdgcn) attributes(flush bool, threads int) []string {
 	mode := "ieee,ieee"
 	if flush {
 		mode = "preserve-sign,preserve-sign"
 	}
-	list := []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`, `"amdgpu-flat-work-group-size"="1,1024"`, `"uniform-work-group-size"="true"`,
+	list := []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`, fmt.Sprintf("%q=\"1,%d\"", "amdgpu-flat-work-group-size", threads), `"uniform-work-group-size"="true"`,
 		`"denormal-fp-math"="ieee,ieee"`, fmt.Sprintf("%q=%q", "denormal-fp-math-f32", mode), fmt.Sprintf("%q=%q", "target-cpu", t.name)}
 	// What the runtime would put into registers or hidden arguments and nothing here reads.
 	for _, w := range []string{"queue-ptr", "dispatch-id", "hostcall-ptr", "heap-ptr", "multigrid-sync-arg", "default-queue", "completion-action"} {
@@ -147,7 +149,7 @@ func (t amdgcn) trailer(cfg Config) string {
 	if v == 0 {
 		v = 5
 	}
-	return fmt.Sprintf("!llvm.module.flags = !{!1}\n!1 = !{i32 1, !\"amdhsa_code_object_version\", i32 %d}\n", 100*v)
+	return fmt.Sprintf("!llvm.module.flags = !{!1}\n!1 = !{i32 1, !\"amdhsa_code_object_version\", i32 %d}\n!2 = !{float 1.0}\n", 100*v)
 }
 
 func fillAMDGCN() {
@@ -157,6 +159,9 @@ func fillAMDGCN() {
 		}
 	}
 	put(Native, gcnSReg, ir.SReg)
+	put(Native, gcnExp2Log2, ir.FExp2, ir.FLog2)
+	put(Native, gcnSign, ir.FNeg, ir.FAbs)
+	put(Native, gcnMinMax, ir.FMin, ir.FMax)
 	put(Native, gcnIsSpace, ir.IsSpace)
 	put(Native, gcnClock, ir.Clock)
 	put(Native, gcnShfl, ir.Shfl)

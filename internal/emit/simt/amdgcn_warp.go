@@ -46,8 +46,52 @@ func (e *emitter) whole(words []ll.Val, t string) ll.Val {
 	return e.cast(e.join(words), t)
 }
 
+// exchanged is the value of the lane whose number differs in the bits of m, of a warp: on its way through an instruction's operand or between
+// rows of 16 lanes, where the processor has that, which is faster than the permute unit.
+func (e *emitter) exchanged(v ll.Val, m int64) ll.Val {
+	dpp := func(control int64) ll.Val {
+		return e.o.Call("i32", "llvm.amdgcn.mov.dpp.i32", v, ll.Int("i32", control), ll.Int("i32", 15), ll.Int("i32", 15), ll.Int("i1", 1))
+	}
+	const quad, crossed = 0x000, 0x160 // quad_perm, row_xmask
+	switch {
+	case m == 0:
+		return v
+	case m < 4:
+		return dpp(quad | m | (1^m)<<2 | (2^m)<<4 | (3^m)<<6)
+	case e.wave() == 64:
+		return e.fromLane(v, e.op2("xor", e.lane(), ll.Int("i32", m)))
+	case m < 16:
+		return dpp(crossed | m)
+	}
+	var lanes uint64
+	for i := range int64(16) {
+		lanes |= uint64(i^m&15) << (4 * i)
+	}
+	no := ll.Int("i1", 0)
+	return e.o.Call("i32", "llvm.amdgcn.permlanex16.i32", v, v, ll.Int("i32", int64(int32(lanes))), ll.Int("i32", int64(int32(lanes>>32))), no, no)
+}
+
+// handed is what a shuffle hands over: with NaNs as they are, where what comes is cleaned by those who see it.
+func (e *emitter) handed(in *ir.Inst) ll.Val {
+	if e.dirty[in.Results[0]] {
+		return e.val(in.Args[0])
+	}
+	return e.clean(in.Args[0])
+}
+
 // gcnShfl computes the lane to read as PTX says, and reads it through the permute unit.
 func gcnShfl(e *emitter, in *ir.Inst) {
+	if b, c := in.Args[1], in.Args[2]; in.Shuf == ir.ShufBfly && b.Const && c.Const && c.Bits&0x1f1f == 0x1f { // of the whole warp: nobody is out of range
+		words := e.wordsOf(e.handed(in))
+		for i, w := range words {
+			words[i] = e.exchanged(w, int64(b.Bits&31))
+		}
+		e.set(in.Results[0], e.whole(words, typ(in.Results[0].Type)))
+		if len(in.Results) > 1 {
+			e.set(in.Results[1], ll.Int("i1", 1))
+		}
+		return
+	}
 	a := e.operands(in)
 	me := e.lane()
 	b := e.op2("and", a[1], k(me, 31))
@@ -70,7 +114,7 @@ func gcnShfl(e *emitter, in *ir.Inst) {
 	}
 	ok := e.cmp(cmp, j, highest)
 	from := e.op2("and", e.sel(ok, j, me), k(me, 31))
-	words := e.wordsOf(e.clean(in.Args[0]))
+	words := e.wordsOf(e.handed(in))
 	for i, w := range words {
 		words[i] = e.fromLane(w, from)
 	}

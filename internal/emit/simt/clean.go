@@ -22,15 +22,19 @@ func (e *emitter) clean(v *ir.Value) ll.Val {
 // makesNaN reports arithmetic, whose NaNs may have any bits on other hardware.
 func makesNaN(in *ir.Inst) bool {
 	switch in.Op {
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FRound:
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FExp2, ir.FLog2, ir.FRound:
 		return true
+	case ir.FMin, ir.FMax:
+		return plainMinMax(in)
+	case ir.FNeg, ir.FAbs:
+		return plainSign(in)
 	case ir.FExt, ir.FTrunc:
 		return in.Args[0].Type != ir.F64 // which keeps the payload
 	}
 	return false
 }
 
-// nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
+// nanSources finds the values whose NaNs need canonical bits where they are seen. Phis, selects and shuffles of such values are such
 // values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
 func (e *emitter) nanSources(f *ir.Func) {
 	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
@@ -38,7 +42,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 	var meetings []*ir.Inst
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
-			meets := in.Op == ir.Phi || in.Op == ir.Select
+			meets := in.Op == ir.Phi || in.Op == ir.Select || in.Op == ir.Shfl
 			if makesNaN(in) {
 				for _, a := range in.Args {
 					e.computed[a] = true
@@ -49,7 +53,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 					e.dirty[r] = r.Type == ir.F32
 				}
 			}
-			if len(in.Results) == 1 && canon(in.Results[0].Type) && (makesNaN(in) || meets) {
+			if (len(in.Results) == 1 || in.Op == ir.Shfl) && canon(in.Results[0].Type) && (makesNaN(in) || meets) {
 				e.dirty[in.Results[0]] = true
 				if meets {
 					meetings = append(meetings, in)
@@ -65,8 +69,11 @@ func (e *emitter) nanSources(f *ir.Func) {
 				continue
 			}
 			args := in.Args
-			if in.Op == ir.Select {
+			switch in.Op {
+			case ir.Select:
 				args = args[1:]
+			case ir.Shfl:
+				args = args[:1]
 			}
 			for _, a := range args {
 				if !e.dirty[a] && !emit.Tame(a) {
@@ -177,7 +184,7 @@ func flushSensitive(in *ir.Inst) bool {
 		return false
 	}
 	switch in.Op {
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FCmp:
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp, ir.FExp2, ir.FLog2, ir.FCmp:
 		return wide(in.Args)
 	case ir.FRound, ir.FToS, ir.FToU:
 		return wide(in.Args) && in.Rnd != ir.RN && in.Rnd != ir.RZ

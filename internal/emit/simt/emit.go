@@ -41,7 +41,8 @@ type emitter struct {
 	products int // on matrix units, and one more; 0: not counted yet
 	// f64 values whose NaNs' bits nobody asks for: loops compute with them further.
 	computed map[*ir.Value]bool
-	dirty    map[*ir.Value]bool // NaNs of any bits, canonical where seen; nil where the target makes the right ones
+	least    map[*ir.Value]int64 // leastOffsets
+	dirty    map[*ir.Value]bool  // NaNs of any bits, canonical where seen; nil where the target makes the right ones
 }
 
 type pendingPhi struct {
@@ -135,9 +136,19 @@ func (e *emitter) function(f *ir.Func) {
 		e.labels[b] = fmt.Sprintf("b%d", i)
 	}
 	e.o.Br("b0")
+	var hold map[*ir.Block][]*ir.Value
+	e.least = nil
+	if !e.t.pointers() {
+		hold, e.least = held(f), leastOffsets(f)
+	}
 	for _, b := range f.Blocks {
 		e.o.Label(e.labels[b])
-		for _, in := range b.Insts {
+		for i, in := range b.Insts {
+			if i == len(b.Insts)-1 {
+				for _, v := range hold[b] {
+					e.hold(v)
+				}
+			}
 			e.inst(in)
 		}
 	}

@@ -126,6 +126,8 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 // arith is one operation on elements of type t, rounded as in says.
 func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	switch {
+	case t == ir.F32 && in.Imm == 1 && (in.Op == ir.FDiv || in.Op == ir.FSqrt):
+		return e.rough(in, a)
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
 	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:

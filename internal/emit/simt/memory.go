@@ -21,15 +21,53 @@ func alignOf(in *ir.Inst, t ir.Type, n int) int {
 // plain reports an access that no other thread orders itself by.
 func plain(in *ir.Inst) bool { return in.Order == ir.Weak }
 
-// accessed is the space and the address of an access. A generic address that was just made of one in shared or local memory is that one:
+// accessed is the place of an access. A generic address that was just made of one in shared or local memory is that one:
 // AMD's flat instructions are slower than those of the space. NVIDIA's assembler finds out by itself.
-func (e *emitter) accessed(in *ir.Inst) (ir.Space, ll.Val) {
+func (e *emitter) accessed(in *ir.Inst) ll.Val {
 	if in.Space == ir.Generic && !e.t.pointers() {
 		if sp, a, ok := e.origin(in.Args[0], 0); ok {
-			return sp, a
+			return e.pointer(sp, a)
 		}
 	}
-	return in.Space, e.val(in.Args[0])
+	return e.at(in.Space, in.Args[0])
+}
+
+// at is an address as a pointer. A constant that is added last stays apart: LLVM joins neighbouring accesses and folds their distances into
+// the instructions where it sees one base, and would keep each sum in a register else.
+func (e *emitter) at(sp ir.Space, v *ir.Value) ll.Val {
+	d := v.Def
+	if e.t.pointers() || d == nil || d.Op != ir.Add || !d.Args[1].Const {
+		return e.pointer(sp, e.val(v))
+	}
+	base, off := e.val(d.Args[0]), d.Args[1].Int()
+	if least := e.least[d.Args[0]]; sp == ir.Shared && least < 0 { // its instructions add what is not negative
+		base, off = e.op2("add", base, ll.Int("i64", least)), off-least
+	}
+	p := e.pointer(sp, base)
+	return e.o.Op(p.T, "getelementptr i8, %s, %s", p, e.offset(sp, ll.Int("i64", off)))
+}
+
+// leastOffsets is the lowest constant that is added to a value for an access of shared memory, where all are near each other.
+func leastOffsets(f *ir.Func) map[*ir.Value]int64 {
+	least, most := map[*ir.Value]int64{}, map[*ir.Value]int64{}
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op != ir.Load && in.Op != ir.Store || in.Space != ir.Shared || in.Args[0].Def == nil {
+				continue
+			}
+			if d := in.Args[0].Def; d.Op == ir.Add && d.Args[1].Const {
+				v, off := d.Args[0], d.Args[1].Int()
+				least[v], most[v] = min(least[v], off), max(most[v], off)
+			}
+		}
+	}
+	const reach = 1 << 16 // of an instruction
+	for v := range least {
+		if most[v]-least[v] >= reach {
+			delete(least, v)
+		}
+	}
+	return least
 }
 
 // origin follows sums back to where a generic address was made.
@@ -66,8 +104,7 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	if in.Volatile {
 		word = "load volatile"
 	}
-	sp, a := e.accessed(in)
-	x := e.o.Op(at, "%s %s, %s, align %d%s", word, at, e.pointer(sp, a), alignOf(in, t, len(in.Results)), more)
+	x := e.o.Op(at, "%s %s, %s, align %d%s", word, at, e.accessed(in), alignOf(in, t, len(in.Results)), more)
 	e.spread(in, x)
 }
 
@@ -120,8 +157,7 @@ func emitStore(e *emitter, in *ir.Inst) {
 		word = "store volatile"
 	}
 	x := e.stored(vs)
-	sp, a := e.accessed(in)
-	e.o.Do("%s %s, %s, align %d", word, x, e.pointer(sp, a), alignOf(in, vs[0].Type, len(vs)))
+	e.o.Do("%s %s, %s, align %d", word, x, e.accessed(in), alignOf(in, vs[0].Type, len(vs)))
 }
 
 var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}

@@ -25,7 +25,10 @@ func (t nvptx) triple() string { return "nvptx64-nvidia-cuda" }
 // features: the newest PTX that LLVM 19 writes; the version the module needs is put in its place afterwards.
 func (t nvptx) features() string { return "+ptx83" }
 
-func (t nvptx) attributes(bool) []string {
+// narrow: LLVM has 32-bit pointers for shared memory by option only.
+func (t nvptx) narrow(ir.Space) bool { return false }
+
+func (t nvptx) attributes(bool, int) []string {
 	return []string{"nounwind", "convergent", "null_pointer_is_valid", `"no-builtins"`}
 }
 

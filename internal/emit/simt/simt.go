@@ -85,7 +85,7 @@ func Emit(kernels []Kernel, cfg Config) (code *Code, err error) {
 		}
 	}()
 	flush := !t.pointers() && allFlushed(kernels) // NVIDIA's instructions say it themselves
-	mod := ll.NewModule("", t.attributes(flush)...)
+	mod := ll.NewModule("", t.attributes(flush, mostThreads(kernels))...)
 	mod.Plain()
 	code = &Code{Triple: t.triple(), CPU: cfg.Target, Features: t.features()}
 	g := &globals{vars: map[string]bool{}, owners: map[string]string{}}
@@ -100,6 +100,22 @@ func Emit(kernels []Kernel, cfg Config) (code *Code, err error) {
 	mod.Raw(t.trailer(cfg))
 	code.LLVM = mod.String()
 	return code, nil
+}
+
+// mostThreads is the largest block that one of the kernels may be launched with: registers are dealt out accordingly.
+func mostThreads(kernels []Kernel) int {
+	const limit = 1024
+	most := 0
+	for _, k := range kernels {
+		n := limit
+		for _, b := range [][3]uint32{k.IR.MaxBlock, k.IR.ReqBlock} {
+			if all := uint64(b[0]) * uint64(b[1]) * uint64(b[2]); b[0] > 0 && b[1] > 0 && b[2] > 0 && uint64(max(b[0], b[1], b[2])) <= limit && all < uint64(n) {
+				n = int(all)
+			}
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // globals are the module's variables that the kernels name, each declared once.

@@ -25,7 +25,7 @@ func init() {
 
 		ir.ICmp: emitICmp, ir.FCmp: emitFCmp, ir.Select: emitSelect, ir.FTest: emitFTest,
 
-		ir.FAdd: emitArith, ir.FSub: emitArith, ir.FMul: emitArith, ir.FDiv: emitArith, ir.FFma: emitArith, ir.FSqrt: emitArith, ir.FRcp: emitArith, ir.FNeg: emitSign, ir.FAbs: emitSign,
+		ir.FAdd: emitArith, ir.FSub: emitArith, ir.FMul: emitArith, ir.FDiv: emitArith, ir.FFma: emitArith, ir.FSqrt: emitArith, ir.FRcp: emitArith, ir.FExp2: emitMissing, ir.FLog2: emitMissing, ir.FNeg: emitSign, ir.FAbs: emitSign,
 		ir.FMin: emitMinMax, ir.FMax: emitMinMax, ir.FCopysign: emitCopysign, ir.FRound: emitFRound, ir.FRelu: emitFRelu,
 
 		ir.Trunc: emitTrunc, ir.ZExt: emitExtend, ir.SExt: emitExtend, ir.Bitcast: emitBitcast, ir.FToS: emitFToI, ir.FToU: emitFToI, ir.SToF: emitIToF, ir.UToF: emitIToF,
@@ -48,7 +48,7 @@ func init() {
 
 		ir.EntryMask: emitNever, ir.AnyLane: emitNever, ir.AllLanes: emitNever, ir.KeepBegin: emitNever, ir.Keep: emitNever,
 	}
-	for _, op := range []ir.Op{ir.SReg, ir.IsSpace, ir.TexRead, ir.TexWrite, ir.Tensor, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
+	for _, op := range []ir.Op{ir.SReg, ir.FExp2, ir.FLog2, ir.IsSpace, ir.TexRead, ir.TexWrite, ir.Tensor, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
 		ir.MatchAll, ir.Redux, ir.ActiveMask, ir.Elect, ir.WarpSync, ir.LdMatrix, ir.StMatrix, ir.MovMatrix, ir.Bar, ir.GridSync, ir.Clock, ir.CallRt, ir.Asm, ir.AsmPure} {
 		ways[op] = Missing
 	}

@@ -15,9 +15,10 @@ import (
 type target interface {
 	triple() string
 	features() string
-	attributes(flush bool) []string // of every function
-	trailer(Config) string          // text at the module's end
-	pointers() bool                 // functions have addresses, in variables too
+	narrow(sp ir.Space) bool                     // pointers of 32 bits
+	attributes(flush bool, threads int) []string // of every function; threads: the most that a block has
+	trailer(Config) string                       // text at the module's end
+	pointers() bool                              // functions have addresses, in variables too
 	// own is the target's way to write an operation, nil where the common one serves.
 	own(op ir.Op) emitFn
 	// way tells how own writes it, for the page.

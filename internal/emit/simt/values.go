@@ -2,6 +2,7 @@ package simt
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"kudzu/internal/ir"
@@ -249,7 +250,18 @@ func (e *emitter) pointer(sp ir.Space, addr ll.Val) ll.Val {
 	if n := e.t.space(sp); n != 0 {
 		t = fmt.Sprintf("ptr addrspace(%d)", n)
 	}
-	return e.o.Op(t, "inttoptr %s to %s", addr, t)
+	return e.o.Op(t, "inttoptr %s to %s", e.offset(sp, addr), t)
+}
+
+// offset is an address or a distance as wide as the space's pointers are.
+func (e *emitter) offset(sp ir.Space, a ll.Val) ll.Val {
+	if !e.t.narrow(sp) {
+		return a
+	}
+	if n, err := strconv.ParseInt(a.S, 10, 64); err == nil {
+		return ll.Int("i32", int64(int32(n)))
+	}
+	return e.conv("trunc", a, "i32")
 }
 
 // spaceCast takes an address from one space to another.

@@ -75,7 +75,7 @@ func (ch *simtChapter) try(f *isa.Form, line string) {
 
 // threadCode takes the kernel to LLVM's text for a GPU.
 func threadCode(m *ptx.Module, target string) (*simt.Code, error) {
-	opts := lower.Options{GPU: true}
+	opts := lower.Options{GPU: true, Approximate: !strings.HasPrefix(target, "sm_")}
 	if strings.HasPrefix(target, "sm_") {
 		opts.Keep, opts.NVIDIA = lower.KeepNVPTX, true
 	} else if text, names := lower.CallTextures(m); len(names) > 0 {
