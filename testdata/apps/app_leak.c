@@ -169,22 +169,29 @@ int main(int argc, char **argv) {
 		rows[i].run(n / 5 + 1); // what is kept for reuse is there now
 		OK(cuCtxSynchronize());
 		OK(cuMemGetInfo(&free0, &total));
-		long curve[6] = {resident()}, files = entries("/proc/self/fd"), threads = entries("/proc/self/task");
-		double start = now();
-		for (int k = 1; k < 6; k++) {
-			rows[i].run(n / 5);
-			OK(cuCtxSynchronize());
-			curve[k] = resident();
+		long curve[6], files = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+		double took = 0;
+		// What the collector has not done yet comes and goes, and on a busy machine it may be late for a whole round; what is lost
+		// grows in every fifth of every round.
+		int lost = 1;
+		for (int round = 0; lost && round < 4; round++) {
+			curve[0] = resident();
+			double start = now();
+			int grows = 0;
+			for (int k = 1; k < 6; k++) {
+				rows[i].run(n / 5);
+				OK(cuCtxSynchronize());
+				curve[k] = resident();
+				grows += curve[k] > curve[k - 1] + 64;
+			}
+			took = now() - start;
+			lost = curve[5] - curve[0] > (16 << 10) || (grows == 5 && curve[5] - curve[0] > (4 << 10));
 		}
-		double took = now() - start;
 		OK(cuMemGetInfo(&free1, &total));
 		EXPECT(free1, free0);
 		EXPECT(entries("/proc/self/fd"), files);
 		EXPECT(entries("/proc/self/task") <= threads + 4, 1);
-		// What the collector has not done yet comes and goes; what is lost grows in every fifth.
-		int grows = 0;
-		for (int k = 1; k < 6; k++) grows += curve[k] > curve[k - 1] + 64;
-		if (curve[5] - curve[0] > (16 << 10) || (grows == 5 && curve[5] - curve[0] > (4 << 10))) EXPECT(curve[5] - curve[0], 0);
+		if (lost) EXPECT(curve[5] - curve[0], 0);
 		fprintf(stderr, "%s: %.2f us each, KB", argv[1], took / (n / 5 * 5) * 1e6);
 		for (int k = 0; k < 6; k++) fprintf(stderr, " %ld", curve[k]);
 		fprintf(stderr, "\n");
