@@ -177,6 +177,7 @@ func fillAMDGCN() {
 	put(Native, gcnCallInd, ir.CallInd)
 	put(Native, gcnTrap, ir.Trap)
 	put(Native, gcnSwitch, ir.Switch)
+	put(Native, gcnCondBr, ir.CondBr)
 	put(Native, gcnMma, ir.Mma)
 	put(Native, gcnDp4a, ir.Dp4a)
 	put(Native, gcnDp2a, ir.Dp2a)

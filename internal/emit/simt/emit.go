@@ -34,6 +34,7 @@ type emitter struct {
 	flush  bool   // the machine flushes f32's subnormals, which all of the kernels want
 	met    map[meeting]ll.Val
 	// AMD's: those of the kernel's barriers that shared memory holds.
+	outer    outerLoops
 	alone    bool // of AMD's: each warp has a wave of 64 lanes to itself (amdgcn_alone.go)
 	barriers countedBarriers
 	lanes    *unitLanes // of the function
