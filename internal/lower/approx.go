@@ -30,8 +30,16 @@ func (o approxOps) rough(op ir.Op, args ...*ir.Value) *ir.Value {
 	return o.l.opWith(op, attr, args...)
 }
 
-func (o approxOps) DivF32(a, b *ir.Value) *ir.Value { return o.rough(ir.FDiv, a, b) }
-func (o approxOps) SqrtF32(a *ir.Value) *ir.Value   { return o.rough(ir.FSqrt, a) }
+// DivF32: of quotients only reciprocals may be rough. A product with one is not near enough where it is subnormal or the divisor is.
+func (o approxOps) DivF32(a, b *ir.Value) *ir.Value {
+	const one = 0x3f800000
+	if a.Const && a.Bits == one {
+		return o.rough(ir.FDiv, a, b)
+	}
+	return o.f(ir.FDiv, a, b)
+}
+
+func (o approxOps) SqrtF32(a *ir.Value) *ir.Value { return o.rough(ir.FSqrt, a) }
 
 func (o approxOps) cmp(c ir.Cmp, a, b *ir.Value) *ir.Value {
 	return o.l.b.Emit(ir.FCmp, ir.I1, ir.Attr{Cmp: c, FTZ: o.ftz, Flag: o.ftz}, a, b)
