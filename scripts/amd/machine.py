@@ -279,8 +279,13 @@ def mask_of(w, reg):
     return w.st._read_sgpr(reg) | (w.st._read_sgpr(reg + 1) << 32 if w.st.wave_size == 64 else 0)
 
 
-def write(w, reg, values, bits):
-    mask, mv, n = mask_of(w, emu.EXEC_LO.offset), w.st._vgpr_mv, w.st.wave_size
+def data_of(w, i):
+    """acc_data.ll: the registers that an instruction of memory has its data in."""
+    return (ctypes.c_uint32 * (256 * w.st.wave_size)).from_address(w.args[5].value) if hasattr(type(i[0]), 'acc') and field(*i, 'acc') else w.st._vgpr_mv
+
+
+def write(w, reg, values, bits, mv=None):
+    mask, mv, n = mask_of(w, emu.EXEC_LO.offset), w.st._vgpr_mv if mv is None else mv, w.st.wave_size
     for i in range(n):
         if mask >> i & 1:
             mv[reg * n + i] = values[i] & M32
@@ -315,21 +320,21 @@ def division(name, bits):
 def swap64(m, w, i, pc):
     """global_atomic_cmpswap_b64: the new value is in the first two registers, what is compared in the next two."""
     inst, b = i
-    t, st, mv = type(inst), w.st, w.st._vgpr_mv
+    t, st, mv, data = type(inst), w.st, w.st._vgpr_mv, data_of(w, i)
     rdna4 = hasattr(t, 'vaddr')
     va, vd = field(inst, b, 'vaddr' if rdna4 else 'addr'), field(inst, b, 'vsrc' if rdna4 else 'data')
     off = getattr(t, 'ioffset' if rdna4 else 'offset')
     off = signed(field(inst, b, 'ioffset' if rdna4 else 'offset'), off.hi - off.lo + 1)
     sa, flat = field(inst, b, 'saddr'), t.__name__.endswith('FLAT')
     back, mask, n = emu._iattr(inst, 'sc0' if hasattr(t, 'sc0') else 'glc'), mask_of(w, emu.EXEC_LO.offset), st.wave_size
-    two = lambda r, i: mv[r * n + i] | mv[r * n + n + i] << 32
+    two = lambda r, i, mv=data: mv[r * n + i] | mv[r * n + n + i] << 32
     for i in range(n):
         if not mask >> i & 1:
             continue
         if sa < 124 and not flat:
             at = (st._read_sgpr(sa) | st._read_sgpr(sa + 1) << 32) + mv[va * n + i] + off
         else:
-            at = two(va, i) + off
+            at = two(va, i, mv) + off
         hi = at >> 32
         if flat and hi in (mends.SHARED, mends.PRIVATE):
             where = w.args[3 if hi == mends.SHARED else 4].value
@@ -340,7 +345,7 @@ def swap64(m, w, i, pc):
             p.value = two(vd, i)
         if back:
             r = field(inst, b, 'vdst')
-            mv[r * n + i], mv[r * n + n + i] = old & M32, old >> 32
+            data[r * n + i], data[r * n + n + i] = old & M32, old >> 32
     after(w, inst, pc)
 
 
@@ -348,13 +353,13 @@ def bpermute(m, w, i, pc):
     """bpermute_off.ll: the emulator reads by the addresses of lanes that are switched off, too, and dies of it."""
     inst, b = i
     n, mv, mask = m.wave_size, w.st._vgpr_mv, mask_of(w, emu.EXEC_LO.offset)
-    at, data = field(inst, b, 'addr') * n, field(inst, b, 'data0') * n
+    at, data, file = field(inst, b, 'addr') * n, field(inst, b, 'data0') * n, data_of(w, i)
     off = field(inst, b, 'offset0') | field(inst, b, 'offset1') << 8
     got = []
     for k in range(n):
         lane = (mv[at + k] + off >> 2) % n
-        got.append(mv[data + lane] if mask >> lane & 1 else 0)
-    write(w, field(inst, b, 'vdst'), got, 32)
+        got.append(file[data + lane] if mask >> lane & 1 else 0)
+    write(w, field(inst, b, 'vdst'), got, 32, file)
     after(w, inst, pc)
 
 

@@ -160,9 +160,11 @@ class Ctx(emu._Ctx):
 
     def __init__(self, *a):
         super().__init__(*a)
-        self.kind, self.lo, self.hi, self.add = '', None, None, None
+        self.kind, self.lo, self.hi, self.add, self.acc = '', None, None, None, False
 
     def rvgpr_dyn(self, reg, lane, valid=None):
+        if self.acc and reg is not self.lo and reg is not self.hi:  # acc_data.ll: data, for addresses are never there
+            return self.raccvgpr_dyn(reg, lane, valid)
         v = super().rvgpr_dyn(reg, lane, valid)
         if reg is self.lo and self.kind == 'lds':  # lds_off.ll: lanes that are switched off read nothing
             return emu._lane_active(self.rexec(), lane).where(v, emu._c(0))
@@ -277,6 +279,7 @@ def addresses(old):
         ctx.lo = ctx.inst_field(getattr(t, 'vaddr' if hasattr(t, 'vaddr') else 'addr'))
         ctx.hi = ctx.lo + emu._c(1)
         ctx.add = ctx.optional_field(inst, 'saddr')
+        ctx.acc = bool(emu._iattr(inst, 'acc'))
         return old(inst, ctx)
     return handler
 
