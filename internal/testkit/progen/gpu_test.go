@@ -57,8 +57,9 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// guardedSet is what the assembler of driver 580 gets wrong on sm_90: where the guard is false, the register does not keep what it held.
-var guardedSet = regexp.MustCompile(`@!?p[0-9]+ set\.[a-z.]*\.b?f16\.`)
+// guardedSet is what the assembler of driver 580 gets wrong on sm_90: where the guard of a set of 16-bit values or of a testp is false, the register
+// does not keep what it held (seeds 5008, 5284, 5508).
+var guardedSet = regexp.MustCompile(`@!?p[0-9]+ (set\.[a-z0-9.]*\.(b?f16|[bsu]16)|testp\.)`)
 
 // TestCUDA runs programs on an NVIDIA GPU as they are and, with -via, as our compiler translated them: those two must leave the same. Where
 // the GPU itself does not leave what the interpreter does, that is said, too.
@@ -109,7 +110,7 @@ func TestCUDA(t *testing.T) {
 		s := p.firstDifference(run("translated", via), got, "as it is")
 		if s != "" && guardedSet.MatchString(p.Text()) {
 			assembler++
-			t.Logf("seed %d translated: %s; it has a guarded set", p.Seed, s)
+			t.Logf("seed %d translated: %s; it has a guarded set or testp", p.Seed, s)
 			continue
 		}
 		if s != "" {
