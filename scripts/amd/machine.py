@@ -144,7 +144,9 @@ class Machine:
             if pc == emu.ENDPGM_PC:
                 w.done = True
                 break
-            what = program.get(pc) or self.decode(pc)
+            what = program.get(pc)
+            if what is None:
+                what, csr = self.decode(pc), None  # which works with the mode of its own
             native, fn, which, cls, inst, stop = what
             if native is not None:
                 native(self, w, inst, pc)
