@@ -3,10 +3,10 @@
 base() is always there: without it calls, caches and RDNA 4's atomics do not run at all. patches() are the faults that docs/amd.md's table
 counts; machine.py mends the rest of them (what an instruction does to the wave's mode, division, turns).
 """
-import ctypes, products, re
+import ctypes, itertools, products, re
 from tinygrad.uop.ops import UOp, Ops
 from tinygrad.dtype import dtypes
-from test.mockgpu.amd import emu
+from test.mockgpu.amd import emu, pcode
 
 # Words of a wave's register file that the emulator leaves empty, used to tell instructions where things lie.
 LDS_AT, SCRATCH_AT = 210, 212
@@ -131,11 +131,13 @@ def texts(old):
         if name.startswith('V_FREXP_EXP_I32_F32'):
             return ("if ((abs(S0.f32) == 0.0F) || isNAN(64'F(S0.f32)) || (64'F(abs(S0.f32)) == +INF)) then\nD0.i32 = 0\n"
                     "elsif (abs(S0.f32) < 0.0000000000000000000000000000000000000117549435F) then\nD0.i32 = exponent(S0.f32 * 16777216.0F) - 126 - 24\nelse\nD0.i32 = exponent(S0.f32) - 126\nendif")
-        if name.startswith(('V_MIN_F32', 'V_MAX_F32')):  # min_zero.ll: of zeros, signs count
+        m = re.match('V_(?:MIN|MAX)_F(16|32|64)', name)
+        if m:  # min_zero.ll, min_zero_f16_f64.ll: of zeros, signs count
             text = old(op)
             for s, n in (('+', '!'), ('-', '')):
-                for x in ('S0', 'S1'):
-                    text = text.replace(f"(64'F({x}.f32) == {s}0.0)", f"(({x}.f32 == 0.0F) && {n}sign({x}.f32))")
+                for x in ('S0.f' + m[1], 'S1.f' + m[1]):
+                    wide = x if m[1] == '64' else f"64'F({x})"
+                    text = text.replace(f'({wide} == {s}0.0)', f'(({wide} == 0.0) && {n}sign({x}))')
             return text
         if name.startswith('FLAT_'):
             for kind in ('VGLOBALOp', 'GLOBALOp'):
@@ -152,6 +154,19 @@ def clamped(old_isnan):
         r = old_isnan(v)
         return r | (v <= UOp.const(0.0, v.dtype)) if Ctx.clamps and v.dtype in (dtypes.float32, dtypes.float64, dtypes.half) else r
     return isnan
+
+
+def signed_zeros(old, larger, word, number):
+    """min_zero_f16_f64.ll: v_pk_min_f16 and its like are written with functions, in which signs of zeros do not count either."""
+    def choose(*a):
+        r = old(*a)
+        if len(a) != 2 or r.dtype != number:
+            return r
+        a, b = (pcode._f16_extract(x) if number == dtypes.half else x.bitcast(number) for x in a)
+        zero, bits = UOp.const(0.0, number), lambda x: x.bitcast(word)
+        both = bits(a) & bits(b) if larger else bits(a) | bits(b)
+        return (a.eq(zero) & b.eq(zero)).where(both.bitcast(number), r)
+    return choose
 
 
 class Ctx(emu._Ctx):
@@ -313,6 +328,9 @@ def before(old):
 
 def patches():
     emu._FUNCS['nearest'] = nearest
+    for name, (end, word, number) in itertools.product(('min', 'max', 'min_num', 'max_num'), (('f16', dtypes.uint16, dtypes.half), ('f32', dtypes.uint32, dtypes.float32))):
+        f = f'v_{name}_{end}'
+        emu._FUNCS[f] = signed_zeros(emu._FUNCS[f], 'max' in name, word, number)
     emu._FUNCS['isNAN'] = clamped(emu._FUNCS['isNAN'])
     emu._Ctx = Ctx
     wrap('parse_pcode', read)
