@@ -1,6 +1,6 @@
 ; A value of the same lane in the other row of 16, by v_permlanex16_b32 whose last operand is a literal. By definition out[i] is i ^ 16.
 ; The emulator, gfx1100 and gfx1201: it does not read literals of this instruction, and the upper eight lanes of each row get that of lane 0 there.
-; not: gfx942
+; only: gfx1100 gfx1201
 ; want: 10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f 0 1
 target triple = "amdgcn-amd-amdhsa"
 

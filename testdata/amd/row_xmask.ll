@@ -1,6 +1,6 @@
 ; A value of the lane whose number differs in bit 3, by DPP's row_xmask:8 (RDNA's instructions have it as control 0x168). By definition out[i] is i ^ 8.
 ; The emulator, gfx1100 and gfx1201: it takes the control for row_share:8, which it does not have, and stops.
-; not: gfx942
+; only: gfx1100 gfx1201
 ; want: 8 9 a b c d e f 0 1 2 3 4 5 6 7 18 19
 target triple = "amdgcn-amd-amdhsa"
 
