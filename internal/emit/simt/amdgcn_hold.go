@@ -4,7 +4,7 @@ import "kudzu/internal/ir"
 
 // LLVM's code generator for AMD sinks an instruction to the block that uses its result, over loops that lie between, too. A sum that an outer
 // loop carries then waits, with everything that it is the sum of, for the end of the iteration: attention with four queries a warp
-// needed 350 registers instead of 130, and spilled half. An empty instruction that no pass may move holds such sums where the program has them.
+// had 192 registers and spilled 158 on gfx1100, and has 72 without that. An empty instruction that no pass may move holds such sums where the program has them.
 
 // held finds the results of arithmetic that are only used behind a loop which their block leads into.
 func held(f *ir.Func) map[*ir.Block][]*ir.Value {
