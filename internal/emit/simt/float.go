@@ -123,6 +123,12 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 	return r
 }
 
+// sqrt is a square root behind a fence. LLVM 22 turns a test of the root for NaN into a test of its operand for numbers below
+// zero, and its code generator then takes the root itself for the NaN that is selected there, whatever bits that one has.
+func (e *emitter) sqrt(x ll.Val) ll.Val {
+	return e.intr("arithmetic.fence", e.intr("sqrt", x))
+}
+
 // arith is one operation on elements of type t, rounded as in says.
 func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	switch {
@@ -137,7 +143,7 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case in.Op == ir.FFma:
 		return e.intr("fma", a...)
 	case in.Op == ir.FSqrt:
-		return e.intr("sqrt", a[0])
+		return e.sqrt(a[0])
 	}
 	return e.op2(emit.Arith[in.Op], a[0], a[1])
 }
@@ -165,7 +171,7 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	case ir.FFma:
 		return e.fmaBF16(w[0], w[1], w[2])
 	case ir.FSqrt:
-		return e.narrowBF16(e.intr("sqrt", w[0]))
+		return e.narrowBF16(e.sqrt(w[0]))
 	}
 	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
 }

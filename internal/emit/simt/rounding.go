@@ -49,7 +49,7 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 		// A quotient or root of f32 numbers that is no f32 number is too far from one for the f64 result to be it.
 		var d ll.Val
 		if in.Op == ir.FSqrt {
-			d = e.intr("sqrt", e.conv("fpext", a[0], "double"))
+			d = e.sqrt(e.conv("fpext", a[0], "double"))
 		} else {
 			d = e.op2("fdiv", e.conv("fpext", a[0], "double"), e.conv("fpext", a[1], "double"))
 		}
@@ -72,7 +72,7 @@ func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
 	}
 	var q, rest ll.Val // rest has the sign of the exact result minus q, times the divisor's
 	if in.Op == ir.FSqrt {
-		q = e.intr("sqrt", a[0])
+		q = e.sqrt(a[0])
 		big := scale(q, half)
 		rest = e.intr("fma", e.o.Op("double", "fneg %s", big), big, scale(a[0], whole))
 	} else {

@@ -59,7 +59,7 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	case ir.FFma:
 		return e.fmaNarrow(w[0], w[1], w[2], e.narrowBF16)
 	case ir.FSqrt:
-		return e.narrowBF16(e.intr("sqrt", w[0]))
+		return e.narrowBF16(e.sqrt(w[0]))
 	}
 	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
 }
