@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,14 +24,14 @@ const auditName = "libkudzu-audit.so"
 // loadEnv adds to env what makes the loader of a program take our libraries from dir. An empty way chooses the best one that
 // the program's loader knows. notes are for the user: what will not be reached.
 func loadEnv(env []string, way, dir, program string) (out, notes []string, err error) {
+	audit := filepath.Join(dir, auditName)
 	l := loaderOf(program)
 	if l.note != "" {
 		notes = append(notes, l.note)
 	}
-	audit := filepath.Join(dir, auditName)
 	if way == "" {
 		way = loadPath
-		if _, err := os.Stat(audit); err == nil && l.audit {
+		if l.interp != "" && auditsWell(l.interp, audit) {
 			way = loadAudit
 		}
 	}
@@ -76,10 +77,10 @@ func frontOf(env []string, name, val string) []string {
 	return setEnv(env, name, list)
 }
 
-// loader is what a program's dynamic loader can do for us.
+// loader is who loads a program's libraries.
 type loader struct {
-	audit bool   // LD_AUDIT works and costs nothing after the start
-	note  string // why the program itself will not find us
+	interp string // the file of the dynamic loader; empty if there is none or the program cannot be read
+	note   string // why the program itself will not find us
 }
 
 // loaderOf looks at a program, or at the interpreter of a script.
@@ -116,27 +117,34 @@ func loaderOf(program string) loader {
 	if interp == "" {
 		return loader{note: fmt.Sprintf("%s is statically linked: no loader takes part, so only what it opens itself through LD_LIBRARY_PATH and the programs it starts find Kudzu", program)}
 	}
-	return loader{audit: auditsWell(interp)}
+	return loader{interp: interp}
 }
 
-// auditsWell tells a glibc of 2.35 or newer by a function its loader offers since then. Before that every call between
-// libraries went a slow way while an auditor was there; musl knows no auditors.
-func auditsWell(interp string) bool {
+// auditNode is a version of the interface that the loader of glibc 2.35 and every newer one defines, whatever the machine
+// (it came with __rseq_offset). Functions are no such mark: _dl_find_object is the loader's in some builds, libc's in others.
+const auditNode = "GLIBC_2.35"
+
+// auditsWell tells a glibc of 2.35 or newer for the auditor's own machine. Before that every call between libraries went a
+// slow way while an auditor was there; musl knows no auditors; a loader of another machine complains about ours and goes on.
+func auditsWell(interp, audit string) bool {
 	f, err := elf.Open(interp)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	syms, err := f.DynamicSymbols()
+	a, err := elf.Open(audit)
 	if err != nil {
 		return false
 	}
-	for _, s := range syms {
-		if s.Name == "_dl_find_object" {
-			return true
-		}
+	defer a.Close()
+	if f.Class != a.Class || f.Machine != a.Machine {
+		return false
 	}
-	return false
+	nodes, err := f.DynamicVersions()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(nodes, func(v elf.DynamicVersion) bool { return v.Name == auditNode })
 }
 
 // scriptOf is the interpreter that a script names.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,6 +40,41 @@ func TestLoadEnv(t *testing.T) {
 	var usage errUsage
 	if _, _, err := loadEnv(nil, "magic", dir, sh); !errors.As(err, &usage) {
 		t.Errorf("magic: %v", err)
+	}
+}
+
+// TestChosenWay: without a wish the auditor is taken where the loader's own file says that it is a glibc of 2.35 or newer for the
+// same machine.
+func TestChosenWay(t *testing.T) {
+	interp := loaderOf("/bin/sh").interp
+	if interp == "" {
+		t.Skip("/bin/sh has no loader")
+	}
+	b, err := os.ReadFile(interp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("getconf", "GNU_LIBC_VERSION").Output()
+	if err != nil {
+		t.Skip("no glibc")
+	}
+	var major, minor int
+	if n, _ := fmt.Sscanf(string(out), "glibc %d.%d", &major, &minor); n != 2 || major == 2 && minor < 35 {
+		t.Skipf("%s is too old", out)
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, auditName), string(b)) // an object for this machine
+	env, _, err := loadEnv(nil, "", dir, "/bin/sh")
+	if want := "LD_AUDIT=" + filepath.Join(dir, auditName) + " LD_LIBRARY_PATH=" + dir; err != nil || strings.Join(env, " ") != want {
+		t.Errorf("%v, %v; want %s", env, err, want)
+	}
+	old, other := bytes.ReplaceAll(b, []byte("GLIBC_2.35\x00"), []byte("GLIBC_2.3X\x00")), bytes.Clone(b)
+	binary.LittleEndian.PutUint16(other[18:], uint16(elf.EM_RISCV))
+	for name, file := range map[string][]byte{"old": old, "other machine": other, "no file at all": nil} {
+		put(t, filepath.Join(dir, "ld.so"), string(file))
+		if auditsWell(filepath.Join(dir, "ld.so"), filepath.Join(dir, auditName)) {
+			t.Errorf("%s: taken", name)
+		}
 	}
 }
 
@@ -76,7 +114,7 @@ func TestLoaderOf(t *testing.T) {
 	put(t, at("script"), "#!"+at("static")+" -x\n")
 	put(t, at("loop"), "#!"+at("loop")+"\n")
 	for _, name := range []string{"static", "script"} {
-		if l := loaderOf(at(name)); !strings.Contains(l.note, "statically linked") || l.audit {
+		if l := loaderOf(at(name)); !strings.Contains(l.note, "statically linked") || l.interp != "" {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
