@@ -22,7 +22,7 @@ type rule struct {
 var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
-	{room: "image"}, {room: "hostmem"}, {room: "llvm"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
+	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
 	{room: "roster"}, {room: "codeobject"}, {room: "devrt"},
 	{room: "spec"}, {room: "spec/cu"}, {room: "spec/rt"}, {room: "spec/nv"}, {room: "spec/hip"}, {room: "spec/rocblas"}, {room: "spec/hipblaslt"}, {room: "spec/rsmi"},
 	{room: "spec/blas", may: "spec/rt"}, {room: "spec/lt", may: "spec/rt spec/blas"},
@@ -34,7 +34,7 @@ var rules = []rule{
 	{room: "emit", may: "ir ll"},
 	{room: "emit/warp", may: "emit ir ll image", why: "the calling convention is image's"},
 	{room: "emit/simt", may: "emit ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
-	{room: "compile", may: "image cache logx"},
+	{room: "compile", may: "image cache llvm/release logx"},
 	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves
 	{room: "engine", cgo: true},

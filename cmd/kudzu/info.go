@@ -11,6 +11,7 @@ import (
 
 	"kudzu/internal/devices"
 	"kudzu/internal/llvm"
+	"kudzu/internal/llvm/release"
 )
 
 // runInfo shows what a program would find here, and for what is missing one line that says what to do.
@@ -46,7 +47,7 @@ func runInfo(args []string, out io.Writer) error {
 		fmt.Fprintf(out, "compiler   none: kernels are interpreted, which is slow. %v\n", err)
 	} else {
 		_, cpu, _ := lib.Host()
-		fmt.Fprintf(out, "compiler   libLLVM %s (%s), code for %s\n", lib.Version(), lib.Path(), cpu)
+		fmt.Fprintf(out, "compiler   libLLVM %s (%s), %s; code for %s\n", lib.Version(), lib.Path(), trial(lib.Tested()), cpu)
 	}
 	if c := openCache(); c.On() {
 		st := c.Stat()
@@ -60,6 +61,14 @@ func runInfo(args []string, out io.Writer) error {
 		fmt.Fprintf(out, "libraries  %s\n", dir)
 	}
 	return nil
+}
+
+// trial says whether Kudzu's own tests were run with a major version of libLLVM.
+func trial(tested bool) string {
+	if tested {
+		return "tested"
+	}
+	return "NEVER TRIED: this version of Kudzu was tested with libLLVM " + strings.Trim(fmt.Sprint(release.Tested), "[]")
 }
 
 // infoDevice is a device as other programs read it.
@@ -79,6 +88,7 @@ func infoJSON(out io.Writer) error {
 		CUDA      string       `json:"cuda"`
 		Devices   []infoDevice `json:"devices"`
 		LLVM      string       `json:"llvm"`
+		Tested    bool         `json:"llvm_tested"`
 		CPU       string       `json:"cpu"`
 		Cache     string       `json:"cache"`
 		Libraries string       `json:"libraries"`
@@ -99,7 +109,7 @@ func infoJSON(out io.Writer) error {
 	if lib, err := llvm.Open(""); err != nil {
 		r.Problems = append(r.Problems, err.Error())
 	} else {
-		r.LLVM = fmt.Sprint(lib.Version())
+		r.LLVM, r.Tested = lib.Version(), lib.Tested()
 		_, r.CPU, _ = lib.Host()
 	}
 	if c := openCache(); c.On() {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"kudzu/internal/cache"
+	"kudzu/internal/llvm/release"
 
 	"github.com/klauspost/cpuid/v2"
 	"lukechampine.com/blake3"
@@ -85,17 +86,28 @@ var llvmFolders = []string{
 // process finds another by ways we do not know, an upgrade shows by the other files' change or not at all.
 func library() string {
 	if p := os.Getenv("KUDZU_LLVM"); p != "" {
-		return stamp(p)
+		if strings.Contains(p, "/") {
+			return p + " " + stamp(p)
+		}
+		return p + " " + first(0, []string{p}) // a name for the dynamic loader
 	}
-	for v := 19; v <= 30; v++ {
-		for _, dir := range llvmFolders {
-			if strings.Contains(dir, "%d") {
-				dir = fmt.Sprintf(dir, v)
-			}
-			for _, name := range []string{"libLLVM.so.%d.1", "libLLVM-%d.so.1", "libLLVM-%d.so"} {
-				if s := stamp(dir + "/" + fmt.Sprintf(name, v)); s != "" {
-					return s
-				}
+	for _, v := range release.Majors() {
+		if s := first(v, release.Names(v)); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// first is the stamp of the first file with one of the names in llvmFolders; folders of one version only count for major.
+func first(major int, names []string) string {
+	for _, dir := range llvmFolders {
+		if strings.Contains(dir, "%d") {
+			dir = fmt.Sprintf(dir, major)
+		}
+		for _, name := range names {
+			if s := stamp(dir + "/" + name); s != "" {
+				return s
 			}
 		}
 	}

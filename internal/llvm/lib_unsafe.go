@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"kudzu/internal/llvm/release"
 )
 
 // Lib is a loaded libLLVM. Its methods may be called from several goroutines: each call has its own LLVM context.
@@ -95,7 +97,7 @@ func Open(path string) (*Lib, error) {
 		return l, nil
 	}
 	if len(tried) == 0 {
-		tried = []string{fmt.Sprintf("libLLVM.so.%d.1 … libLLVM.so.%d.1, /usr/lib/llvm-*/lib: nothing there", MinVersion, newestKnown)}
+		tried = []string{fmt.Sprintf("libLLVM.so.%d.1 and others, /usr/lib/llvm-*/lib: nothing there", release.Tested[0])}
 	}
 	return nil, &NotFound{Tried: tried}
 }
@@ -107,8 +109,8 @@ func bind(name string, h uintptr) (*Lib, error) {
 		return nil, err
 	}
 	l.fn.GetVersion(&l.major, &l.minor, &l.patch)
-	if l.major < MinVersion {
-		return nil, fmt.Errorf("version %s is older than %d", l.Version(), MinVersion)
+	if l.major < release.Oldest {
+		return nil, fmt.Errorf("version %s is older than %d", l.Version(), release.Oldest)
 	}
 	l.triple = l.take(l.fn.GetDefaultTargetTriple())
 	l.cpu = l.take(l.fn.GetHostCPUName())

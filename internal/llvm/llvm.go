@@ -9,6 +9,8 @@ package llvm
 import (
 	"fmt"
 	"strings"
+
+	"kudzu/internal/llvm/release"
 )
 
 // Options say what to compile for.
@@ -38,12 +40,9 @@ type NotFound struct {
 
 // Error says what to install.
 func (e *NotFound) Error() string {
-	return "no libLLVM 19 or newer: install it (Debian, Ubuntu: apt install libllvm19; Fedora: dnf install llvm-libs) " +
-		"or name the file in KUDZU_LLVM; tried " + strings.Join(e.Tried, "; ")
+	return fmt.Sprintf("no libLLVM %d or newer: install it (Debian, Ubuntu: apt install libllvm%d; Fedora: dnf install llvm-libs) "+
+		"or name the file in KUDZU_LLVM; tried %s", release.Oldest, release.Oldest, strings.Join(e.Tried, "; "))
 }
-
-// MinVersion is the oldest major version of libLLVM that is accepted: its textual IR is what we write.
-const MinVersion = 19
 
 // Compile gives the relocatable ELF object of the module in ir: position independent, small code model.
 func (l *Lib) Compile(ir string, opts Options) ([]byte, error) {
@@ -64,6 +63,9 @@ func (l *Lib) Optimised(ir string, opts Options) (string, error) {
 
 // Version is the library's, as "19.1.7".
 func (l *Lib) Version() string { return fmt.Sprintf("%d.%d.%d", l.major, l.minor, l.patch) }
+
+// Tested reports a version that the suite passes on; any other was never tried.
+func (l *Lib) Tested() bool { return release.IsTested(int(l.major)) }
 
 // Path is the name the library was opened by.
 func (l *Lib) Path() string { return l.path }

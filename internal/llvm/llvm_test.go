@@ -6,9 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"kudzu/internal/llvm/release"
 )
 
 var open = sync.OnceValues(func() (*Lib, error) { return Open("") })
@@ -124,18 +127,24 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-func TestInFolder(t *testing.T) {
+// The tested versions come first, the preferred one before the others; then the rest, oldest first; files that do not
+// say their version last. What is too old is left out.
+func TestInOrder(t *testing.T) {
 	dir := t.TempDir()
-	for _, n := range []string{"libLLVM.so.21.1", "libLLVM-14.so.1", "libLLVM-19.so.1", "libLLVM.so", "libLLVMSupport.a", "libLLVM-15.0.6.so.1"} {
+	for _, n := range []string{"libLLVM.so.21.1", "libLLVM-14.so.1", "libLLVM-19.so.1", "libLLVM.so", "libLLVMSupport.a", "libLLVM-15.0.6.so.1", "libLLVM.so.22.1", "libLLVM.so.77.1"} {
 		if err := os.WriteFile(filepath.Join(dir, n), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var got []string
-	for _, n := range inFolder(dir) {
+	for _, n := range inOrder(inFolder(dir), nil) {
 		got = append(got, filepath.Base(n))
 	}
-	if want := "libLLVM-19.so.1 libLLVM.so.21.1 libLLVM.so"; strings.Join(got, " ") != want {
+	if want := "libLLVM-19.so.1 libLLVM.so.22.1 libLLVM.so.21.1 libLLVM.so.77.1 libLLVM.so"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
+	}
+	got = inOrder([]file{{"/a/libLLVM.so.22.1", 22}}, release.Names)
+	if i, j := slices.Index(got, "libLLVM.so.19.1"), slices.Index(got, "/a/libLLVM.so.22.1"); i != 0 || j < 0 || slices.Index(got, "libLLVM.so.20.1") < j {
+		t.Errorf("a folder's file of a tested version does not come before other versions: %v", got)
 	}
 }

@@ -4,72 +4,86 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
+
+	"kudzu/internal/llvm/release"
 )
 
-// newestKnown bounds the sonames asked of the dynamic loader; newer ones are still found by folder or KUDZU_LLVM.
-const newestKnown = 24
-
 // candidates lists what to try to open, best first: the given name, or KUDZU_LLVM, and nothing else if there is one;
-// otherwise the oldest version we are tested with first, then newer ones, by soname and by folder.
+// otherwise each major version in the order of release.Majors, by soname and by folder.
 func candidates(path string) []string {
 	if path == "" {
 		path = os.Getenv("KUDZU_LLVM")
 	}
 	if path != "" {
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
-			return inFolder(path)
+			return inOrder(inFolder(path), nil)
 		}
 		return []string{path}
 	}
-	var names []string
-	for v := MinVersion; v <= newestKnown; v++ {
-		n := strconv.Itoa(v)
-		names = append(names, "libLLVM.so."+n+".1", "libLLVM-"+n+".so.1", "libLLVM-"+n+".so")
-	}
 	folders, _ := filepath.Glob("/usr/lib/llvm-*/lib") // the pattern is well formed
 	more, _ := filepath.Glob("/usr/lib/llvm/*/lib*")
-	folders = append(append(folders, more...), "/usr/lib64", "/usr/local/lib", "/opt/llvm/lib")
-	for _, f := range folders {
-		names = append(names, inFolder(f)...)
+	var files []file
+	for _, f := range append(append(folders, more...), "/usr/lib64", "/usr/local/lib", "/opt/llvm/lib") {
+		files = append(files, inFolder(f)...)
 	}
-	return append(names, "libLLVM.so")
+	return append(inOrder(files, release.Names), "libLLVM.so")
+}
+
+// inOrder gives names that are asked of the dynamic loader and files, best major version first. Files that do not say
+// their version come last, and after versions that are not looked for by name.
+func inOrder(files []file, sonames func(major int) []string) []string {
+	majors := release.Majors()
+	for _, f := range files {
+		if f.major > 0 && !slices.Contains(majors, f.major) {
+			majors = append(majors, f.major)
+		}
+	}
+	var names []string
+	for _, v := range append(majors, 0) {
+		if sonames != nil && v > 0 {
+			names = append(names, sonames(v)...)
+		}
+		for _, f := range files {
+			if f.major == v {
+				names = append(names, f.path)
+			}
+		}
+	}
+	return names
 }
 
 var libName = regexp.MustCompile(`^libLLVM(?:-(\d+))?\.so(?:\.(\d+)(?:\.\d+)*)?$`)
 
-// inFolder lists the libLLVM files of a folder that are not known to be too old, oldest first.
-func inFolder(dir string) []string {
+// file is a libLLVM of a folder.
+type file struct {
+	path  string
+	major int // 0: its name does not say
+}
+
+// inFolder lists the libLLVM files of a folder that are not known to be too old.
+func inFolder(dir string) []file {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	type found struct {
-		name    string
-		version int
-	}
-	var all []found
+	var all []file
 	for _, e := range entries {
 		m := libName.FindStringSubmatch(e.Name())
 		if m == nil {
 			continue
 		}
-		version := newestKnown + 1 // "libLLVM.so" says nothing: last
+		major := 0
 		for _, s := range []string{m[1], m[2]} {
 			if n, err := strconv.Atoi(s); err == nil && n > 1 {
-				version = n
+				major = n
 				break
 			}
 		}
-		if version >= MinVersion {
-			all = append(all, found{filepath.Join(dir, e.Name()), version})
+		if major == 0 || major >= release.Oldest {
+			all = append(all, file{filepath.Join(dir, e.Name()), major})
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].version < all[j].version })
-	names := make([]string, len(all))
-	for i, f := range all {
-		names[i] = f.name
-	}
-	return names
+	return all
 }
