@@ -24,6 +24,7 @@ func TestPrograms(t *testing.T) {
 		{"abi_proc", []string{"-L" + libs, "-lcuda", "-ldl"}},
 		{"abi_tables", append([]string{"-L" + libs, "-lcuda", "-lpthread"}, integrity...)},
 		{"abi_signals", []string{"-L" + libs, "-lcuda"}},
+		{"abi_altstack", []string{"-L" + libs, "-lcuda", "-lpthread"}},
 		{"abi_handles", []string{"-L" + libs, "-lcuda"}},
 		{"abi_streams", []string{"-L" + libs, "-lcuda"}},
 	}

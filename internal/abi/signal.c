@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <time.h>
 
 int __real_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
@@ -11,12 +13,59 @@ int __wrap_sigaction(int sig, const struct sigaction *act, struct sigaction *old
 int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 
-static struct sigaction ours, theirs; // SIGURG: Go preempts with it, and so may a Go host
+typedef void handler(int sig, siginfo_t *info, void *context);
+
+static handler *gos[65];          // Go's own handlers, by signal; entered through enter
+static struct sigaction theirs;   // SIGURG: Go preempts with it, and so may a Go host
 
 static __thread char leaving __attribute__((tls_model("initial-exec"))); // this thread is in its last moments
 
+enum { SPARE_BYTES = 64 << 10 };
+
+// on_stack calls fn on the stack that ends at top.
+static void on_stack(uintptr_t top, handler *fn, int sig, siginfo_t *info, void *context) {
+#if defined(__x86_64__)
+	register long a asm("rdi") = sig;
+	register void *b asm("rsi") = info;
+	register void *c asm("rdx") = context;
+	asm volatile("movq %%rsp, %%rbx\n\tmovq %[top], %%rsp\n\tcall *%[fn]\n\tmovq %%rbx, %%rsp"
+				 : "+r"(a), "+r"(b), "+r"(c)
+				 : [top] "r"(top), [fn] "r"(fn)
+				 : "rbx", "rax", "rcx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+				 "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+#elif defined(__aarch64__)
+	register long a asm("x0") = sig;
+	register void *b asm("x1") = info;
+	register void *c asm("x2") = context;
+	asm volatile("mov x19, sp\n\tmov sp, %[top]\n\tblr %[fn]\n\tmov sp, x19"
+				 : "+r"(a), "+r"(b), "+r"(c)
+				 : [top] "r"(top), [fn] "r"(fn)
+				 : "x19", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30", "memory", "cc");
+#else
+#error "no way to change stacks here"
+#endif
+}
+
+// enter is what the kernel calls for Go's signals. Go ends the process if a signal finds a thread in Go code with no alternate
+// signal stack. A thread that had one when it first called us may have taken it away since: Python's faulthandler does at exit.
+// Then a stack is lent for the time of the handler; what the thread had comes back when it returns.
+static void enter(int sig, siginfo_t *info, void *context) {
+	stack_t now;
+	void *p;
+	if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE) ||
+		(p = mmap(NULL, SPARE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) == MAP_FAILED) {
+		gos[sig](sig, info, context);
+		return;
+	}
+	stack_t spare = {.ss_sp = p, .ss_size = SPARE_BYTES};
+	sigaltstack(&spare, NULL);
+	on_stack((uintptr_t)p + SPARE_BYTES, gos[sig], sig, info, context);
+	sigaltstack(&now, NULL);
+	munmap(p, SPARE_BYTES);
+}
+
 static void both(int sig, siginfo_t *info, void *context) {
-	ours.sa_sigaction(sig, info, context);
+	enter(sig, info, context);
 	if (leaving) return;
 	if (theirs.sa_flags & SA_SIGINFO)
 		theirs.sa_sigaction(sig, info, context);
@@ -24,21 +73,32 @@ static void both(int sig, siginfo_t *info, void *context) {
 		theirs.sa_handler(sig);
 }
 
+// gos_own reports that act sets Go's handler. Go sets its signals first, before anything else of the image, and may set them again.
+static int gos_own(int sig, const struct sigaction *act) {
+	if (!(act->sa_flags & SA_SIGINFO) || act->sa_handler == SIG_DFL || act->sa_handler == SIG_IGN) return 0;
+	if (sig != SIGSEGV && sig != SIGBUS && sig != SIGFPE && sig != SIGURG) return 0;
+	if (!gos[sig]) gos[sig] = act->sa_sigaction;
+	return gos[sig] == act->sa_sigaction;
+}
+
 int __wrap_sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
 	if (act && sig == SIGPIPE) // the host's business
 		return __real_sigaction(sig, NULL, old);
-	if (act && sig == SIGURG && (act->sa_flags & SA_SIGINFO) && !ours.sa_sigaction) {
-		ours = *act;
-		__real_sigaction(sig, NULL, &theirs);
-		if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
-			// Without this a Go host's preemption signals would end in our runtime, and its
-			// threads would wait for them for good.
-			struct sigaction a = *act;
-			a.sa_sigaction = both;
-			if (old)
-				*old = theirs;
-			return __real_sigaction(sig, &a, NULL);
+	if (act && gos_own(sig, act)) {
+		struct sigaction a = *act;
+		a.sa_sigaction = enter;
+		if (sig == SIGURG && !theirs.sa_handler) {
+			__real_sigaction(sig, NULL, &theirs);
+			if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
+				// Without this a Go host's preemption signals would end in our runtime, and its
+				// threads would wait for them for good.
+				a.sa_sigaction = both;
+				if (old)
+					*old = theirs;
+				return __real_sigaction(sig, &a, NULL);
+			}
 		}
+		return __real_sigaction(sig, &a, old);
 	}
 	return __real_sigaction(sig, act, old);
 }
