@@ -18,6 +18,7 @@ type capture struct {
 	thread uint64
 	// guarded by graphMu
 	streams map[*Stream][]edge // what the next node of each stream depends on
+	left    []edge             // the same of streams that were destroyed meanwhile
 	bad     bool
 	ended   bool
 	shown   uint64 // memory that dependencies were shown in
@@ -313,18 +314,16 @@ func (t *Thread) StreamBeginCaptureToGraph(h cu.CUstream, graph cu.CUgraph, deps
 	return t.beginCapture(h, g, edges, mode)
 }
 
-// StreamEndCapture ends a capture and gives its graph; a spoiled capture ends too, and gives none.
+// StreamEndCapture ends a capture and gives its graph; a spoiled capture ends too, and gives none. Without a place for the graph, one
+// that the capture made goes with it.
 func (t *Thread) StreamEndCapture(h cu.CUstream, out hostmem.Ptr) error {
 	st, err := t.stream(h)
 	if err != nil {
 		return err
 	}
 	c := st.capture.Load()
-	switch {
-	case c == nil:
+	if c == nil {
 		return errIllegalState
-	case out == hostmem.Nil:
-		return errInvalidValue
 	}
 	s := st.ctx.state
 	var g cu.CUgraph
@@ -345,14 +344,16 @@ func (t *Thread) StreamEndCapture(h cu.CUstream, out hostmem.Ptr) error {
 			err = errCapUnjoined
 		}
 		s.finish(c)
-		if err != nil && !c.into {
+		if (err != nil || out == hostmem.Nil) && !c.into {
 			c.graph.drop(after)
 			return err
 		}
 		g = c.graph.handle
 		return err
 	})
-	hostmem.Store(out, g)
+	if out != hostmem.Nil {
+		hostmem.Store(out, g)
+	}
 	return err
 }
 
@@ -394,6 +395,11 @@ func (c *capture) joined() bool {
 			todo = append(todo, d.from)
 		}
 	}
+	for _, e := range c.left {
+		if !seen[e.from] {
+			return false
+		}
+	}
 	for _, deps := range c.streams {
 		for _, e := range deps {
 			if !seen[e.from] {
@@ -404,8 +410,10 @@ func (c *capture) joined() bool {
 	return true
 }
 
-// dropCaptures ends what a destroyed stream or a context that ends was recording.
-func (s *state) dropCaptures(of func(*Stream) bool) {
+// dropCaptures ends what a destroyed stream or a context that ends began to record. A stream that had only joined leaves its work
+// behind, which must be joined as if the stream were there; that of a
+// context that ends cannot run any more.
+func (s *state) dropCaptures(of func(*Stream) bool, context bool) {
 	if s.captureN.Load() == 0 {
 		return
 	}
@@ -418,9 +426,11 @@ func (s *state) dropCaptures(of func(*Stream) bool) {
 					c.graph.drop(after)
 				}
 			default:
-				for st := range c.streams {
+				for st, deps := range c.streams {
 					if of(st) {
-						c.bad = true
+						c.left = merge(c.left, deps)
+						c.bad = c.bad || context
+						delete(c.streams, st)
 					}
 				}
 			}

@@ -138,7 +138,7 @@ func (c *Context) put() {
 	c.blocking.Store(nil)
 	c.mu.Unlock()
 
-	c.state.dropCaptures(func(st *Stream) bool { return st.ctx == c })
+	c.state.dropCaptures(func(st *Stream) bool { return st.ctx == c }, true)
 	for st := range streams {
 		if c.green == nil { // a green context's streams stay as handles
 			c.state.streams.Delete(handle.Value(st.handle))

@@ -329,7 +329,7 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 	if s.streams.Delete(handleValue(h)) == nil {
 		return errInvalidHandle
 	}
-	s.dropCaptures(func(x *Stream) bool { return x == st })
+	s.dropCaptures(func(x *Stream) bool { return x == st }, false)
 	c.mu.Lock()
 	delete(c.streams, st)
 	if c.streams != nil {

@@ -287,3 +287,80 @@ GROUP(capture_info) {
 	T(cuStreamBeginCaptureToGraph(s, 0, 0, 0, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	T(cuStreamBeginCaptureToGraph(s, g, 0, 0, 1, CU_STREAM_CAPTURE_MODE_GLOBAL));
 }
+
+// A stream that joined a capture and is destroyed before the capture ends.
+GROUP(capture_destroy) {
+	ready_();
+	CUevent back = new_event(CU_EVENT_DISABLE_TIMING); CUstream u = 0;
+#define FORK_                                                                                                                  \
+	QUIET(cuStreamCreate(&u, CU_STREAM_NON_BLOCKING));                                                                         \
+	QUIET(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));                                                            \
+	QUIET(inc_on(p, s));                                                                                                       \
+	QUIET(cuEventRecord(e, s));                                                                                                \
+	QUIET(cuStreamWaitEvent(u, e, 0))
+	NOTE("joined again");
+	FORK_;
+	T(inc_on(p, u));
+	T(cuEventRecord(back, u));
+	T(cuStreamWaitEvent(s, back, 0));
+	T(cuStreamDestroy(u));
+	N(status_(s));
+	T(inc_on(p, s));
+	T(cuStreamEndCapture(s, &g));
+	N(nodes_(g));
+	NOTE("not joined, with work");
+	FORK_;
+	T(inc_on(p, u));
+	T(cuStreamDestroy(u));
+	N(status_(s));
+	T(cuStreamEndCapture(s, &g));
+	NOTE("not joined, without work");
+	FORK_;
+	T(cuStreamDestroy(u));
+	N(status_(s));
+	T(cuStreamEndCapture(s, &g));
+	NOTE("joined, then more work");
+	FORK_;
+	QUIET(inc_on(p, u));
+	QUIET(cuEventRecord(back, u));
+	QUIET(cuStreamWaitEvent(s, back, 0));
+	T(inc_on(p, u));
+	T(cuStreamDestroy(u));
+	N(status_(s));
+	T(cuStreamEndCapture(s, &g));
+	NOTE("joined through an event that waits after the stream is gone");
+	FORK_;
+	T(inc_on(p, u));
+	T(cuEventRecord(back, u));
+	T(cuStreamDestroy(u));
+	N(status_(s));
+	T(cuStreamWaitEvent(s, back, 0));
+	N(status_(s));
+	T(cuStreamEndCapture(s, &g));
+	NOTE("the stream that began");
+	QUIET(cuStreamCreate(&u, CU_STREAM_NON_BLOCKING));
+	QUIET(cuStreamBeginCapture(u, CU_STREAM_CAPTURE_MODE_RELAXED));
+	QUIET(inc_on(p, u));
+	QUIET(cuEventRecord(e, u));
+	QUIET(cuStreamWaitEvent(t, e, 0));
+	T(cuStreamDestroy(u));
+	N(status_(t));
+}
+
+// cuStreamEndCapture without a place for the graph.
+GROUP(capture_no_place) {
+	ready_();
+	T(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	T(inc_on(p, s));
+	T(cuStreamEndCapture(s, 0));
+	N(status_(s));
+	g = 0;
+	T(cuStreamEndCapture(s, &g));
+	NOTE("into a graph that exists");
+	T(cuGraphCreate(&g, 0));
+	T(cuStreamBeginCaptureToGraph(s, g, 0, 0, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	T(inc_on(p, s));
+	T(cuStreamEndCapture(s, 0));
+	N(status_(s));
+	N(nodes_(g));
+}
