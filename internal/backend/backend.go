@@ -150,6 +150,8 @@ type KernelDecl struct {
 	MaxBlock   [3]int // .maxntid, zero if absent
 	ReqBlock   [3]int // .reqntid, zero if absent
 	ReqCluster [3]int // .reqnctapercluster, zero if absent
+	// MaxRegisters is the limit of registers a thread, .maxnreg or the program's; zero if there is none.
+	MaxRegisters int
 }
 
 // ParamDecl is one kernel parameter.

@@ -82,6 +82,9 @@ func (t *Thread) function(h cu.CUfunction) (*Function, error) {
 	return f, f.mod.ctx.usable()
 }
 
+// leastRegisters is what a kernel of an H200 has at least where a limit is lower, as recorded (transcript jit_registers).
+const leastRegisters = 24
+
 // know reads what the backend says about the kernel; the first call may compile.
 func (f *Function) know() (*facts, error) {
 	if f.ready.Load() {
@@ -97,6 +100,9 @@ func (f *Function) know() (*facts, error) {
 		return nil, f.mod.ctx.fail(err)
 	}
 	f.facts.KernelInfo = *info
+	if n := f.decl.MaxRegisters; n > 0 {
+		f.facts.Registers = min(info.Registers, max(n, leastRegisters))
+	}
 	f.facts.maxThreads = uint64(f.mod.ctx.dev.info.MaxThreads)
 	if n := uint64(info.MaxThreads); n > 0 && f.decl.ReqBlock[0] == 0 {
 		f.facts.maxThreads = min(f.facts.maxThreads, n)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
+	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/ptx"
@@ -139,24 +141,32 @@ func linkContainers(cs []*fatbin.Container, sm int) (string, error) {
 		}
 		parts = append(parts, ptx.Part{Name: fmt.Sprintf("unit %d", i+1), Text: text})
 	}
-	switch len(parts) {
-	case 0:
+	if len(parts) == 0 {
 		if none == nil {
 			none = notAnImage("a wrapper without containers")
 		}
 		return "", none
-	case 1:
-		return parts[0].Text, nil
 	}
 	return linkText(parts)
 }
 
 // linkText is ptx.Link with its errors as those of images.
 func linkText(parts []ptx.Part) (string, error) {
+	texts := make([]string, len(parts))
+	for i := range parts {
+		texts[i] = parts[i].Text
+	}
+	if g := devrt.Groups(texts...); g != "" {
+		parts = append(slices.Clone(parts), ptx.Part{Name: "device runtime", Text: g})
+	}
 	text, err := ptx.Link(parts)
 	var clash *ptx.LinkError
 	if errors.As(err, &clash) {
-		err = &badImage{errInvalidPTX, "error   : " + clash.Error()}
+		code := errInvalidPTX
+		if clash.Prototype {
+			code = errInvalidSource
+		}
+		err = &badImage{code, "error   : " + clash.Error()}
 	}
 	return text, err
 }

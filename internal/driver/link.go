@@ -151,8 +151,10 @@ func (l *Linker) addText(name, text string, library bool) error {
 				return nil
 			}
 			_, err = linkText(l.parts)
-			_ = l.jit.finish(err) // for the log
-			l.bad = errUnknown    // what the real driver answers to a name that is defined twice
+			l.bad = l.jit.finish(err)
+			if !clash.Prototype {
+				l.bad = errUnknown // what the real driver answers to a name that is defined twice
+			}
 			return l.bad
 		}
 	}
@@ -261,6 +263,9 @@ func (l *Linker) link() error {
 		l.parts = []ptx.Part{{Name: "nothing", Text: emptyModule}}
 	}
 	text, err := linkText(l.parts)
+	if n := l.jit.opts.MaxRegisters; err == nil && n > 0 {
+		text, err = ptx.LimitRegisters(text, n)
+	}
 	if err == nil {
 		_, err = describe("linked", text, l.sm, l.jit)
 	}

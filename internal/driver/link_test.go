@@ -108,3 +108,62 @@ func TestStreamAttributesAndContextEvents(t *testing.T) {
 		t.Errorf("order %d", v)
 	}
 }
+
+// linkGrid is a unit of a program that synchronizes its grid through the device runtime: every thread adds what its neighbour of the
+// next block had before.
+const linkGrid = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 f);
+.extern .func (.param .b32 r) cudaCGGetRank(.param .b64 t, .param .b64 g, .param .b64 h);
+.extern .func (.param .b32 r) cudaCGGetSize(.param .b64 t, .param .b64 g, .param .b64 h);
+.visible .entry run(.param .u64 out) {
+	.local .align 4 .b8 two[8];
+	.reg .b64 %rd<6>; .reg .b32 %r<9>; .reg .pred %p;
+	ld.param.u64 %rd1, [out];
+	{ .param .b32 s; st.param.b32 [s], 1; .param .b64 r; call.uni (r), cudaCGGetIntrinsicHandle, (s); ld.param.b64 %rd2, [r]; }
+	cvta.local.u64 %rd3, two;
+	add.u64 %rd4, %rd3, 4;
+	{ .param .b64 t; st.param.b64 [t], %rd3; .param .b64 g; st.param.b64 [g], 0; .param .b64 h; st.param.b64 [h], %rd2; .param .b32 r; call.uni (r), cudaCGGetRank, (t, g, h); }
+	{ .param .b64 t; st.param.b64 [t], %rd4; .param .b64 g; st.param.b64 [g], 0; .param .b64 h; st.param.b64 [h], %rd2; .param .b32 r; call.uni (r), cudaCGGetSize, (t, g, h); }
+	ld.local.u32 %r1, [two];
+	ld.local.u32 %r2, [two+4];
+	mul.wide.u32 %rd5, %r1, 4;
+	add.u64 %rd3, %rd1, %rd5;
+	mul.lo.u32 %r3, %r1, 3;
+	st.global.u32 [%rd3], %r3;
+	{ .param .b64 h; st.param.b64 [h], %rd2; .param .b32 f; st.param.b32 [f], 0; .param .b32 r; call.uni (r), cudaCGSynchronize, (h, f); }
+	add.u32 %r4, %r1, 4;
+	setp.ge.u32 %p, %r4, %r2;
+	@%p sub.u32 %r4, %r4, %r2;
+	mul.wide.u32 %rd5, %r4, 4;
+	add.u64 %rd4, %rd1, %rd5;
+	ld.global.u32 %r5, [%rd4];
+	{ .param .b64 h; st.param.b64 [h], %rd2; .param .b32 f; st.param.b32 [f], 0; .param .b32 r; call.uni (r), cudaCGSynchronize, (h, f); }
+	add.u32 %r5, %r5, %r3;
+	st.global.u32 [%rd3], %r5;
+	ret;
+}
+`
+
+func TestLinkGroups(t *testing.T) {
+	th, c, _ := onInterp(t)
+	l, err := th.LinkCreate(0, 0, 0)
+	want(t, "create", err, 0)
+	want(t, "add", th.LinkAddData(l, cu.CU_JIT_INPUT_PTX, c.str(linkGrid), uint64(len(linkGrid)), c.str("part"), 0, 0, 0), 0)
+	at := c.words(0)
+	_, err = th.LinkComplete(l, at)
+	want(t, "complete", err, 0)
+	m, err := th.ModuleLoadData(hostmem.Load[hostmem.Ptr](at))
+	want(t, "load", err, 0)
+	const n = 12 // three blocks of four
+	out, _ := th.MemAlloc(4 * n)
+	want(t, "launch", th.LaunchCooperativeKernel(mustFn(t, th, m, "run"), 3, 1, 1, 2, 2, 1, 0, 0, c.params(uint64(out))), 0)
+	want(t, "sync", th.CtxSynchronize(), 0)
+	for i := range n {
+		if v, w := hostmem.Load[uint32](hostmem.Ptr(out).Index(i, 4)), uint32(3*i+3*((i+4)%n)); v != w {
+			t.Errorf("thread %d: %d, want %d", i, v, w)
+		}
+	}
+}

@@ -131,7 +131,7 @@ func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
 		return s.Text, s.Line, nil
 	}}
 	for _, f := range idx.Kernels() {
-		desc.Kernels = append(desc.Kernels, kernelDecl(f.Func))
+		desc.Kernels = append(desc.Kernels, kernelDecl(f.Func, j.opts.MaxRegisters))
 	}
 	vars, err := idx.Vars()
 	if err != nil {
@@ -209,8 +209,9 @@ func missing(args []ptx.Operand, known map[string]bool) string {
 	return ""
 }
 
-func kernelDecl(f *ptx.Func) backend.KernelDecl {
-	k := backend.KernelDecl{Name: f.Name}
+// kernelDecl describes a kernel. What its text says of registers counts before the limit that the program sets for the module.
+func kernelDecl(f *ptx.Func, maxRegisters int) backend.KernelDecl {
+	k := backend.KernelDecl{Name: f.Name, MaxRegisters: max(0, maxRegisters)}
 	for _, p := range f.Params {
 		k.Params = append(k.Params, backend.ParamDecl{Name: p.Name, Offset: int(p.Offset), Size: int(p.Size), Align: p.Align})
 		k.ParamBytes = max(k.ParamBytes, int(p.Offset+p.Size))
@@ -223,6 +224,8 @@ func kernelDecl(f *ptx.Func) backend.KernelDecl {
 			k.ReqBlock = shape(d.Nums)
 		case "reqnctapercluster":
 			k.ReqCluster = shape(d.Nums)
+		case "maxnreg":
+			k.MaxRegisters = int(d.Nums[0])
 		}
 	}
 	return k

@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,10 +12,19 @@ type Part struct {
 	Text string
 }
 
-// LinkError is why modules do not make one: a name that is defined twice, or modules that cannot be together.
-type LinkError struct{ Part, Msg string }
+// LinkError is why modules do not make one: a name that is defined twice, a function that another module declares otherwise, or
+// modules that cannot be together.
+type LinkError struct {
+	Part, Msg string
+	Prototype bool // declared otherwise; Msg says all
+}
 
-func (e *LinkError) Error() string { return e.Part + ": " + e.Msg }
+func (e *LinkError) Error() string {
+	if e.Prototype {
+		return e.Msg
+	}
+	return e.Part + ": " + e.Msg
+}
 
 // Link makes one module of several. A declaration is resolved by the definition in another module; of weak definitions
 // one is kept; names that are a module's own are changed where another module has them too. Line information is dropped.
@@ -33,7 +43,7 @@ func Link(parts []Part) (string, error) {
 			l.names[name]++
 		}
 		if x.AddressSize != l.mods[0].AddressSize {
-			return "", &LinkError{p.Name, fmt.Sprintf("%d-bit addresses, %s has %d", x.AddressSize, parts[0].Name, l.mods[0].AddressSize)}
+			return "", &LinkError{Part: p.Name, Msg: fmt.Sprintf("%d-bit addresses, %s has %d", x.AddressSize, parts[0].Name, l.mods[0].AddressSize)}
 		}
 	}
 	for i := range l.mods {
@@ -41,7 +51,39 @@ func Link(parts []Part) (string, error) {
 			return "", err
 		}
 	}
+	for i := range l.mods {
+		if err := l.agree(i); err != nil {
+			return "", err
+		}
+	}
 	return l.write(), nil
+}
+
+// agree compares what a module declares with what another defines, as the vendor's linker does: the number of parameters and results, and
+// of each its size, whether it is an array, and whether it is a float.
+func (l *linker) agree(i int) error {
+	m := &l.mods[i]
+	for _, f := range m.Funcs {
+		d, have := l.defs[f.Name]
+		if f.Kind == Entry || f.Open >= 0 || !have || d.mod == i {
+			continue
+		}
+		def := &l.mods[d.mod]
+		it := &def.items[def.byName[f.Name]]
+		if it.fn == nil || it.of != "" || sameShapes(f.Results, it.fn.Results) && sameShapes(f.Params, it.fn.Params) {
+			continue
+		}
+		last := l.mods[max(i, d.mod)].name
+		return &LinkError{Part: last, Prototype: true, Msg: fmt.Sprintf("Prototype doesn't match for '%s' in '%s', first defined in '%s'", f.Name, last, def.name)}
+	}
+	return nil
+}
+
+func sameShapes(a, b []*Var) bool {
+	return slices.EqualFunc(a, b, func(x, y *Var) bool {
+		mixed := x.Type.IsFloat() && y.Type.IsInt() || y.Type.IsFloat() && x.Type.IsInt()
+		return x.Size == y.Size && len(x.Dims) == len(y.Dims) && !mixed
+	})
 }
 
 type linkModule struct {
@@ -92,7 +134,7 @@ func (l *linker) collect(i int) error {
 		case linkage == Internal:
 			if l.names[name] > 1 {
 				if bare[name] {
-					return &LinkError{m.name, fmt.Sprintf("cannot tell the name '%s' from an instruction", name)}
+					return &LinkError{Part: m.name, Msg: fmt.Sprintf("cannot tell the name '%s' from an instruction", name)}
 				}
 				m.rename[name] = fmt.Sprintf("%s$L%d", name, i)
 			}
@@ -101,7 +143,7 @@ func (l *linker) collect(i int) error {
 			old, have := l.defs[name]
 			switch {
 			case have && !old.weak && !weak:
-				return &LinkError{m.name, fmt.Sprintf("Multiple definition of '%s' in %s, first defined in %s", name, m.name, l.mods[old.mod].name)}
+				return &LinkError{Part: m.name, Msg: fmt.Sprintf("Multiple definition of '%s' in %s, first defined in %s", name, m.name, l.mods[old.mod].name)}
 			case !have || old.weak && !weak:
 				l.defs[name] = definition{i, weak}
 			}
@@ -237,4 +279,24 @@ func (l *linker) put(i int, text string) {
 		}
 	}
 	l.sb.WriteString(text[from:])
+}
+
+// LimitRegisters gives every kernel that does not say how many registers it may have the limit n: .maxnreg.
+func LimitRegisters(text string, n int) (string, error) {
+	x, err := IndexModule(text)
+	if err != nil {
+		return "", err
+	}
+	var sb strings.Builder
+	at := 0
+	for _, f := range x.Kernels() {
+		if slices.ContainsFunc(f.Perf, func(d Directive) bool { return d.Name == "maxnreg" }) {
+			continue
+		}
+		sb.WriteString(text[at:f.Open])
+		fmt.Fprintf(&sb, ".maxnreg %d ", n)
+		at = f.Open
+	}
+	sb.WriteString(text[at:])
+	return sb.String(), nil
 }

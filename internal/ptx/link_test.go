@@ -47,3 +47,28 @@ func TestLink(t *testing.T) {
 		t.Error("bad text linked")
 	}
 }
+
+func TestLinkPrototypes(t *testing.T) {
+	def := linkHead + ".visible .func (.param .b32 r) f (.param .b32 x) { ret; }\n"
+	for proto, ok := range map[string]bool{
+		"(.param .b32 q) f (.param .b32 y)": true, "(.param .b32 r) f (.param .u32 x)": true,
+		"f (.param .b32 x)": false, "(.param .b32 r) f ()": false, "(.param .b32 r) f (.param .b32 x, .param .b32 y)": false,
+		"(.param .b64 r) f (.param .b32 x)": false, "(.param .b32 r) f (.param .align 4 .b8 x[4])": false,
+	} {
+		a := linkHead + ".extern .func " + proto + ";\n"
+		for _, parts := range [][]Part{{{"a", a}, {"b", def}}, {{"b", def}, {"a", a}}} {
+			_, err := Link(parts)
+			want := "Prototype doesn't match for 'f' in '" + parts[1].Name + "', first defined in 'b'"
+			if ok && err != nil || !ok && (err == nil || err.Error() != want) {
+				t.Errorf("%s: %v", proto, err)
+			}
+		}
+	}
+}
+
+func TestLimitRegisters(t *testing.T) {
+	text, err := LimitRegisters(linkHead+".visible .entry a() { ret; }\n.visible .entry b() .maxnreg 40 { ret; }\n.visible .entry c() .maxntid 8 { ret; }\n", 24)
+	if want := linkHead + ".visible .entry a() .maxnreg 24 { ret; }\n.visible .entry b() .maxnreg 40 { ret; }\n.visible .entry c() .maxntid 8 .maxnreg 24 { ret; }\n"; err != nil || text != want {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

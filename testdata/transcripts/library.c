@@ -174,3 +174,87 @@ GROUP(link_errors) {
 	T(cuLinkComplete(s, &cubin, &size));
 	QUIET(cuLinkDestroy(s));
 }
+
+// Units whose prototypes of one function differ: the vendor's linker does not look at them. What the caller gives and the function
+// takes beyond the other's is not looked at here either.
+#define UNIT ".version 7.0\n.target sm_70\n.address_size 64\n"
+#define CALL(proto, body) UNIT proto "\n.visible .entry k(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %a; ld.param.u64 %a, [p]; mov.u32 %r0, 0; " body " st.global.u32 [%a], %r0; ret; }\n"
+
+static void prototypes_(const char *a, const char *b, int run) {
+	CUlinkState s = 0; void *cubin = 0; size_t size = 0; CUmodule m = 0; CUfunction f = 0; CUdeviceptr p = new_memory(4); void *args[] = {&p};
+	QUIET(cuLinkCreate(0, 0, 0, &s));
+	T(cuLinkAddData(s, CU_JIT_INPUT_PTX, (void *)a, strlen(a) + 1, "a", 0, 0, 0));
+	T(cuLinkAddData(s, CU_JIT_INPUT_PTX, (void *)b, strlen(b) + 1, "b", 0, 0, 0));
+	if (T(cuLinkComplete(s, &cubin, &size))) return;
+	T(cuModuleLoadData(&m, cubin));
+	T(cuModuleGetFunction(&f, m, "k"));
+	T(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, 0));
+	T(cuCtxSynchronize());
+	if (run) N(word(p));
+	QUIET(cuLinkDestroy(s));
+}
+
+GROUP(link_prototypes) {
+	start();
+	NOTE("a result that the function does not give");
+	prototypes_(CALL(".extern .func (.param .b32 r) f(.param .b64 x);", "{ .param .b64 x; st.param.b64 [x], %a; .param .b32 r; call.uni (r), f, (x); } ld.global.u32 %r0, [%a];"),
+		UNIT ".visible .func f(.param .b64 x) { .reg .b64 %a; ld.param.b64 %a, [x]; st.global.u32 [%a], 7; ret; }\n", 1);
+	NOTE("a result that the caller does not take");
+	prototypes_(CALL(".extern .func f(.param .b64 x);", "{ .param .b64 x; st.param.b64 [x], %a; call.uni f, (x); } ld.global.u32 %r0, [%a];"),
+		UNIT ".visible .func (.param .b32 r) f(.param .b64 x) { .reg .b64 %a; ld.param.b64 %a, [x]; st.global.u32 [%a], 8; st.param.b32 [r], 1; ret; }\n", 1);
+	NOTE("a parameter more than the function has");
+	prototypes_(CALL(".extern .func (.param .b32 r) f(.param .b32 x, .param .b32 y);",
+			"{ .param .b32 x; .param .b32 y; st.param.b32 [x], 5; st.param.b32 [y], 6; .param .b32 r; call.uni (r), f, (x, y); ld.param.b32 %r0, [r]; }"),
+		UNIT ".visible .func (.param .b32 r) f(.param .b32 x) { .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, 4; st.param.b32 [r], %r; ret; }\n", 1);
+	NOTE("a parameter fewer than the function has");
+	prototypes_(CALL(".extern .func (.param .b32 r) f(.param .b32 x);", "{ .param .b32 x; st.param.b32 [x], 5; .param .b32 r; call.uni (r), f, (x); ld.param.b32 %r0, [r]; }"),
+		UNIT ".visible .func (.param .b32 r) f(.param .b32 x, .param .b32 y) { .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, 9; st.param.b32 [r], %r; ret; }\n", 1);
+	NOTE("parameters of other sizes");
+	prototypes_(CALL(".extern .func (.param .b32 r) f(.param .b64 x);", "{ .param .b64 x; st.param.b64 [x], 11; .param .b32 r; call.uni (r), f, (x); ld.param.b32 %r0, [r]; }"),
+		UNIT ".visible .func (.param .b32 r) f(.param .b32 x) { .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, 1; st.param.b32 [r], %r; ret; }\n", 1);
+	NOTE("other types of one size");
+	prototypes_(CALL(".extern .func (.param .s32 r) f(.param .f32 x);", "{ .param .f32 x; st.param.f32 [x], 0f3f800000; .param .s32 r; call.uni (r), f, (x); ld.param.s32 %r0, [r]; }"),
+		UNIT ".visible .func (.param .b32 r) f(.param .u32 x) { .reg .b32 %r; ld.param.b32 %r, [x]; st.param.b32 [r], %r; ret; }\n", 1);
+	NOTE("an array of bytes and a number");
+	prototypes_(CALL(".extern .func (.param .b32 r) f(.param .align 8 .b8 x[8]);", "{ .param .align 8 .b8 x[8]; st.param.b32 [x], 12; st.param.b32 [x+4], 13; .param .b32 r; call.uni (r), f, (x); ld.param.b32 %r0, [r]; }"),
+		UNIT ".visible .func (.param .b32 r) f(.param .b64 x) { .reg .b32 %r<2>; ld.param.v2.b32 {%r0, %r1}, [x]; add.u32 %r0, %r0, %r1; st.param.b32 [r], %r0; ret; }\n", 1);
+}
+
+// The limit of registers a program sets, and what the kernel says it has then.
+static int registers_(CUjit_option *o, void **v, unsigned n, const char *text) {
+	CUmodule m = 0; CUfunction f = 0; int regs = -1;
+	if (T(cuModuleLoadDataEx(&m, text, n, o, v))) return -1;
+	QUIET(cuModuleGetFunction(&f, m, "k"));
+	QUIET(cuFuncGetAttribute(&regs, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
+	QUIET(cuModuleUnload(m));
+	return regs;
+}
+
+GROUP(jit_registers) {
+	start();
+	static char text[65536]; char *w = text; CUjit_option o[] = {CU_JIT_MAX_REGISTERS}; void *v[] = {0}; CUlinkState s = 0; void *cubin = 0; size_t size = 0;
+	for (int pass = 0; pass < 2; pass++) { // the second with a limit of its own
+		w = text + sprintf(text, UNIT ".visible .entry k(.param .u64 p) %s { .reg .f32 %%f<100>; .reg .b64 %%a; ld.param.u64 %%a, [p];\n", pass ? ".maxnreg 48" : "");
+		for (int i = 0; i < 100; i++) w += sprintf(w, "ld.global.f32 %%f%d, [%%a+%d];\n", i, 4 * i);
+		for (int i = 0; i < 100; i++) w += sprintf(w, "fma.rn.f32 %%f%d, %%f%d, %%f%d, %%f%d;\n", i, i, (i * 7 + 3) % 100, (i * 3 + 1) % 100);
+		for (int i = 0; i < 100; i++) w += sprintf(w, "st.global.f32 [%%a+%d], %%f%d;\n", 4 * i, i);
+		strcpy(w, "ret; }\n");
+		int all = registers_(0, 0, 0, text);
+		B(all > 0);
+		if (pass) B(all <= 48);
+		static const int limits[] = {1, 16, 24, 32, 64, 255, 256, 1000};
+		for (int i = 0; i < 8; i++) { // a limit below 24 counts as 24
+			v[0] = (void *)(intptr_t)limits[i];
+			int n = registers_(o, v, 1, text), most = pass ? 48 : limits[i] < 24 ? 24 : limits[i];
+			printf("  limit %d: %s\n", limits[i], n <= most ? "kept" : "not kept");
+		}
+		NOTE("set for a link");
+		v[0] = (void *)32;
+		T(cuLinkCreate(1, o, v, &s));
+		T(cuLinkAddData(s, CU_JIT_INPUT_PTX, text, strlen(text) + 1, "k", 0, 0, 0));
+		T(cuLinkComplete(s, &cubin, &size));
+		int linked = registers_(0, 0, 0, cubin);
+		B(linked <= 32);
+		B(linked <= 48);
+	}
+}
