@@ -58,6 +58,7 @@ type functions struct {
 	GetDefaultTargetTriple  func() *byte
 	GetHostCPUName          func() *byte
 	GetHostCPUFeatures      func() *byte
+	ParseCommandLineOptions func(argc int32, argv **byte, overview *byte)
 }
 
 // Kinds of output; the first two are LLVMCodeGenFileType.
@@ -146,6 +147,9 @@ func (l *Lib) initTarget(triple string) error {
 			break
 		}
 		purego.SyscallN(sym)
+	}
+	if err == nil {
+		l.setOptions(target)
 	}
 	l.targets[target] = err
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -146,5 +147,32 @@ func TestInOrder(t *testing.T) {
 	got = inOrder([]file{{"/a/libLLVM.so.22.1", 22}}, release.Names)
 	if i, j := slices.Index(got, "libLLVM.so.19.1"), slices.Index(got, "/a/libLLVM.so.22.1"); i != 0 || j < 0 || slices.Index(got, "libLLVM.so.20.1") < j {
 		t.Errorf("a folder's file of a tested version does not come before other versions: %v", got)
+	}
+}
+
+// TestMasksWiden: bits of a mask that are taken apart and used as a mask again are not widened with kmovb between mask registers, which
+// the register allocator would take for a copy.
+func TestMasksWiden(t *testing.T) {
+	const text = `
+define void @f(ptr %p, ptr %q, <32 x i32> %a, <32 x i32> %b, <32 x i32> %c, <32 x i32> %d) {
+  %m = icmp slt <32 x i32> %a, %b
+  %n = icmp slt <32 x i32> %c, %d
+  %i = bitcast <32 x i1> %m to i32
+  %o = bitcast <32 x i1> %n to i32
+  %t = trunc i32 %i to i8
+  %j = zext i8 %t to i32
+  %k = xor i32 %j, %o
+  store i32 %k, ptr %p
+  %w = bitcast i32 %k to <32 x i1>
+  %s = select <32 x i1> %w, <32 x i32> %a, <32 x i32> %d
+  store <32 x i32> %s, ptr %q
+  ret void
+}`
+	asm, err := lib(t).Assembly(text, Options{Triple: "x86_64-linux-gnu", CPU: "sapphirerapids", OptLevel: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`kmov[bwd]\s+%k\d, %k\d`).FindString(asm); m != "" {
+		t.Errorf("%s in\n%s", m, asm)
 	}
 }

@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -167,81 +165,6 @@ func (e *emitter) maskedLoad(t string, n, align int, p, mask ll.Val, all bool, r
 func (e *emitter) loadUnit(a *access) ll.Val {
 	p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
 	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, p, a.mask, a.all, a.ro)
-}
-
-// segmented reports an access whose lanes are side by side, or at one place, inside segments of 8 or 16 lanes.
-func (e *emitter) segmented(a *access) bool {
-	s := a.shape
-	if e.w != 32 || a.in.Space == ir.Local || len(a.types) != 1 || s.Kind >= ir.WarpUniform {
-		return false
-	}
-	return (s.Seg == 16 || s.Seg == 8) && (s.Stride == int64(a.elem) || s.Stride == 0)
-}
-
-// loadSegments loads each segment from its own base.
-func (e *emitter) loadSegments(a *access) []ll.Val {
-	s, t := a.shape, memType(a.types[0])
-	var got []ll.Val
-	for seg := 0; seg < e.w/s.Seg; seg++ {
-		if seg > 0 && a.known && s.SegStride == 0 {
-			got = append(got, got[0])
-			continue
-		}
-		m := a.mask
-		if !a.all {
-			m = e.segMask(a, seg)
-		}
-		p := e.segPointer(a, seg)
-		if s.Stride != 0 {
-			got = append(got, e.maskedLoad(t, s.Seg, a.elem, p, m, a.all, a.ro))
-			continue
-		}
-		one := func() []ll.Val { return []ll.Val{e.o.Op(t, "load %s, %s, align %d%s", t, p, a.elem, a.ro)} }
-		var x ll.Val
-		if a.all {
-			x = one()[0]
-		} else {
-			it := fmt.Sprintf("i%d", s.Seg)
-			num := e.o.Op(it, "bitcast %s to %s", m, it)
-			x = e.choose(e.cmp("ne", num, ll.Int(it, 0)), "seg", one, func() []ll.Val { return []ll.Val{{T: t, S: "zeroinitializer"}} })[0]
-		}
-		got = append(got, e.splatN(x, s.Seg))
-	}
-	return []ll.Val{e.concat(got)}
-}
-
-// segMask is the mask of a segment; segments that lie at one place share what they load.
-func (e *emitter) segMask(a *access, seg int) ll.Val {
-	s := a.shape
-	m := e.slice(a.mask, seg*s.Seg, s.Seg)
-	if a.known && s.SegStride == 0 {
-		for o := 1; o < e.w/s.Seg; o++ {
-			m = e.op2("or", m, e.slice(a.mask, o*s.Seg, s.Seg))
-		}
-	}
-	return m
-}
-
-func (e *emitter) segPointer(a *access, seg int) ll.Val {
-	addr := a.in.Args[0]
-	if a.known {
-		p := e.pointer(a.in.Space, e.scalar(addr))
-		return e.at(p, seg*int(a.shape.SegStride))
-	}
-	v := e.vector(addr)
-	if a.all {
-		return e.pointer(a.in.Space, e.o.Op("i64", "extractelement %s, i64 %d", v, seg*a.shape.Seg))
-	}
-	// A lane that does not act may have an index that wrapped, and with it an address far away: the first that acts counts.
-	it := fmt.Sprintf("i%d", a.shape.Seg)
-	m := e.slice(a.mask, seg*a.shape.Seg, a.shape.Seg)
-	first := e.o.Call(it, "llvm.cttz."+it, e.o.Op(it, "bitcast %s to %s", m, it), ll.Int("i1", 0))
-	lane := e.op2("and", e.conv("zext", first, "i64"), ll.Int("i64", int64(a.shape.Seg-1)))
-	x := e.o.Op("i64", "extractelement %s, %s", v, e.op2("add", lane, ll.Int("i64", int64(seg*a.shape.Seg))))
-	if a.shape.Stride != 0 {
-		x = e.op2("sub", x, e.op2("mul", lane, ll.Int("i64", a.shape.Stride)))
-	}
-	return e.pointer(a.in.Space, x)
 }
 
 // loadWide loads vectors of n elements a lane as n vectors side by side and takes them apart; with lanes missing it gathers.
@@ -448,14 +371,7 @@ func emitStore(e *emitter, in *ir.Inst) {
 		p := e.pointer(in.Space, e.scalar(in.Args[0]))
 		e.maskedStore(e.stored(vals[0], e.w), a.elem, p, a.mask, a.all)
 	case a.same() && e.segmented(a) && a.shape.Stride != 0 && !(a.known && a.shape.SegStride == 0):
-		x := e.stored(vals[0], e.w)
-		for seg := 0; seg < e.w/a.shape.Seg; seg++ {
-			m := a.mask
-			if !a.all {
-				m = e.slice(a.mask, seg*a.shape.Seg, a.shape.Seg)
-			}
-			e.maskedStore(e.slice(x, seg*a.shape.Seg, a.shape.Seg), a.elem, e.segPointer(a, seg), m, a.all)
-		}
+		e.storeSegments(a, e.stored(vals[0], e.w))
 	case a.unit() && a.same():
 		e.storeWide(a, vals)
 	case e.mayBeUnit(a):
