@@ -143,13 +143,18 @@ func (k *keeper) compare() {
 // block rewrites b if that pays, and gives the bytes that a warp needs for it.
 func (k *keeper) block(b *ir.Block, l *ir.Loop, room int) int {
 	group := map[*ir.Inst]bool{}
+	behind := map[*ir.Inst]bool{} // what needs the group's results: the group is put together before it
 	var list []*ir.Inst
 	cost := 0
 	for _, in := range b.Insts {
-		if k.member(in, group) {
+		switch {
+		case in.Op == ir.Phi:
+		case !uses(in, behind) && k.member(in, group):
 			group[in] = true
 			list = append(list, in)
 			cost += k.cost(in)
+		case uses(in, behind) || uses(in, group):
+			behind[in] = true
 		}
 	}
 	if len(list) == 0 {
@@ -235,12 +240,17 @@ func (k *keeper) member(in *ir.Inst, group map[*ir.Inst]bool) bool {
 	if in.Op == ir.Load {
 		return true
 	}
+	return uses(in, group)
+}
+
+// uses reports an instruction that reads a result of one of the others.
+func uses(in *ir.Inst, of map[*ir.Inst]bool) bool {
 	for _, a := range in.Args {
-		if a.Def != nil && group[a.Def] {
+		if a.Def != nil && of[a.Def] {
 			return true
 		}
 	}
-	return false
+	return in.Mask != nil && in.Mask.Def != nil && of[in.Mask.Def]
 }
 
 func (k *keeper) cost(in *ir.Inst) int {
