@@ -11,6 +11,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrClosed   = errors.New("closed")
 	ErrNoSensor = errors.New("the device does not tell")
+	ErrTime     = errors.New("the launch took too long")
 )
 
 // Coded is an error of a vendor's runtime that has a number of CUDA's driver API. The driver answers it.

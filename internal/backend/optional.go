@@ -75,6 +75,12 @@ type Finder interface {
 	Lookup(a Addr) (base Addr, size uint64, ok bool)
 }
 
+// Lister is a Memory that lists what is allocated: base and bytes of each allocation that kernels can reach, of every device of the
+// backend, variables of modules and mappings included, in order of addresses.
+type Lister interface {
+	Allocations() [][2]uint64
+}
+
 // Virtual is a Memory whose addresses and memory come apart. All numbers are multiples of Unit. The caller keeps the books:
 // it maps only where it reserved and nothing is, and names whole mappings afterwards.
 type Virtual interface {

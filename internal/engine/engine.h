@@ -129,6 +129,8 @@ int kz_mem_alloc(struct kz_mem *m, uint64_t n, uint64_t align, uint64_t *out);
 int kz_mem_free(struct kz_mem *m, uint64_t addr);
 void kz_mem_usage(struct kz_mem *m, uint64_t *free_bytes, uint64_t *total);
 int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner);
+// Writes address and bytes of the first `room` allocations of all memories, in order of addresses; returns how many there are.
+uint64_t kz_mem_list(uint64_t *out, uint64_t room);
 void kz_mem_trim(struct kz_mem *m); // gives cached pages back to the system
 
 // Addresses and memory apart. Sizes, offsets and addresses are multiples of KZ_VM_UNIT; the caller keeps the books of what

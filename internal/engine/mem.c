@@ -505,6 +505,44 @@ int kz_mem_lookup(uint64_t addr, uint64_t *base, uint64_t *size, uint32_t *owner
 	return KZ_OK;
 }
 
+static uint64_t note(uint64_t *out, uint64_t room, uint64_t n, uint64_t base, uint64_t bytes) {
+	if (n < room) {
+		out[2 * n] = base;
+		out[2 * n + 1] = bytes;
+	}
+	return n + 1;
+}
+
+uint64_t kz_mem_list(uint64_t *out, uint64_t room) {
+	uint64_t n = 0;
+	kz_acquire(&A.lock);
+	for (uint32_t i = 1, step; i < A.nslabs; i += step) {
+		struct kz_slab *s = &A.v.slabs[i];
+		step = 1;
+		switch (s->kind) {
+		case KZ_SLAB_FREE:
+		case KZ_SLAB_CACHED: step = s->span; break;
+		case KZ_SLAB_LARGE:
+			step = s->span;
+			n = note(out, room, n, slab_addr(i), s->bytes);
+			break;
+		case KZ_SLAB_MAPPED:
+			step = (uint32_t)(s->bytes >> SLAB_BITS);
+			n = note(out, room, n, slab_addr(i), s->bytes);
+			break;
+		case KZ_SLAB_SMALL:
+			for (uint32_t k = 0; k < s->slots; k++) {
+				uint64_t at = slab_addr(i) + (uint64_t)k * s->slot;
+				uint32_t size = A.v.sizes[(at - A.v.base) / UNIT];
+				if (size) n = note(out, room, n, at, size);
+			}
+			break;
+		}
+	}
+	kz_release(&A.lock);
+	return n;
+}
+
 void kz_mem_trim(struct kz_mem *m) {
 	kz_acquire(&A.lock);
 	while (m->ncache) cache_evict(m);

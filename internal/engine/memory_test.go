@@ -257,3 +257,72 @@ func TestDefaultThreads(t *testing.T) {
 		}
 	}
 }
+
+// Allocations lists what is allocated, small and large, and nothing else.
+func TestAllocations(t *testing.T) {
+	m, err := NewMemory(1 << 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	has := func(base, size uint64) bool {
+		for _, a := range m.Allocations() {
+			if a == [2]uint64{base, size} {
+				return true
+			}
+		}
+		return false
+	}
+	var addrs, sizes []uint64
+	for i := range uint64(3000) { // more than a first guess has room for
+		n := 1 + i%5000
+		if i%1000 == 0 {
+			n = 5<<20 + i
+		}
+		a, err := m.Alloc(n, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addrs, sizes = append(addrs, a), append(sizes, n)
+	}
+	for i, a := range addrs[:2000] {
+		if i%500 == 0 && !has(a, sizes[i]) {
+			t.Errorf("%d bytes at %#x are missing", sizes[i], a)
+		}
+		if err := m.Free(a); err != nil {
+			t.Fatal(err)
+		}
+		if i%500 == 0 && has(a, sizes[i]) {
+			t.Errorf("%d bytes at %#x are listed although they are free", sizes[i], a)
+		}
+	}
+	for i, a := range addrs[2000:] {
+		if i%100 == 0 && !has(a, sizes[2000+i]) {
+			t.Errorf("%d bytes at %#x are missing after others were freed", sizes[2000+i], a)
+		}
+	}
+	at, err := m.Reserve(2*VirtualUnit, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := m.NewFile(VirtualUnit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Map(at, VirtualUnit, fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	if has(at, VirtualUnit) {
+		t.Error("a mapping is listed that nobody may touch")
+	}
+	if err := m.SetAccess(at, VirtualUnit, true); err != nil || !has(at, VirtualUnit) {
+		t.Errorf("a mapping is missing: %v", err)
+	}
+	if err := m.Unmap(at, VirtualUnit); err != nil || has(at, VirtualUnit) {
+		t.Errorf("a mapping is listed that is gone: %v", err)
+	}
+	m.CloseFile(fd, VirtualUnit)
+	if err := m.Unreserve(at, 2*VirtualUnit); err != nil {
+		t.Error(err)
+	}
+}

@@ -13,6 +13,8 @@ package engine
 #cgo noescape kz_mem_usage
 #cgo nocallback kz_mem_usage
 #cgo nocallback kz_mem_trim
+#cgo noescape kz_mem_list
+#cgo nocallback kz_mem_list
 */
 import "C"
 
@@ -105,6 +107,18 @@ func (m *Memory) Lookup(addr uint64) (base, size uint64, ok bool) {
 
 // Range is the address range that all device memory of the process lies in.
 func (m *Memory) Range() (base, size uint64) { return m.v.base, m.v.size }
+
+// Allocations lists address and bytes of every allocation and mapping that can be touched, of all memories of the process.
+func (m *Memory) Allocations() [][2]uint64 {
+	list := make([][2]uint64, 1024)
+	for {
+		n := uint64(C.kz_mem_list((*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(list))), C.uint64_t(len(list))))
+		if n <= uint64(len(list)) {
+			return list[:n]
+		}
+		list = make([][2]uint64, n+n/4) // others may allocate meanwhile
+	}
+}
 
 // Bytes is device memory as a slice; ErrInvalid unless all of it lies in one allocation.
 // The slice must not be used after the allocation is freed.

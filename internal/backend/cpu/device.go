@@ -149,6 +149,9 @@ func (m memory) Lookup(a backend.Addr) (base backend.Addr, size uint64, ok bool)
 // Range is where all device memory of the process lies.
 func (m memory) Range() (base, size uint64) { return m.m.Range() }
 
+// Allocations lists all device memory of the process that is in use.
+func (m memory) Allocations() [][2]uint64 { return m.m.Allocations() }
+
 // plain turns the engine's answers into the backend's.
 func plain(err error) error {
 	switch {

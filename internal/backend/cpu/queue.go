@@ -15,6 +15,7 @@ var (
 	_ backend.Callbacks    = (*Queue)(nil)
 	_ backend.Releaser     = (*Fence)(nil)
 	_ backend.Finder       = memory{}
+	_ backend.Lister       = memory{}
 	_ backend.Starter      = (*Kernel)(nil)
 )
 
@@ -30,29 +31,15 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if !ok {
 		return fmt.Errorf("kernel %s: not of this backend", k.Name())
 	}
-	var v *variant
-	if r := kk.decl.ReqCluster; r[0] > 0 && l.Cluster == [3]uint32{} {
-		own := *l
-		own.Cluster = [3]uint32{uint32(r[0]), uint32(r[1]), uint32(r[2])}
-		l = &own
-	}
-	if c := l.Cluster; c[0]|c[1]|c[2] > 1 || kk.decl.ReqCluster[0] > 0 {
-		if err := clusters(kk, l); err != nil {
-			return err
-		}
-		var err error
-		if v, err = kk.clustered(l); err != nil {
-			return err
-		}
-	}
-	if v == nil {
-		v = kk.find(l.Block)
+	l = kk.inClusterOf(l)
+	v, err := kk.chosen(l)
+	if err != nil {
+		return err
 	}
 	if v == nil {
 		if a := kk.underway(l.Block); a != nil {
 			return q.later(kk, a, l)
 		}
-		var err error
 		if v, err = kk.variant(l.Block); err != nil {
 			return err
 		}
@@ -69,6 +56,39 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	}
 	kk.p.dev.b.report.add(ReportLaunches, 1)
 	return nil
+}
+
+// inClusterOf is l with the clusters that the kernel asks for, where the launch does not say.
+func (k *Kernel) inClusterOf(l *backend.Launch) *backend.Launch {
+	r := k.decl.ReqCluster
+	if r[0] == 0 || l.Cluster != [3]uint32{} {
+		return l
+	}
+	own := *l
+	own.Cluster = [3]uint32{uint32(r[0]), uint32(r[1]), uint32(r[2])}
+	return &own
+}
+
+// chosen is the variant that a launch takes, if there is one yet; those for clusters are made here.
+func (k *Kernel) chosen(l *backend.Launch) (*variant, error) {
+	if c := l.Cluster; c[0]|c[1]|c[2] > 1 || k.decl.ReqCluster[0] > 0 {
+		if err := clusters(k, l); err != nil {
+			return nil, err
+		}
+		if v, err := k.clustered(l); v != nil || err != nil {
+			return v, err
+		}
+	}
+	return k.find(l.Block), nil
+}
+
+// Compiled makes what a launch needs and says whether it will run compiled code; if not, it goes to the fallback.
+func (k *Kernel) Compiled(l *backend.Launch) (bool, error) {
+	v, err := k.chosen(k.inClusterOf(l))
+	if v == nil && err == nil {
+		v, err = k.variant(l.Block)
+	}
+	return err == nil && v.run == nil, err
 }
 
 // launch writes l for the engine.

@@ -209,7 +209,7 @@ func (g *grid) runChildren() error {
 		if err != nil {
 			return &backend.Fault{Kind: backend.FaultInstruction, Kernel: c.k.decl.Name, Detail: "launched by " + g.u.kernel + ": " + err.Error()}
 		}
-		next.depth = g.depth + 1
+		next.depth, next.cancel = g.depth+1, g.cancel
 		if err := next.run(); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ type grid struct {
 	// its size in bytes, and the grid's barrier.
 	workspace uint64
 	next      atomic.Uint64
-	cancel    atomic.Bool
+	cancel    *atomic.Bool // of this grid and those that it launches
 
 	kern  *kernel
 	depth int // grids that this one was launched from

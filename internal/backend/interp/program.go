@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/image"
@@ -202,7 +203,7 @@ func (k *kernel) prepare(l *backend.Launch) (*grid, error) {
 		return nil, err
 	}
 	launch := *l
-	g := &grid{u: u, l: &launch, id: grids.Add(1), cluster: [3]uint32{1, 1, 1}, kern: k}
+	g := &grid{u: u, l: &launch, id: grids.Add(1), cluster: [3]uint32{1, 1, 1}, kern: k, cancel: new(atomic.Bool)}
 	g.params = make([]byte, max(k.decl.ParamBytes, len(l.Params)))
 	copy(g.params, l.Params)
 	launch.Params = nil
@@ -242,7 +243,10 @@ func requiredCluster(f *ptx.Func) (c [3]uint32, ok bool) {
 }
 
 // RunNow executes a launch of a kernel of this backend on the calling goroutine and returns when it has ended.
-func RunNow(k backend.Kernel, l *backend.Launch) error {
+func RunNow(k backend.Kernel, l *backend.Launch) error { return RunFor(k, l, 0) }
+
+// RunFor is RunNow for at most so long, 0 for any time. After backend.ErrTime what the launch had written by then stays written.
+func RunFor(k backend.Kernel, l *backend.Launch, limit time.Duration) error {
 	own, ok := k.(*kernel)
 	if !ok {
 		return fmt.Errorf("kernel %s is not the interpreter's", k.Name())
@@ -251,5 +255,11 @@ func RunNow(k backend.Kernel, l *backend.Launch) error {
 	if err != nil {
 		return err
 	}
-	return g.run()
+	if limit > 0 {
+		defer time.AfterFunc(limit, func() { g.cancel.Store(true) }).Stop()
+	}
+	if err = g.run(); isCancelled(err) { // a block's own fault would have come first
+		return backend.ErrTime
+	}
+	return err
 }
