@@ -42,6 +42,7 @@ var rules = []rule{
 	// runtime
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx roster"},
+	{room: "backend/compare", may: "backend logx"},
 	{room: "backend/cuda", may: "backend compile dl"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
@@ -60,7 +61,7 @@ var rules = []rule{
 	{room: "bind", may: "abi spec spec/* driver cudart shim/* hostmem logx"},
 	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"}, {room: "testkit/progen", may: "*"}, {room: "testkit/texels", may: "*"}, {room: "testkit/pages", may: "*"}, {room: "testkit/bench", may: "*"}, {room: "testkit/contract", may: "*"}, {room: "testkit/hipdouble", may: "*"}, {room: "testkit/libdouble", may: "*"},
-	{room: "testkit/gguf"}, {room: "testkit/gguf/make", may: "testkit/gguf"},
+	{room: "testkit/gguf"}, {room: "testkit/gguf/make", may: "testkit/gguf"}, {room: "testkit/compared", may: "*"},
 	{room: "cmd/gen", may: "spec spec/* ptx/isa"},
 	{room: "cmd/kudzu", may: "*"},
 	{room: "cmd/libkudzu", may: "*", cgo: true},

@@ -33,7 +33,7 @@ type Config struct {
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
 	cfg.client = Client(cfg)
-	return []backend.Backend{CPU(cfg), interp.New(interp.Config{}), CUDA(cfg, os.Getenv("KUDZU_CUDA_VIA") == "simt"), HIP(cfg)}
+	return []backend.Backend{compared(CPU(cfg), os.Getenv), interp.New(interp.Config{}), CUDA(cfg, os.Getenv("KUDZU_CUDA_VIA") == "simt"), HIP(cfg)}
 }
 
 // CUDA is a real driver, with our own compiler in front of it where that is asked for: PTX in, PTX out.

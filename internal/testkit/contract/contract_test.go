@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/backend/compare"
 	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
@@ -52,6 +53,15 @@ func TestInterp(t *testing.T) {
 
 func TestCPU(t *testing.T) {
 	Run(t, &Subject{Name: "cpu", Devices: open(t, devices.CPU(config(t)))})
+}
+
+// TestCompared runs the rows on the CPU with each launch compared: what stands in front of a device must not be noticed.
+func TestCompared(t *testing.T) {
+	lim, err := compare.ParseLimits("launches=1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Run(t, &Subject{Name: "compare", Devices: open(t, devices.Compare(compare.Config{Device: devices.CPU(config(t)), Limits: lim}))})
 }
 
 // TestCUDA runs the rows on a real driver, and TestCUDAVia with our own compiler in front of it.

@@ -1,0 +1,151 @@
+package compare
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/logx"
+)
+
+// Line is what is written about a launch: JSON, one line each, added to the end of the file, so that several processes add up.
+type Line struct {
+	Program string    `json:"program"`
+	Kernel  string    `json:"kernel"`
+	Text    string    `json:"text"` // hash of the kernel's text: the same kernel in several modules is one
+	Grid    [3]uint32 `json:"grid"`
+	Block   [3]uint32 `json:"block"`
+	Shared  uint32    `json:"shared,omitempty"`
+	Outcome string    `json:"outcome"`
+	Why     string    `json:"why,omitempty"`
+	Seconds float64   `json:"seconds,omitempty"` // that the reference took
+	Touched int       `json:"touched,omitempty"` // bytes in the chunks that either changed
+	Params  []string  `json:"params,omitempty"`
+	Where   []Where   `json:"where,omitempty"`
+	Dump    string    `json:"dump,omitempty"`
+}
+
+// Where is a region in which memory differs.
+type Where struct {
+	Base      string `json:"base"`
+	Size      int    `json:"size"`
+	Offset    int    `json:"offset"` // of the first difference
+	Words     int    `json:"words"`  // of 32 bits that differ
+	Device    string `json:"device"` // the first
+	Reference string `json:"reference"`
+}
+
+type report struct {
+	program string
+	mu      sync.Mutex
+	f       *os.File // guarded by mu; nil: nobody asked
+}
+
+func newReport(path string) *report {
+	r := &report{}
+	if self, err := os.Readlink("/proc/self/exe"); err == nil {
+		r.program = filepath.Base(self)
+	}
+	if path == "" {
+		return r
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		logx.Warnf("KUDZU_COMPARE_REPORT: %v", err)
+		return r
+	}
+	r.f = f
+	return r
+}
+
+// add writes a line, and says it aloud if the two differ.
+func (r *report) add(l *Line) {
+	l.Program = r.program
+	if l.Outcome == Different {
+		what := l.Why
+		if len(l.Where) > 0 {
+			w := &l.Where[0]
+			what = strings.TrimSpace(fmt.Sprintf("%d words of the %d bytes at %s, first at +%d: %s, reference %s %s", w.Words, w.Size, w.Base, w.Offset, w.Device, w.Reference, l.Why))
+		}
+		logx.Warnf("kernel %s, grid %v, block %v differs from the reference: %s", l.Kernel, l.Grid, l.Block, what)
+	}
+	b, err := json.Marshal(l)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.f == nil {
+		return
+	}
+	if _, err := r.f.Write(append(b, '\n')); err != nil {
+		logx.Once("compare report", "KUDZU_COMPARE_REPORT: %v", err)
+	}
+}
+
+// maxWhere is how many regions a line names.
+const maxWhere = 8
+
+// where sums differences up by region.
+func (im image) where(all []delta) []Where {
+	var list []Where
+	last := -1
+	for i := range all {
+		d := &all[i]
+		if d.at.region != last {
+			if last = d.at.region; len(list) == maxWhere {
+				break
+			}
+			r := &im[last]
+			list = append(list, Where{Base: fmt.Sprintf("%#x", r.base), Size: len(r.live), Offset: -1})
+		}
+		w := &list[len(list)-1]
+		for at := 0; at+4 <= len(d.device); at += 4 {
+			a, b := binary.LittleEndian.Uint32(d.device[at:]), binary.LittleEndian.Uint32(d.reference[at:])
+			if a == b {
+				continue
+			}
+			if w.Words++; w.Offset < 0 {
+				w.Offset, w.Device, w.Reference = d.at.offset+at, show(a), show(b)
+			}
+		}
+	}
+	return list
+}
+
+// show is a word in the ways it may be meant.
+func show(w uint32) string {
+	return fmt.Sprintf("%#08x (f32 %g, f16 %g %g)", w, math.Float32frombits(w), half(uint16(w)), half(uint16(w>>16)))
+}
+
+// params is the parameters of a launch; addresses are given as a place in a region.
+func (im image) params(decl *backend.KernelDecl, l *backend.Launch) []string {
+	var list []string
+	for _, p := range decl.Params {
+		if p.Offset+p.Size > len(l.Params) {
+			break
+		}
+		b := l.Params[p.Offset : p.Offset+p.Size]
+		s := fmt.Sprintf("%x", b)
+		switch p.Size {
+		case 4:
+			s = fmt.Sprintf("%#x", load(b))
+		case 8:
+			x := load(b)
+			s = fmt.Sprintf("%#x", x)
+			for i := range im {
+				if x-im[i].base < uint64(len(im[i].live)) {
+					s += fmt.Sprintf(" = %#x+%d", im[i].base, x-im[i].base)
+				}
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Outcomes of a comparison.
+const (
+	Same      = "same"
+	Explained = "explained" // different for a reason that docs/numerics.md has, and within its bound
+	Different = "different"
+	Skipped   = "skipped"
+)
+
+// judge says what differences mean.
+func judge(all []delta, t traits) (outcome, why string) {
+	switch {
+	case len(all) == 0:
+		return Same, ""
+	case t.clock:
+		return Explained, "the kernel asks for the time or its processor"
+	case t.stores.f64 && nans(all):
+		return Explained, "payloads of f64 NaNs"
+	case t.atomics && permuted(all):
+		return Explained, "the order of atomics: the same words in other places"
+	}
+	if !t.matrix && !t.sums && !(t.waits && t.floats) {
+		return Different, ""
+	}
+	reason := "the order of sums in matrix products"
+	if !t.matrix {
+		reason = "the order of floating-point sums among threads"
+	}
+	best := ""
+	for _, f := range formats {
+		if !f.of(t.stores) {
+			continue
+		}
+		if worst := f.worst(all); worst <= f.bound {
+			best = fmt.Sprintf("%s: within 2^%.1f of the largest %s", reason, math.Log2(worst), f.name)
+			break
+		}
+	}
+	if best == "" {
+		return Different, reason + " does not explain it"
+	}
+	return Explained, best
+}
+
+// format is a way to read memory as floats.
+type format struct {
+	name  string
+	size  int
+	bound float64 // of the difference, in parts of the largest value
+	of    func(kinds) bool
+	value func([]byte) float64
+}
+
+var formats = []format{
+	{"f64", 8, 0x1p-40, func(k kinds) bool { return k.f64 }, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }},
+	{"f32", 4, 0x1p-14, func(k kinds) bool { return k.f32 }, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }},
+	{"f16", 2, 0x1p-8, func(k kinds) bool { return k.f16 }, func(b []byte) float64 { return half(binary.LittleEndian.Uint16(b)) }},
+	{"bf16", 2, 0x1p-6, func(k kinds) bool { return k.bf16 }, func(b []byte) float64 {
+		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
+	}},
+}
+
+func half(h uint16) float64 {
+	e, m := int(h>>10&31), float64(h&1023)
+	v := math.Ldexp(1024+m, e-25)
+	switch {
+	case e == 31 && m != 0:
+		return math.NaN()
+	case e == 31:
+		v = math.Inf(1)
+	case e == 0:
+		v = math.Ldexp(m, -24)
+	}
+	if h>>15 != 0 {
+		return -v
+	}
+	return v
+}
+
+// worst is the largest difference in parts of the largest value of its region, +Inf if it makes no sense to read memory so.
+func (f *format) worst(all []delta) float64 {
+	largest, off := map[int]float64{}, map[int]float64{}
+	for i := range all {
+		d := &all[i]
+		for at := 0; at+f.size <= len(d.device); at += f.size {
+			a, b := f.value(d.device[at:]), f.value(d.reference[at:])
+			if math.IsNaN(a) && math.IsNaN(b) || a == b {
+				if !math.IsNaN(a) && !math.IsInf(a, 0) {
+					largest[d.at.region] = max(largest[d.at.region], math.Abs(a))
+				}
+				continue
+			}
+			if math.IsNaN(a-b) || math.IsInf(a-b, 0) {
+				return math.Inf(1)
+			}
+			largest[d.at.region] = max(largest[d.at.region], math.Abs(a), math.Abs(b))
+			off[d.at.region] = max(off[d.at.region], math.Abs(a-b))
+		}
+	}
+	worst := 0.0
+	for r, x := range off {
+		worst = max(worst, x/largest[r])
+	}
+	return worst
+}
+
+// nans says that wherever the two differ both have an f64 that is no number.
+func nans(all []delta) bool {
+	for i := range all {
+		d := &all[i]
+		for at := 0; at+8 <= len(d.device); at += 8 {
+			a, b := binary.LittleEndian.Uint64(d.device[at:]), binary.LittleEndian.Uint64(d.reference[at:])
+			if a != b && !(math.IsNaN(math.Float64frombits(a)) && math.IsNaN(math.Float64frombits(b))) {
+				return false
+			}
+		}
+		if rest := len(d.device) &^ 7; !bytes.Equal(d.device[rest:], d.reference[rest:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// permuted says that in each region both have the same words of 32 or 64 bits, in another order.
+func permuted(all []delta) bool {
+	word := func(size int) bool {
+		device, reference := map[int][]uint64{}, map[int][]uint64{}
+		for i := range all {
+			d := &all[i]
+			r := d.at.region
+			for at := 0; at+size <= len(d.device); at += size {
+				device[r] = append(device[r], load(d.device[at:at+size]))
+				reference[r] = append(reference[r], load(d.reference[at:at+size]))
+			}
+		}
+		for r := range device {
+			slices.Sort(device[r])
+			slices.Sort(reference[r])
+			if !slices.Equal(device[r], reference[r]) {
+				return false
+			}
+		}
+		return true
+	}
+	return word(8) || word(4)
+}
+
+func load(b []byte) uint64 {
+	if len(b) == 8 {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return uint64(binary.LittleEndian.Uint32(b))
+}
