@@ -11,7 +11,6 @@ import (
 	"iter"
 	"os"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +38,7 @@ type checkReport struct {
 	sm          int // only entries for this target; 0: all
 
 	needs    *needs // of a program or library
+	loads    *loads
 	machine  map[string]int
 	verdicts []kernelVerdict
 
@@ -91,7 +91,15 @@ func runCheck(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	sm, err := capability()
+	if err != nil {
+		return err
+	}
+	r.loads = newLoads(sm)
 	if isPTX(data) {
+		if t, ok := fatbin.PTXTarget(data); ok {
+			r.loads.target(t)
+		}
 		r.module(string(data))
 	} else {
 		r.containers(data)
@@ -144,14 +152,16 @@ func (r *checkReport) writeJSON(file string) error {
 		Needs   *needs          `json:"needs,omitempty"`
 		PTX     map[string]int  `json:"ptx"`
 		Machine map[string]int  `json:"machine_code"`
+		Load    *loads          `json:"load"`
 		Errors  []string        `json:"errors,omitempty"`
 		Kernels []kernelVerdict `json:"kernels"`
-	}{file, r.needs, r.targets, r.machine, r.errors, r.verdicts})
+	}{file, r.needs, r.targets, r.machine, r.loads, r.errors, r.verdicts})
 }
 
 // containers walks the fat binaries of a file.
 func (r *checkReport) containers(data []byte) {
 	for c := range fatBinaries(data) {
+		r.loads.container(c)
 		for k := range c.Entries {
 			r.entry(&c.Entries[k])
 		}
@@ -291,15 +301,11 @@ func (r *checkReport) print(file string) {
 		stage = "lower"
 	}
 	mb := float64(r.bytes) / 1e6
-	var targets []string
-	for t, n := range r.targets {
-		targets = append(targets, fmt.Sprintf("%s ×%d", t, n))
-	}
-	sort.Strings(targets)
-	fmt.Fprintf(out, "%s: %d modules (%s), %d kernels, %.1f MB of PTX\n", file, r.modules, strings.Join(targets, ", "), r.kernels, mb)
+	fmt.Fprintf(out, "%s: %d modules (%s), %d kernels, %.1f MB of PTX\n", file, r.modules, strings.Join(counted(r.targets), ", "), r.kernels, mb)
 	if r.binaries > 0 {
 		fmt.Fprintf(out, "  and machine code for NVIDIA's processors, not used here: %d pieces\n", r.binaries)
 	}
+	r.loads.print(out)
 	fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, %s %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), stage, rate(mb, r.compiling))
 	fmt.Fprintf(out, "  %d modules with errors, %d kernels compile, %d are interpreted\n", len(r.errors), r.compiled, r.kernels-r.compiled)
 	for _, e := range r.errors[:min(len(r.errors), 20)] {

@@ -49,6 +49,37 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckLoads: it says which text a load takes of each fat binary, what is taken against the claim, and what cannot be loaded.
+func TestCheckLoads(t *testing.T) {
+	t.Setenv("KUDZU_COMPUTE_CAPABILITY", "9.0")
+	text := func(target string) fatbin.Part {
+		sm, _ := fatbin.PTXTarget([]byte(".target " + target))
+		return fatbin.Part{Kind: fatbin.PTX, SM: sm.SM, Data: []byte(".version 8.8\n.target " + target + "\n.address_size 64\n.visible .entry k() { ret; }\n")}
+	}
+	code := fatbin.Part{Kind: fatbin.ELF, SM: 86, Data: []byte("machine")}
+	var file []byte
+	for _, parts := range [][]fatbin.Part{{text("sm_80"), text("sm_100")}, {text("sm_121"), text("sm_120")}, {text("sm_100a"), code}, {code}} {
+		b, err := fatbin.Write(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = append(file, b...)
+	}
+	out, err := checkFile(t, file)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{
+		"at compute capability 9.0 a load takes the PTX for sm_80 ×1\n",
+		"taken although a GPU of 9.0 would refuse it (said once at run time): sm_100a ×1 sm_120 ×1\n",
+		"1 fat binaries cannot be loaded (CUDA_ERROR_NO_BINARY_FOR_GPU): they hold ELF sm_86\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
 // TestCheckBad: a file without code and a module with errors are told apart from success.
 func TestCheckBad(t *testing.T) {
 	if out, err := checkFile(t, []byte("\x7fELF nothing")); !errors.Is(err, exitNoCode) || !strings.Contains(out, "no PTX") {

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/backend/cpu"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
-	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/fatbin"
 )
@@ -135,12 +135,11 @@ func chosen(data []byte, sm int, each func(text string) error) error {
 
 // capability is the compute capability that programs see.
 func capability() (int, error) {
-	devs, err := devices.CPU(devices.Config{}).Open()
+	infos, err := cpu.New(cpu.Config{}).Infos()
 	if err != nil {
 		return 0, err
 	}
-	info := devs[0].Info()
-	return 10*info.Major + info.Minor, nil
+	return 10*infos[0].Major + infos[0].Minor, nil
 }
 
 // shapes are the blocks to compile a kernel for: what it asks for, else what the user says, else what it is made for.

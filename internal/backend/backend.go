@@ -57,6 +57,7 @@ type Info struct {
 	Managed      bool // its Memory is Managed, and has such memory
 	Cooperative  bool
 	Integrated   bool
+	OwnPTX       bool // it takes only PTX that its compute capability runs: a vendor's driver compiles it
 	Abroad       bool // its queues take work from libraries of its vendor: they are Abroad
 }
 

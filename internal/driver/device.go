@@ -30,8 +30,15 @@ func newDevice(ordinal int, d backend.Device) *Device {
 	return &Device{ordinal: int32(ordinal), dev: d, info: d.Info()}
 }
 
-// sm is the compute capability as PTX counts: 90 for 9.0.
-func (d *Device) sm() int { return d.info.Major*10 + d.info.Minor }
+// claim is what a device says of itself where code is chosen for it.
+type claim struct {
+	sm     int  // the compute capability as PTX counts: 90 for 9.0
+	ownPTX bool // what is for other devices it cannot take
+}
+
+func (c claim) String() string { return fmt.Sprintf("%d.%d", c.sm/10, c.sm%10) }
+
+func (d *Device) claim() claim { return claim{d.info.Major*10 + d.info.Minor, d.info.OwnPTX} }
 
 // device finds a device by ordinal.
 func (t *Thread) device(ordinal int32) (*Device, error) {

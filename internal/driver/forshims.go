@@ -14,7 +14,7 @@ import (
 // LoadText loads a module of ours into the current context.
 func (t *Thread) LoadText(name, text string) (cu.CUmodule, error) {
 	j, _ := newJIT(0, 0, 0)
-	return t.loadImage(j, name, func(int) (string, error) { return text, nil })
+	return t.loadImage(j, name, func(claim) (string, error) { return text, nil })
 }
 
 // LaunchPacked is LaunchKernel with the parameters laid out as the kernel declares them.

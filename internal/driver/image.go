@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/logx"
 	"kudzu/internal/ptx"
 )
 
@@ -32,42 +32,43 @@ func notAnImage(why string) error {
 }
 
 // readImage finds the PTX for a device in memory that the program passed without a length.
-func readImage(p hostmem.Ptr, sm int) (string, error) {
+func readImage(p hostmem.Ptr, c claim) (string, error) {
 	if p == hostmem.Nil {
 		return "", errInvalidValue
 	}
 	switch fatbin.Sniff(firstBytes(p)) {
 	case fatbin.FormatWrapper:
-		return readWrapper(p, sm)
+		return readWrapper(p, c)
 	case fatbin.FormatFatbin:
-		c, err := readContainer(p)
+		one, err := readContainer(p)
 		if err != nil {
 			return "", notAnImage(err.Error())
 		}
-		return choose([]*fatbin.Container{c}, sm)
+		return choose([]*fatbin.Container{one}, c)
 	case fatbin.FormatELF, fatbin.FormatArchive:
 		return "", machineCodeOnly()
 	}
-	n, ok := textLen(p)
-	if !ok {
+	n := hostmem.TextLen(p, fatbin.MaxText)
+	if n == fatbin.MaxText {
 		return "", notAnImage("text without an end")
 	}
 	return plausible(hostmem.Text(p, n))
 }
 
-// textLen is the length of a text that ends with a NUL. It goes page by page, because the bytes after the end may not be
-// ours to touch; the copy is made once, with the length known: modules of 10 MB are usual.
-func textLen(p hostmem.Ptr) (uint64, bool) {
-	const page = 4096
-	for n := uint64(0); n < fatbin.MaxText; {
-		at := p.Add(n)
-		part := hostmem.Bytes(at, page-uint64(at)%page)
-		if i := bytes.IndexByte(part, 0); i >= 0 {
-			return n + uint64(i), true
-		}
-		n += uint64(len(part))
+// indexText finds what is in a text, without remnants of memory behind its end: programs that take what they load for machine
+// code, which has its length in itself, put no NUL after it.
+func indexText(text string) (*ptx.Index, string, error) {
+	idx, err := ptx.IndexModule(text)
+	if err == nil {
+		return idx, text, nil
 	}
-	return 0, false
+	if module, ok := ptx.CutTail(text); ok {
+		if idx, err := ptx.IndexModule(module); err == nil {
+			logx.Debugf("a module of %d bytes of PTX, %d bytes behind its end left out", len(module), len(text)-len(module))
+			return idx, module, nil
+		}
+	}
+	return nil, text, err
 }
 
 func machineCodeOnly() error {
@@ -87,7 +88,7 @@ func firstBytes(p hostmem.Ptr) []byte {
 	return b
 }
 
-func readWrapper(p hostmem.Ptr, sm int) (string, error) {
+func readWrapper(p hostmem.Ptr, c claim) (string, error) {
 	w, err := fatbin.ParseWrapper(hostmem.Bytes(p, fatbin.WrapperSize))
 	if err != nil {
 		return "", notAnImage(err.Error())
@@ -105,16 +106,16 @@ func readWrapper(p hostmem.Ptr, sm int) (string, error) {
 	}
 	var cs []*fatbin.Container
 	for _, q := range at {
-		c, err := readContainer(q)
+		one, err := readContainer(q)
 		if err != nil {
 			return "", notAnImage(err.Error())
 		}
-		cs = append(cs, c)
+		cs = append(cs, one)
 	}
 	if w.Version == 2 {
-		return linkContainers(cs, sm)
+		return linkContainers(cs, c)
 	}
-	return choose(cs, sm)
+	return choose(cs, c)
 }
 
 // deviceRuntimeMark is in the vendor's own device runtime (libcudadevrt.a) and nowhere else: its calls into their driver. Ours
@@ -123,11 +124,11 @@ const deviceRuntimeMark = "__cuda_syscall_cnp"
 
 // linkContainers makes one text of the containers of separately compiled units, each with its own choice of code. One that
 // holds only machine code is the result of the vendor's linking, or a library that we have our own of.
-func linkContainers(cs []*fatbin.Container, sm int) (string, error) {
+func linkContainers(cs []*fatbin.Container, dev claim) (string, error) {
 	var parts []ptx.Part
 	var none error
 	for i, c := range cs {
-		text, err := choose([]*fatbin.Container{c}, sm)
+		text, err := choose([]*fatbin.Container{c}, dev)
 		var b *badImage
 		switch {
 		case errors.As(err, &b) && b.code == errNoBinary:
@@ -139,6 +140,7 @@ func linkContainers(cs []*fatbin.Container, sm int) (string, error) {
 		if strings.Contains(text, deviceRuntimeMark) {
 			continue
 		}
+		_, text, _ = indexText(text) // what is wrong with it the linking says
 		parts = append(parts, ptx.Part{Name: fmt.Sprintf("unit %d", i+1), Text: text})
 	}
 	if len(parts) == 0 {
@@ -180,16 +182,38 @@ func readContainer(p hostmem.Ptr) (*fatbin.Container, error) {
 }
 
 // choose takes the best PTX. The copy into a string is ours: the program may free the image after the load.
-func choose(cs []*fatbin.Container, sm int) (string, error) {
-	c, err := fatbin.Choose(cs, sm)
+func choose(cs []*fatbin.Container, dev claim) (string, error) {
+	c, err := fatbin.Choose(cs, dev.sm)
 	var none *fatbin.NoCode
 	switch {
 	case errors.As(err, &none):
 		return "", &badImage{errNoBinary, "error   : " + err.Error()}
 	case err != nil:
 		return "", notAnImage(err.Error())
+	case c.Against && dev.ownPTX:
+		return "", &badImage{errNoBinary, fmt.Sprintf("error   : no PTX that compute capability %s can use; the nearest is for %s", dev, c.Target)}
 	}
 	return plausible(string(c.Text))
+}
+
+// takes says whether a device takes text for a target. Ours run every text they can read: one that is not for the device is
+// taken, once with a word, because nothing else was there to choose and a program that does not look at errors would go on
+// with memory that no kernel has written. Where the program names a target itself, or a vendor's driver compiles, the
+// answer is the real one.
+func takes(dev claim, t fatbin.Target, j *jit) error {
+	sm := dev.sm
+	if j.target != 0 {
+		sm = j.target
+	}
+	switch {
+	case t.Runs(sm):
+		return nil
+	case j.target != 0 || dev.ownPTX:
+		return jitFatal("SM version specified by .target is higher than default SM version assumed")
+	}
+	logx.Once("PTX against the claim", "PTX for %s is taken although the device claims compute capability %s, on which a GPU would refuse it; KUDZU_COMPUTE_CAPABILITY=%d.%d claims what the code is for",
+		t, dev, t.SM/10, t.SM%10)
+	return nil
 }
 
 // plausible refuses text that does not begin as PTX does; the rest is the parser's.
@@ -210,7 +234,7 @@ func plausible(text string) (string, error) {
 }
 
 // readFile finds the PTX for a device in a file.
-func readFile(name string, sm int) (string, error) {
+func readFile(name string, c claim) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", errFileNotFound
@@ -226,7 +250,7 @@ func readFile(name string, sm int) (string, error) {
 	if f := fatbin.Sniff(b); f == fatbin.FormatELF || f == fatbin.FormatArchive {
 		return "", machineCodeOnly()
 	}
-	texts, err := textsOf(b, sm) // a wrapper's pointers mean nothing in a file
+	texts, err := textsOf(b, c) // a wrapper's pointers mean nothing in a file
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/logx"
 	"kudzu/internal/ptx"
 	"kudzu/internal/spec/cu"
 )
@@ -123,6 +124,9 @@ func (j *jit) finish(err error) error {
 	switch {
 	case errors.As(err, &bad):
 		text, code = bad.text, bad.code
+		if code == errNoBinary { // programs that do not look go on without their kernels
+			logx.Once("no PTX", "an image cannot be loaded: %s", strings.TrimPrefix(text, "error   : "))
+		}
 	case errors.As(err, &list):
 		text, code = list.Error(), errInvalidPTX
 		if len(list) > 0 && strings.HasPrefix(list[0].Msg, "Unsupported .version") {

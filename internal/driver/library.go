@@ -14,7 +14,7 @@ type Library struct {
 	handle cu.CUlibrary
 	name   string
 	opts   jit
-	read   func(sm int) (string, error) // the image, read from our own copy of it
+	read   func(claim) (string, error) // the image, read from our own copy of it
 
 	mu      sync.Mutex
 	kernels map[string]*Kernel // guarded by mu
@@ -48,7 +48,7 @@ func (t *Thread) library(h cu.CUlibrary) (*state, *Library, error) {
 }
 
 // newLibrary makes a library of an image that read finds.
-func (t *Thread) newLibrary(name string, n uint32, options, values hostmem.Ptr, nlib uint32, libOpts hostmem.Ptr, read func(sm int) (string, error)) (cu.CUlibrary, error) {
+func (t *Thread) newLibrary(name string, n uint32, options, values hostmem.Ptr, nlib uint32, libOpts hostmem.Ptr, read func(claim) (string, error)) (cu.CUlibrary, error) {
 	s, err := t.enter()
 	if err != nil {
 		return 0, err
@@ -83,27 +83,27 @@ func (t *Thread) LibraryLoadData(code, options, values hostmem.Ptr, n uint32, li
 		return 0, errInvalidValue
 	}
 	// The image is read now, because the program may free it.
-	read, _ := s.readForAll(func(sm int) (string, error) { return readImage(code, sm) })
+	read, _ := s.readForAll(func(c claim) (string, error) { return readImage(code, c) })
 	return t.newLibrary("library", n, options, values, nlib, libOpts, read)
 }
 
 // readForAll reads an image for every kind of device there is. It gives what was read, by kind, and the answer for the first
 // device.
-func (s *state) readForAll(read func(sm int) (string, error)) (func(sm int) (string, error), error) {
+func (s *state) readForAll(read func(claim) (string, error)) (func(claim) (string, error), error) {
 	type answer struct {
 		text string
 		err  error
 	}
-	of := map[int]answer{}
+	of := map[claim]answer{}
 	for _, d := range s.devices {
-		if _, ok := of[d.sm()]; !ok {
-			text, err := read(d.sm())
-			of[d.sm()] = answer{text, err}
+		if _, ok := of[d.claim()]; !ok {
+			text, err := read(d.claim())
+			of[d.claim()] = answer{text, err}
 		}
 	}
-	first := s.devices[0].sm()
-	return func(sm int) (string, error) {
-		a, ok := of[sm]
+	first := s.devices[0].claim()
+	return func(c claim) (string, error) {
+		a, ok := of[c]
 		if !ok { // no device is of that kind: the first one's will do
 			a = of[first]
 		}
@@ -117,7 +117,7 @@ func (t *Thread) LibraryLoadFromFile(name string, options, values hostmem.Ptr, n
 	if err != nil {
 		return 0, err
 	}
-	read, bad := s.readForAll(func(sm int) (string, error) { return readFile(name, sm) })
+	read, bad := s.readForAll(func(c claim) (string, error) { return readFile(name, c) })
 	if bad == errFileNotFound {
 		return 0, bad
 	}
@@ -179,7 +179,7 @@ func (l *Library) moduleIn(c *Context) (*Module, error) {
 	if l.gone {
 		return nil, errInvalidHandle
 	}
-	text, err := l.read(c.dev.sm())
+	text, err := l.read(c.dev.claim())
 	j := l.opts
 	if err == nil {
 		m, err = c.load(l, l.name, text, &j)
@@ -197,13 +197,13 @@ func (l *Library) moduleIn(c *Context) (*Module, error) {
 }
 
 // list is the library's kernels, found without a context.
-func (l *Library) list(sm int) ([]string, error) {
+func (l *Library) list(c claim) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known {
 		return l.names, nil
 	}
-	text, err := l.read(sm)
+	text, err := l.read(c)
 	j := l.opts
 	if err == nil {
 		var names []string
@@ -237,7 +237,7 @@ func (t *Thread) LibraryGetKernel(h cu.CUlibrary, name string) (cu.CUkernel, err
 	if err != nil {
 		return 0, err
 	}
-	names, err := l.list(s.devices[0].sm())
+	names, err := l.list(s.devices[0].claim())
 	if err != nil {
 		return 0, err
 	}
@@ -259,7 +259,7 @@ func (t *Thread) LibraryGetKernelCount(h cu.CUlibrary) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	names, err := l.list(s.devices[0].sm())
+	names, err := l.list(s.devices[0].claim())
 	return uint32(len(names)), err
 }
 
@@ -269,7 +269,7 @@ func (t *Thread) LibraryEnumerateKernels(list hostmem.Ptr, n uint32, h cu.CUlibr
 	if err != nil {
 		return err
 	}
-	names, err := l.list(s.devices[0].sm())
+	names, err := l.list(s.devices[0].claim())
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // what a vendor's linker would have made is machine code for a machine that is not here.
 type Linker struct {
 	state *state
-	sm    int
+	dev   claim
 	jit   *jit
 
 	mu     sync.Mutex
@@ -50,7 +50,7 @@ func (t *Thread) LinkCreate(n uint32, options, values hostmem.Ptr) (cu.CUlinkSta
 	if err != nil {
 		return 0, err
 	}
-	h := c.state.linkers.New(&Linker{state: c.state, sm: c.dev.sm(), jit: j})
+	h := c.state.linkers.New(&Linker{state: c.state, dev: c.dev.claim(), jit: j})
 	if h == 0 {
 		return 0, errOutOfMemory
 	}
@@ -105,7 +105,7 @@ func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
 	if kind < cu.CU_JIT_INPUT_CUBIN || kind > cu.CU_JIT_INPUT_NVVM {
 		return errInvalidValue
 	}
-	texts, err := textsOf(b, l.sm)
+	texts, err := textsOf(b, l.dev)
 	if kind == cu.CU_JIT_INPUT_NVVM {
 		err = errNotSupported
 	}
@@ -142,6 +142,7 @@ func (l *Linker) add(kind cu.CUjitInputType, b []byte, name string) error {
 //
 // Preconditions: l.mu is held.
 func (l *Linker) addText(name, text string, library bool) error {
+	_, text, _ = indexText(text) // what is wrong with it the linking says
 	l.parts = append(l.parts, ptx.Part{Name: name, Text: text})
 	if n := len(l.parts); n > 1 && n <= triedParts {
 		var clash *ptx.LinkError
@@ -166,16 +167,16 @@ func (l *Linker) addText(name, text string, library bool) error {
 const triedParts = 16
 
 // textsOf finds the PTX in an image of known length; an archive may hold several.
-func textsOf(b []byte, sm int) ([]string, error) {
+func textsOf(b []byte, c claim) ([]string, error) {
 	switch fatbin.Sniff(b) {
 	case fatbin.FormatFatbin:
 		cs, err := fatbin.FromBytes(b)
 		if err != nil {
 			return nil, notAnImage(err.Error())
 		}
-		return oneText(choose(cs, sm))
+		return oneText(choose(cs, c))
 	case fatbin.FormatELF:
-		return objectTexts(b, sm)
+		return objectTexts(b, c)
 	case fatbin.FormatArchive:
 		members, err := fatbin.Members(b)
 		if err != nil {
@@ -186,7 +187,7 @@ func textsOf(b []byte, sm int) ([]string, error) {
 			if fatbin.Sniff(m.Data) != fatbin.FormatELF || m.Name == deviceRuntimeObject {
 				continue
 			}
-			texts, err := objectTexts(m.Data, sm)
+			texts, err := objectTexts(m.Data, c)
 			if err != nil {
 				return nil, err
 			}
@@ -213,7 +214,7 @@ const deviceRuntimeObject = "cuda_device_runtime.o"
 
 // objectTexts finds the PTX in a host object. The vendor's device runtime is nothing to link: ours answers its functions. Machine code
 // without PTX cannot be linked.
-func objectTexts(b []byte, sm int) ([]string, error) {
+func objectTexts(b []byte, dev claim) ([]string, error) {
 	cs, err := fatbin.FromObject(b)
 	if err != nil {
 		return nil, notAnImage(err.Error())
@@ -223,7 +224,7 @@ func objectTexts(b []byte, sm int) ([]string, error) {
 	}
 	var texts []string
 	for _, c := range cs {
-		text, err := choose([]*fatbin.Container{c}, sm)
+		text, err := choose([]*fatbin.Container{c}, dev)
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +268,7 @@ func (l *Linker) link() error {
 		text, err = ptx.LimitRegisters(text, n)
 	}
 	if err == nil {
-		_, err = describe("linked", text, l.sm, l.jit)
+		_, err = describe("linked", text, l.dev, l.jit)
 	}
 	var missing *unresolvedName
 	open := errors.As(err, &missing)

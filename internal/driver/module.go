@@ -48,7 +48,7 @@ func (t *Thread) module(h cu.CUmodule) (*Module, error) {
 
 // load makes a module of PTX text.
 func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error) {
-	desc, err := describe(name, text, c.dev.sm(), j)
+	desc, err := describe(name, text, c.dev.claim(), j)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +100,16 @@ func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error)
 }
 
 // describe reads and checks a text.
-func describe(name, text string, sm int, j *jit) (*backend.Module, error) {
-	if j.target > sm {
+func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
+	if j.target > dev.sm {
 		return nil, errInvalidSource
 	}
-	idx, err := ptx.IndexModule(text)
+	idx, text, err := indexText(text)
 	if err != nil {
 		return nil, err
 	}
-	target := sm
-	if j.target != 0 {
-		target = j.target
-	}
-	if !(fatbin.Target{SM: idx.Target.SM, Suffix: idx.Target.Suffix}).Runs(target) {
-		return nil, jitFatal("SM version specified by .target is higher than default SM version assumed")
+	if err := takes(dev, fatbin.Target{SM: idx.Target.SM, Suffix: idx.Target.Suffix}, j); err != nil {
+		return nil, err
 	}
 	if idx.AddressSize == 32 {
 		return nil, jitFatal("32-Bit compilation is no longer supported")
@@ -280,13 +276,13 @@ func (m *Module) drop() {
 func (m *Module) owns(a *alloc) bool { return a.id == uint64(m.handle) }
 
 // loadImage is every load of a module.
-func (t *Thread) loadImage(j *jit, name string, read func(sm int) (string, error)) (cu.CUmodule, error) {
+func (t *Thread) loadImage(j *jit, name string, read func(claim) (string, error)) (cu.CUmodule, error) {
 	c, err := t.context()
 	if err != nil {
 		return 0, err
 	}
 	var m *Module
-	text, err := read(c.dev.sm())
+	text, err := read(c.dev.claim())
 	if err == nil {
 		m, err = c.load(nil, name, text, j)
 	}
@@ -308,7 +304,7 @@ func (t *Thread) ModuleLoad(name string) (cu.CUmodule, error) {
 		return 0, errInvalidValue
 	}
 	j, _ := newJIT(0, 0, 0)
-	return t.loadImage(j, name, func(sm int) (string, error) { return readFile(name, sm) })
+	return t.loadImage(j, name, func(c claim) (string, error) { return readFile(name, c) })
 }
 
 // ModuleLoadData loads PTX text, a fatbin or a wrapper around one.
@@ -325,7 +321,7 @@ func (t *Thread) ModuleLoadDataEx(image hostmem.Ptr, n uint32, options, values h
 	if err != nil {
 		return 0, err
 	}
-	return t.loadImage(j, "image", func(sm int) (string, error) { return readImage(image, sm) })
+	return t.loadImage(j, "image", func(c claim) (string, error) { return readImage(image, c) })
 }
 
 // ModuleLoadFatBinary is ModuleLoadData.
@@ -428,7 +424,7 @@ func (m *Module) global(name string) (DevPtr, uint64, error) {
 
 // kernelNames lists the kernels of a text.
 func kernelNames(text string) ([]string, error) {
-	idx, err := ptx.IndexModule(text)
+	idx, _, err := indexText(text)
 	if err != nil {
 		return nil, err
 	}

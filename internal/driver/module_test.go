@@ -58,7 +58,10 @@ func TestLoadCodesAndLogs(t *testing.T) {
 		{"no version", ".target sm_80\n", nil, 200, "not recognized"},
 		{"only a header", ptxHead, nil, 0, ""},
 		{"version 99", ".version 99.0\n.target sm_80\n.address_size 64\n", nil, 222, "Unsupported .version 99.0"},
-		{"sm_100", ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k() {ret;}", nil, 218, "higher"},
+		{"newer than the device", ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k() {ret;}", nil, 0, ""},
+		{"of another chip", ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k() {ret;}", nil, 0, ""},
+		{"newer than the target asked for", ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k() {ret;}", []uint64{9, 90}, 218, "higher"},
+		{"of no known target", ".version 8.6\n.target sm_999\n.address_size 64\n.visible .entry k() {ret;}", nil, 218, "sm_999"},
 		{"sm_90a", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {ret;}", nil, 0, ""},
 		{"32 bits", ".version 7.8\n.target sm_80\n.address_size 32\n.visible .entry k() {ret;}", nil, 218, "32-Bit compilation is no longer supported"},
 		{"cut off", ptxHead + ".visible .entry k() {\n ret;\n", nil, 218, "ptxas application ptx input, line"},
@@ -100,7 +103,7 @@ func TestSmallLog(t *testing.T) {
 }
 
 func TestImages(t *testing.T) {
-	th, c, _, _ := withPrimary(t)
+	th, c, _, dev := withPrimary(t)
 	put := func(b []byte) hostmem.Ptr {
 		p := c.words(make([]uint64, len(b)/8+1)...)
 		copy(hostmem.Bytes(p, uint64(len(b))), b)
@@ -115,13 +118,13 @@ func TestImages(t *testing.T) {
 	}
 	ptx := []byte(fakePTX)
 	elf := append([]byte("\x7fELF\x02\x01"), make([]byte, 64)...)
-	new_ := []byte(strings.Replace(fakePTX, "sm_80", "sm_100", 1))
+	new_ := []byte(strings.Replace(strings.Replace(fakePTX, "sm_80", "sm_100", 1), ".version 7.8", ".version 8.6", 1))
 	for _, flags := range []uint64{0, fatbin.FlagLZ4, fatbin.FlagZstd} {
 		b := put(fat(fatbin.Part{Kind: fatbin.ELF, SM: 90, Data: elf}, fatbin.Part{Kind: fatbin.PTX, SM: 80, Flags: flags, Data: ptx}))
 		for what, p := range map[string]hostmem.Ptr{"container": b, "wrapper": put(fatbin.WriteWrapper(uint64(b)))} {
 			m, err := th.ModuleLoadFatBinary(p)
 			if err != nil {
-				_, why := readImage(p, 90)
+				_, why := readImage(p, claim{sm: 90})
 				t.Fatalf("%s, flags %#x: %v: %v", what, flags, err, why)
 			}
 			mustFn(t, th, m, "empty")
@@ -140,7 +143,7 @@ func TestImages(t *testing.T) {
 	}{
 		"ELF only":      {put(fat(fatbin.Part{Kind: fatbin.ELF, SM: 90, Data: elf})), 209},
 		"bare ELF":      {put(elf), 209},
-		"too new":       {put(fat(fatbin.Part{Kind: fatbin.PTX, SM: 100, Data: new_})), 209},
+		"newer only":    {put(fat(fatbin.Part{Kind: fatbin.PTX, SM: 100, Data: new_})), 0},
 		"empty fatbin":  {put(fat()), 209},
 		"NULL":          {0, 1},
 		"empty wrapper": {put(fatbin.WriteWrapper(0)), 200},
@@ -149,6 +152,12 @@ func TestImages(t *testing.T) {
 		_, err := th.ModuleLoadData(r.p)
 		want(t, what, err, r.code)
 	}
+	// A device that a vendor's driver compiles for answers as that driver does.
+	dev.info.OwnPTX = true
+	_, err = th.ModuleLoadData(put(fat(fatbin.Part{Kind: fatbin.PTX, SM: 100, Data: new_})))
+	want(t, "newer only, a vendor's driver", err, 209)
+	_, err = th.ModuleLoadData(c.str(string(new_)))
+	want(t, "newer text, a vendor's driver", err, 218)
 }
 
 func TestFiles(t *testing.T) {

@@ -2,8 +2,10 @@ package fatbin
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -61,9 +63,10 @@ func parseTarget(b []byte) (t Target, ok bool) {
 
 // Choice is the PTX taken from a container.
 type Choice struct {
-	Entry  *Entry
-	Target Target
-	Text   []byte
+	Entry   *Entry
+	Target  Target
+	Text    []byte
+	Against bool // no text is for the device asked about: a real one would refuse this too
 }
 
 // NoCode says that nothing in the containers can run on the device, and what there is.
@@ -81,50 +84,77 @@ func (n *NoCode) Error() string {
 	return fmt.Sprintf("no PTX that compute capability %d.%d can use; the image holds %s", n.SM/10, n.SM%10, have)
 }
 
-// Choose picks the PTX with the highest target that a device of compute capability sm can use; of equals, the first.
+// Choose picks the PTX for a device of compute capability sm: the highest target that such a device would take; if there is
+// none, text for newer devices, the nearest first; text for other chips or families (sm_100a, sm_100f) last, because it may
+// use what no other device has. Of equals the first is taken. Choice.Against says that it is not text for the device.
+//
 // Machine code (ELF) is never usable here, so CUDA_FORCE_PTX_JIT, which tells the driver to pass over it, changes nothing.
 // The error is a *NoCode, or an ErrFormat if the only candidates are damaged.
 func Choose(cs []*Container, sm int) (*Choice, error) {
 	none := &NoCode{SM: sm}
-	var damaged error
-	var best *Choice
+	var texts []*Entry
 	for _, c := range cs {
 		for i := range c.Entries {
 			e := &c.Entries[i]
 			none.add(e)
-			if e.Kind != PTX || e.SM > sm || best != nil && e.SM < best.Target.SM {
-				continue
-			}
-			text, err := e.Text()
-			if err != nil {
-				damaged = errors.Join(damaged, fmt.Errorf("PTX entry for sm_%d: %w", e.SM, err))
-				continue
-			}
-			// The header has no room for the suffix of sm_90a: the text says it. Text without a target is the parser's to refuse.
-			t, ok := PTXTarget(text)
-			if !ok {
-				t = Target{SM: e.SM}
-			}
-			if t.Runs(sm) && (best == nil || better(t, best.Target)) {
-				best = &Choice{e, t, text}
+			if e.Kind == PTX {
+				texts = append(texts, e)
 			}
 		}
 	}
-	if best != nil {
-		return best, nil
+	// By what the headers say, which have no room for a suffix: most texts need not be decompressed to be passed over.
+	slices.SortStableFunc(texts, func(a, b *Entry) int { return Target{SM: a.SM}.compare(Target{SM: b.SM}, sm) })
+	var damaged error
+	var best *Choice
+	for _, e := range texts {
+		if best != nil && best.Target.compare(Target{SM: e.SM}, sm) < 0 {
+			break // a suffix only moves a text back, except among those of the device's own capability
+		}
+		text, err := e.Text()
+		if err != nil {
+			damaged = errors.Join(damaged, fmt.Errorf("PTX entry for sm_%d: %w", e.SM, err))
+			continue
+		}
+		t, ok := PTXTarget(text)
+		if !ok { // the parser's to refuse
+			t = Target{SM: e.SM}
+		}
+		if best == nil || t.compare(best.Target, sm) < 0 {
+			best = &Choice{Entry: e, Target: t, Text: text, Against: !t.Runs(sm)}
+		}
 	}
-	if damaged != nil {
+	switch {
+	case best != nil:
+		return best, nil
+	case damaged != nil:
 		return nil, damaged
 	}
 	return nil, none
 }
 
-// better prefers the higher architecture, then the more specific text.
-func better(a, b Target) bool {
-	if a.SM != b.SM {
-		return a.SM > b.SM
+// compare orders targets by how well they suit a device: negative if t is the better one.
+func (t Target) compare(u Target, sm int) int {
+	if c := cmp.Compare(t.rank(sm), u.rank(sm)); c != 0 {
+		return c
 	}
-	return a.Suffix != "" && b.Suffix == ""
+	if t.SM > sm || u.SM > sm { // the nearest; of one rank, older ones come first
+		return cmp.Compare(t.SM, u.SM)
+	}
+	if c := cmp.Compare(u.SM, t.SM); c != 0 {
+		return c
+	}
+	return cmp.Compare(len(u.Suffix), len(t.Suffix)) // the more specific one
+}
+
+// rank is the group that a target belongs to on a device: text for it, text for newer ones, text for other chips.
+func (t Target) rank(sm int) int {
+	switch {
+	case t.Runs(sm):
+		return 0
+	case t.Suffix == "":
+		return 1
+	}
+	return 2
 }
 
 // add notes what an entry is; a message with hundreds of them helps nobody.

@@ -11,7 +11,7 @@ import (
 // lz4Ratio is the most an LZ4 block can grow: each further byte of a match length stands for 255 bytes of output.
 const lz4Ratio = 255
 
-// Text is the entry's content, decompressed and, for PTX, without the zeros that pad it.
+// Text is the entry's content, decompressed and, for PTX, up to the NUL that ends it, where there is one.
 func (e *Entry) Text() ([]byte, error) {
 	out := e.Payload
 	var err error
@@ -25,7 +25,7 @@ func (e *Entry) Text() ([]byte, error) {
 		return nil, err
 	}
 	if e.Kind == PTX {
-		out = bytes.TrimRight(out, "\x00")
+		out, _, _ = bytes.Cut(out, []byte{0})
 	}
 	return out, nil
 }

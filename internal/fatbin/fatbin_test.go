@@ -66,8 +66,17 @@ func TestChoose(t *testing.T) {
 		{[]string{"sm_90a", "sm_80"}, 100, "sm_80"},
 		{[]string{"sm_100f", "sm_80"}, 103, "sm_100f"},
 		{[]string{"sm_100f", "sm_80"}, 120, "sm_80"},
-		{[]string{"sm_100"}, 90, ""},
 		{nil, 90, ""},
+		// Nothing is for the device: newer plain text, the nearest first; that of other chips last, older ones before newer ones.
+		{[]string{"sm_100"}, 90, "sm_100 against"},
+		{[]string{"sm_121", "sm_100", "sm_120"}, 90, "sm_100 against"},
+		{[]string{"sm_100a", "sm_120"}, 90, "sm_120 against"},
+		{[]string{"sm_90a", "sm_121"}, 120, "sm_121 against"},
+		{[]string{"sm_100f"}, 120, "sm_100f against"},
+		{[]string{"sm_121a", "sm_100a", "sm_90a"}, 120, "sm_100a against"},
+		{[]string{"sm_121a", "sm_103a", "sm_120a"}, 90, "sm_103a against"},
+		{[]string{"sm_120a", "sm_50"}, 90, "sm_50"},
+		{[]string{"sm_90a", "sm_120", "sm_80"}, 90, "sm_90a"},
 	} {
 		parts := []Part{{Kind: ELF, SM: 86, Data: []byte("x")}}
 		for _, h := range c.have {
@@ -83,8 +92,10 @@ func TestChoose(t *testing.T) {
 		switch {
 		case c.want == "" && (!errors.As(err, &none) || !strings.Contains(err.Error(), "ELF sm_86")):
 			t.Errorf("%v: %v", c.have, err)
-		case c.want != "" && (err != nil || got.Target.String() != c.want):
-			t.Errorf("%v on %d: %v, %v", c.have, c.sm, got, err)
+		case c.want != "":
+			if word := map[bool]string{true: " against"}; err != nil || got.Target.String()+word[got.Against] != c.want {
+				t.Errorf("%v on %d: %v, %v; want %s", c.have, c.sm, got, err, c.want)
+			}
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package hostmem
 
 import (
+	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -73,6 +76,44 @@ func TestText(t *testing.T) {
 			t.Errorf("a text of %d bytes is not a copy", n)
 		}
 	}
+}
+
+// TestTextLen: the end is a NUL, or the last byte before a page that may not be read; nothing behind either is touched.
+func TestTextLen(t *testing.T) {
+	page := os.Getpagesize()
+	m, err := syscall.Mmap(-1, 0, 4*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(m)
+	for i := range m {
+		m[i] = 'x'
+	}
+	if err := syscall.Mprotect(m[3*page:], syscall.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	end := 3 * page
+	for _, at := range []int{0, 1, page - 1, page, 2*page + 7, end - 8, end - 1} {
+		if n := TextLen(Of(&m[at]), 1<<30); n != uint64(end-at) {
+			t.Errorf("%d bytes before the end: %d", end-at, n)
+		}
+		if n := TextLen(Of(&m[at]), 3); n != uint64(min(3, end-at)) {
+			t.Errorf("%d bytes before the end, at most 3: %d", end-at, n)
+		}
+	}
+	m[end-1], m[page] = 0, 0
+	for at, want := range map[int]uint64{0: uint64(page), page: 0, page + 1: uint64(2*page - 2), end - 1: 0} {
+		if n := TextLen(Of(&m[at]), 1<<30); n != want {
+			t.Errorf("at %d: %d, want %d", at, n, want)
+		}
+	}
+	defer func() {
+		if r := recover(); r == nil {
+			t.Error("a text that cannot be read at all has a length")
+		}
+	}()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	TextLen(Of(&m[0])+Ptr(end), 1<<30)
 }
 
 // TestOfStays: a value whose address was taken stays where it is when its goroutine's stack moves.

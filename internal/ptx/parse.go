@@ -37,6 +37,7 @@ type parser struct {
 	index *Index      // set: only index, do not read bodies and initialisers
 	inits bool        // but do read initialisers
 	ends  map[int]int // where bodies end, by their opening brace; nil: not known yet
+	stray int         // the first place where an item should begin and cannot; -1: none
 
 	// Of the body being read.
 	fn     *Func
@@ -57,6 +58,7 @@ func newParser(text string) *parser {
 		m:     &Module{Text: text, AddressSize: 32, syms: map[string]symbol{}},
 		rep:   NewReporter(text),
 		spell: map[string]*isa.Spelling{},
+		stray: -1,
 	}
 	p.text = text
 	p.skip = newSkipper(text)
@@ -281,6 +283,9 @@ func (p *parser) item() {
 		return
 	}
 	if p.tok != tDot {
+		if p.stray < 0 {
+			p.stray = p.start
+		}
 		p.failNear()
 	}
 	start := p.start

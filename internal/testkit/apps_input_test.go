@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,8 @@ func TestAppBadPTX(t *testing.T) {
 		"unterminated string 218 " + at(4, "Parsing error near '\"': unterminated string"), end,
 		"no version 200 error   : Binary format is not recognized: no .version directive at the start",
 		"only a version 218 " + at(2, "Missing .target directive"), end,
-		"other target 218 ptxas fatal   : SM version specified by .target is higher than default SM version assumed",
+		"other target 0 ", // taken, with a word on standard error
+		"unknown target 218 " + at(2, "Unknown .target 'sm_999'"), end,
 		"missing function 218 ptxas fatal   : Unresolved extern function 'f'",
 		"not text 200 error   : Binary format is not recognized: no .version directive at the start",
 		"ok",
@@ -34,6 +36,19 @@ func TestAppBadPTX(t *testing.T) {
 			if i >= len(got) || i >= len(want) || got[i] != want[i] {
 				t.Fatalf("line %d\ngot  %q\nwant %q\nstderr %s", i+1, got[i:min(i+1, len(got))], want[i:min(i+1, len(want))], r.stderr)
 			}
+		}
+	})
+}
+
+// TestAppText: wherever a text ends, and whatever lies behind it, its kernel runs; code for newer devices is taken with one line.
+func TestAppText(t *testing.T) {
+	exe := appProgram(t, "app_text")
+	onBackends(t, func(t *testing.T, backend string) {
+		r := newApp(t, backend, exe).set("KUDZU_COMPUTE_CAPABILITY", "7.5").run()
+		r.wantOut(t, "ok\n")
+		want := []string{"kudzu: PTX for sm_120 is taken although the device claims compute capability 7.5, on which a GPU would refuse it; KUDZU_COMPUTE_CAPABILITY=12.0 claims what the code is for"}
+		if said := lines(r.stderr); !slices.Equal(said, want) {
+			t.Errorf("stderr %q\nwant %q", said, want)
 		}
 	})
 }

@@ -77,6 +77,7 @@ int main(int argc, char **argv) {
 		show("no version", ".target sm_70\n.visible .entry k() { ret; }\n");
 		show("only a version", ".version 7.0\n");
 		show("other target", ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n");
+		show("unknown target", ".version 8.7\n.target sm_999\n.address_size 64\n.visible .entry k() { ret; }\n");
 		show("missing function", HEAD ".extern .func f();\n.visible .entry k() {\n  call.uni f, ();\n  ret;\n}\n");
 		show("not text", "\x7f\x45\x4cnothing");
 	}

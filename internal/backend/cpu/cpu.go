@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
@@ -146,13 +145,13 @@ func (b *Backend) infos(threads int) ([]backend.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	major, minor, err := capability(b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"))
+	capability, err := backend.ParseCapability(b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"), backend.DefaultCapability)
 	if err != nil {
 		return nil, err
 	}
 	var all []backend.Info
 	for i := range n {
-		all = append(all, describe(i, bytes, major, minor, threads))
+		all = append(all, describe(i, bytes, capability, threads))
 	}
 	return all, nil
 }
@@ -186,20 +185,4 @@ func (b *Backend) memory(devices int) (uint64, error) {
 		return n, nil
 	}
 	return machineMemory() / 5 * 4 / uint64(devices), nil
-}
-
-func capability(s string) (major, minor int, err error) {
-	if s == "" {
-		return 9, 0, nil
-	}
-	a, b, ok := strings.Cut(s, ".")
-	if !ok && len(s) >= 2 { // "90", "120"
-		a, b = s[:len(s)-1], s[len(s)-1:]
-	}
-	major, err1 := strconv.Atoi(a)
-	minor, err2 := strconv.Atoi(b)
-	if err1 != nil || err2 != nil || major < 3 || major > 20 || minor < 0 || minor > 9 {
-		return 0, 0, fmt.Errorf("KUDZU_COMPUTE_CAPABILITY=%s: must be of the form 9.0", s)
-	}
-	return major, minor, nil
 }

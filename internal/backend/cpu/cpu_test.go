@@ -18,16 +18,6 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%q is %d bytes", s, n)
 		}
 	}
-	for s, want := range map[string][2]int{"": {9, 0}, "8.6": {8, 6}, "90": {9, 0}, "120": {12, 0}} {
-		if a, b, err := capability(s); err != nil || a != want[0] || b != want[1] {
-			t.Errorf("%s: %d.%d, %v", s, a, b, err)
-		}
-	}
-	for _, s := range []string{"x", "9", "9.x", "99.0", "1.0", "9.10"} {
-		if a, b, err := capability(s); err == nil {
-			t.Errorf("%q is %d.%d", s, a, b)
-		}
-	}
 }
 
 func env(pairs ...string) func(string) string {

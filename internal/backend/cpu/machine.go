@@ -11,41 +11,30 @@ import (
 	"kudzu/internal/backend"
 )
 
-// describe is what device i says of itself: the machine where CUDA asks about size and speed, sm_90's numbers where it
-// asks about limits, so that a program's occupancy arithmetic comes out as on that GPU.
-func describe(i int, memory uint64, major, minor, workers int) backend.Info {
+// describe is what device i says of itself: the machine where CUDA asks about size and speed, the numbers of the GPU that it
+// claims to be where it asks about limits, so that a program's occupancy arithmetic comes out as there.
+func describe(i int, memory uint64, c backend.Capability, workers int) backend.Info {
 	name := "Kudzu CPU (" + cpuModel() + ")"
 	if len(name) > 255 { // CUDA's buffers
 		name = name[:255]
 	}
-	return backend.Info{
+	info := backend.Info{
 		Name:         name,
 		UUID:         uuid(i),
 		PCI:          [3]int{0, i + 1, 0},
-		Major:        major,
-		Minor:        minor,
 		Memory:       memory,
 		Processors:   workers,
-		WarpSize:     32,
 		ClockKHz:     clockKHz(),
 		MemoryKHz:    2400000, // a DDR5 channel's order of magnitude: nothing tells without privileges
 		BusWidth:     512,
 		L2Bytes:      lastCache(),
-		MaxThreads:   1024,
-		MaxBlock:     [3]int{1024, 1024, 64},
-		MaxGrid:      [3]int{1<<31 - 1, 65535, 65535},
-		SharedBlock:  48 << 10,
-		SharedOptin:  227 << 10,
-		SharedSM:     228 << 10,
-		ConstBytes:   64 << 10,
-		Registers:    64 << 10,
-		ThreadsPerSM: 2048,
-		BlocksPerSM:  32,
 		HostPointers: true,
 		HostVisible:  true,
 		Peers:        true,
 		Cooperative:  true,
 	}
+	info.Claim(c)
+	return info
 }
 
 // cpuModel is the processor's name as the kernel tells it.

@@ -218,6 +218,7 @@ func (d *device) fillAttributes() error {
 		*f.to = n
 	}
 	in.HostPointers, in.Cooperative, in.Integrated = page != 0, coop != 0, integ != 0
+	in.OwnPTX = d.through == nil
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -106,26 +105,17 @@ func (d *device) readInfo() error {
 		return err
 	}
 	in.Memory = uint64(total)
-	if in.Major, in.Minor, err = capability(d.b.cfg.Env("KUDZU_COMPUTE_CAPABILITY")); err != nil {
+	c, err := backend.ParseCapability(d.b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"), amdCapability)
+	if err != nil {
 		return err
 	}
+	in.Major, in.Minor = c.Major, c.Minor
 	return d.readAttributes()
 }
 
-// capability is what the device says it is to CUDA programs. 8.6 has what GPUs of AMD have (warp matrix operations, asynchronous
+// amdCapability is what the device says it is to CUDA programs. 8.6 has what GPUs of AMD have (warp matrix operations, asynchronous
 // copies) and not what they lack (clusters, tensor memory): programs that look choose code that fits.
-func capability(s string) (major, minor int, err error) {
-	if s == "" {
-		return 8, 6, nil
-	}
-	a, b, ok := strings.Cut(s, ".")
-	major, e1 := strconv.Atoi(a)
-	minor, e2 := strconv.Atoi(b)
-	if !ok || e1 != nil || e2 != nil || major < 1 || major > 99 || minor < 0 || minor > 9 {
-		return 0, 0, fmt.Errorf("KUDZU_COMPUTE_CAPABILITY=%s: must be of the form 8.6", s)
-	}
-	return major, minor, nil
-}
+var amdCapability = backend.Capability{Major: 8, Minor: 6}
 
 func (d *device) readAttributes() error {
 	in := &d.info

@@ -69,11 +69,17 @@ func (b *Interp) Open() ([]backend.Device, error) {
 			return nil, fmt.Errorf("KUDZU_MEMORY=%s: %w", s, err)
 		}
 	}
+	claim := backend.Capability{Major: b.cfg.Info.Major, Minor: b.cfg.Info.Minor}
+	if claim == (backend.Capability{}) {
+		if claim, err = backend.ParseCapability(os.Getenv("KUDZU_COMPUTE_CAPABILITY"), backend.DefaultCapability); err != nil {
+			return nil, err
+		}
+	}
 	var all []backend.Device
 	for i := range n {
 		info := b.cfg.Info
 		info.Memory = bytes
-		describe(&info)
+		describe(&info, claim)
 		info.UUID[15] += byte(i)
 		if info.PCI == [3]int{} || i > 0 {
 			info.PCI = [3]int{0, i + 1, 0}
@@ -94,7 +100,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 }
 
 // describe fills in what the configuration left open.
-func describe(i *backend.Info) {
+func describe(i *backend.Info, c backend.Capability) {
 	set := func(v *int, n int) {
 		if *v == 0 {
 			*v = n
@@ -106,33 +112,16 @@ func describe(i *backend.Info) {
 	if i.UUID == [16]byte{} {
 		copy(i.UUID[:], "kudzu-interp-000")
 	}
-	if i.Major == 0 {
-		i.Major, i.Minor = 9, 0
-	}
 	if i.Memory == 0 {
 		i.Memory = 4 << 30
 	}
-	if i.MaxBlock == [3]int{} {
-		i.MaxBlock = [3]int{1024, 1024, 64}
-	}
-	if i.MaxGrid == [3]int{} {
-		i.MaxGrid = [3]int{1<<31 - 1, 65535, 65535}
-	}
 	i.HostVisible = true
 	set(&i.Processors, 1)
-	set(&i.WarpSize, 32)
 	set(&i.ClockKHz, 1000000)
 	set(&i.MemoryKHz, 1000000)
 	set(&i.BusWidth, 64)
 	set(&i.L2Bytes, 1<<20)
-	set(&i.MaxThreads, 1024)
-	set(&i.SharedBlock, 48<<10)
-	set(&i.SharedOptin, 227<<10)
-	set(&i.SharedSM, 228<<10)
-	set(&i.ConstBytes, 64<<10)
-	set(&i.Registers, 64<<10)
-	set(&i.ThreadsPerSM, 2048)
-	set(&i.BlocksPerSM, 32)
+	i.Claim(c)
 	i.Cooperative, i.Peers = true, true
 }
 

@@ -1,0 +1,40 @@
+package backend
+
+import "testing"
+
+func TestParseCapability(t *testing.T) {
+	for s, want := range map[string]Capability{"": {7, 5}, "8.6": {8, 6}, "90": {9, 0}, "120": {12, 0}, "12.1": {12, 1}} {
+		if c, err := ParseCapability(s, Capability{7, 5}); err != nil || c != want {
+			t.Errorf("%s: %v, %v", s, c, err)
+		}
+	}
+	for _, s := range []string{"x", "9", "9.x", "99.0", "1.0", "9.10"} {
+		if c, err := ParseCapability(s, DefaultCapability); err == nil {
+			t.Errorf("%q is %v", s, c)
+		}
+	}
+}
+
+// TestLimits: the table is in order, and what goes with a capability is what NVIDIA's devices of it answer: an H200 (recorded in
+// testdata/transcripts), and what deviceQuery prints on an RTX 4090, an RTX 5090 and a DGX Spark.
+func TestLimits(t *testing.T) {
+	for i := range limits[1:] {
+		if limits[i].from.SM() >= limits[i+1].from.SM() {
+			t.Errorf("%v stands before %v", limits[i].from, limits[i+1].from)
+		}
+	}
+	small := Limits{SharedOptin: 101376, SharedSM: 102400, ThreadsPerSM: 1536, BlocksPerSM: 24}
+	for c, want := range map[Capability]Limits{
+		{9, 0}: {SharedOptin: 232448, SharedSM: 233472, ThreadsPerSM: 2048, BlocksPerSM: 32}, {8, 9}: small, {12, 0}: small, {12, 1}: small,
+	} {
+		if got := c.Limits(); got != want {
+			t.Errorf("%v: %+v, want %+v", c, got, want)
+		}
+	}
+	// What a device says itself stays.
+	i := Info{SharedSM: 5, WarpSize: 64}
+	i.Claim(Capability{8, 6})
+	if i.SharedSM != 5 || i.WarpSize != 64 || i.Major != 8 || i.Minor != 6 || i.SharedOptin != 99<<10 || i.MaxBlock != [3]int{1024, 1024, 64} {
+		t.Errorf("%+v", i)
+	}
+}
