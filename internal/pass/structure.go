@@ -94,34 +94,7 @@ func traps(f *ir.Func) {
 		}
 	}
 	f.Rewire()
-	dom := ir.Dominators(f)
-	for _, b := range f.Blocks {
-		t := b.Term()
-		if t.Op != ir.Trap || len(t.Targets) > 0 {
-			continue
-		}
-		for prev, d := b, dom.Idom(b); d != nil; prev, d = d, dom.Idom(d) {
-			if d.Term().Op != ir.CondBr {
-				continue
-			}
-			var other *ir.Block
-			for _, s := range d.Succs() {
-				if s != prev && !dom.Dominates(s, b) {
-					other = s
-				}
-			}
-			if other == nil || other == f.Blocks[0] {
-				continue
-			}
-			t.Targets = []*ir.Block{other}
-			for _, phi := range other.Insts[:numPhis(other)] {
-				u := f.NewInst(ir.Undef, []ir.Type{phi.Results[0].Type})
-				beforeTerm(b, u)
-				phi.Args, phi.Targets = append(phi.Args, u.Results[0]), append(phi.Targets, b)
-			}
-			break
-		}
-	}
+	leadOn(f)
 	f.Rewire()
 }
 
