@@ -2,7 +2,7 @@
 # Opt-in: programs of others on Kudzu, in parts. Each part can be run alone and again: what it fetched and made is kept outside the
 # repository, in $KUDZU_APPS (~/.cache/kudzu-apps) and $KUDZU_TOOLS (compilers, Python), and nothing of it is committed. A part
 # that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
-#   scripts/apps.sh [PART...]        default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
+#   scripts/apps.sh [PART...]        also: compare, every kernel of some large programs against the interpreter, which takes hours; default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
@@ -40,6 +40,9 @@ part_python() { scripts/apps-python.sh; }
 part_llama_text() { scripts/apps/llama.sh text; }
 part_llama_check() { scripts/apps/llama.sh check F16 Q8_0 Q4_K Q6_K; }
 
+# Launches of PyTorch, CuPy and llama.cpp, each on compiler and interpreter.
+part_compare() { scripts/apps-compare.sh; }
+
 results=$(mktemp)
 bad=0
 for part; do
@@ -47,7 +50,7 @@ for part; do
     echo "== $part"
     rc=0
     case $part in
-    ptx | programs | runtime11 | python | llama-text | llama-check) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
+    ptx | programs | runtime11 | python | llama-text | llama-check | compare) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
     *) echo "kudzu: there is no part $part" >&2; rc=2 ;;
     esac
     if [ $rc = 0 ]; then how=ok; else how="FAILED (exit $rc)" bad=1; fi

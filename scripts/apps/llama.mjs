@@ -3,6 +3,7 @@
 //   node llama.mjs logits cuda|cpu OUT MODEL...   teacher-forced logits, with and without flash attention, into OUT
 //   node llama.mjs speed cuda|cpu MODEL [N]       tokens a second: a prompt of 512, then N (32) one by one
 //   node llama.mjs text cuda|cpu MODEL            sixteen tokens
+//   node llama.mjs sizes cuda|cpu MODEL...        batches of every size that has a kernel of its own
 //   node llama.mjs record REF OUT                 how far a GPU's OUT is from the CPU backend's REF: the lines of llama.h200.txt
 //   node llama.mjs page REF RECORD NAME=OUT...    the page of how far each OUT is from REF; exit 1 if beyond twice the record
 //
@@ -222,10 +223,35 @@ async function generate(gpu, file) {
     process.exit(0);
 }
 
+// The sizes of batches at which llama.cpp takes another kernel: products with a vector have one for each of 1 to 8 columns, products of
+// matrices one for each width of a tile.
+const sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128];
+
+async function everySize(gpu, models) {
+    const llama = await start(gpu);
+    for (const file of models) {
+        const model = await llama.loadModel({modelPath: file, gpuLayers: gpu === "cpu" ? 0 : "max"});
+        const tokens = text(128, model.fileInfo.metadata.llama.vocab_size);
+        for (const flash of [true, false]) {
+            const context = await model.createContext({contextSize: 256, batchSize: 128, flashAttention: flash, threads: 1});
+            const sequence = context.getSequence();
+            for (const n of sizes) {
+                await sequence.clearHistory();
+                await sequence.controlledEvaluate(tokens.slice(0, n).map((t, i) => i === n - 1 ? [t, {generateNext: {token: true, options: {temperature: 0}}}] : t));
+            }
+            await context.dispose();
+        }
+        console.log(path.basename(file, ".gguf"), `${sizes.length} sizes of batches, with and without flash attention`);
+        await model.dispose();
+    }
+    process.exit(0);
+}
+
 const [mode, ...rest] = process.argv.slice(2);
 if (mode === "logits") await logits(rest[0], rest[1], rest.slice(2));
 else if (mode === "speed") await speed(rest[0], rest[1], +(rest[2] ?? 32));
 else if (mode === "record") record(rest[0], rest[1]);
 else if (mode === "page") page(rest[0], rest[1], rest.slice(2).map((a) => a.split("=")));
 else if (mode === "text") await generate(rest[0], rest[1]);
-else { console.error("usage: node llama.mjs logits|speed|text|record|page …"); process.exit(2); }
+else if (mode === "sizes") await everySize(rest[0], rest.slice(1));
+else { console.error("usage: node llama.mjs logits|speed|text|sizes|record|page …"); process.exit(2); }

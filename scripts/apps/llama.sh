@@ -5,6 +5,7 @@
 #   scripts/apps/llama.sh text             a few tokens with each build
 #   scripts/apps/llama.sh check [TYPE...]  logits against the package's CPU backend; all types if none is named. Rows that this very
 #                                          Kudzu has computed are kept: after an interruption it goes on where it was
+#   scripts/apps/llama.sh sizes [TYPE...]  batches of every size that has a kernel of its own, with the build for CUDA 13
 #   scripts/apps/llama.sh page             writes docs/apps/zllama.md from what check left
 #   scripts/apps/llama.sh speed TYPE...    tokens a second, Kudzu beside the CPU backend     (SHAPE=1.1B for the large model)
 set -eu
@@ -99,6 +100,14 @@ check)
     [ $# -gt 0 ] || set -- $types
     check "$@"
     ;;
+sizes)
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $types
+    for q; do
+        f=$(model "$q")
+        kudzu 13 sizes cuda "$f"
+    done
+    ;;
 page)
     table >docs/apps/zllama.md || echo "llama: some rows are beyond their bound" >&2
     ;;
@@ -109,5 +118,5 @@ speed)
         kudzu 13 speed cuda "$f"
     done
     ;;
-*) sed -n '2,11p' "$0" >&2; exit 2 ;;
+*) sed -n '2,12p' "$0" >&2; exit 2 ;;
 esac

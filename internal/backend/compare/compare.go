@@ -172,7 +172,7 @@ func (p *program) Kernel(name string) (backend.Kernel, error) {
 	if !ok {
 		return nil, fmt.Errorf("kernel %s: it cannot be compared", name)
 	}
-	own := &kernel{started: s, p: p, counts: map[[3]uint32]int{}}
+	own := &kernel{started: s, p: p, use: map[[3]uint32]use{}}
 	for i := range p.m.Kernels {
 		if p.m.Kernels[i].Name == name {
 			own.decl = &p.m.Kernels[i]
@@ -218,9 +218,9 @@ type kernel struct {
 	p    *program
 	decl *backend.KernelDecl
 
-	mu     sync.Mutex
-	counts map[[3]uint32]int // guarded by mu: launches chosen, by block shape
-	large  bool              // guarded by mu: a launch was too large, and that was said
-	hash   string            // of its text; set with text
-	text   string            // guarded by mu
+	mu    sync.Mutex
+	use   map[[3]uint32]use // guarded by mu: by block shape
+	large bool              // guarded by mu: a launch was too large, and that was said
+	hash  string            // of its text; set with text
+	text  string            // guarded by mu
 }

@@ -14,15 +14,15 @@ import (
 type Limits struct {
 	Launches int            // of each kernel and block shape
 	Threads  uint64         // of a launch
-	Time     time.Duration  // that the reference may take for one
+	Time     time.Duration  // that the reference may take for one, and after which it gets no more of that kernel and shape
 	Memory   uint64         // bytes that are copied for one
 	Only     *regexp.Regexp // names of kernels; nil: all
 }
 
 // ParseLimits reads what KUDZU_COMPARE says: "1" for the usual limits, or some of
-// launches=2,threads=262144,seconds=20,memory=1G,only=REGEXP.
+// launches=16,threads=262144,seconds=20,memory=1G,only=REGEXP.
 func ParseLimits(s string) (Limits, error) {
-	l := Limits{Launches: 2, Threads: 1 << 18, Time: 20 * time.Second, Memory: 1 << 30}
+	l := Limits{Launches: 16, Threads: 1 << 18, Time: 20 * time.Second, Memory: 1 << 30}
 	if s == "1" {
 		return l, nil
 	}
@@ -59,7 +59,8 @@ func (k *kernel) chosen(l *backend.Launch, lim *Limits) (ok bool, why string) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.counts[l.Block] >= lim.Launches {
+	u := k.use[l.Block]
+	if u.launches >= lim.Launches || u.time >= lim.Time {
 		return false, ""
 	}
 	if threads(l) > lim.Threads {
@@ -69,15 +70,24 @@ func (k *kernel) chosen(l *backend.Launch, lim *Limits) (ok bool, why string) {
 		k.large = true
 		return false, "threads"
 	}
-	k.counts[l.Block]++
+	u.launches++
+	k.use[l.Block] = u
 	return true, ""
 }
 
-// enough has no more launches of this shape chosen: the next ones would take too long, too.
-func (k *kernel) enough(l *backend.Launch, lim *Limits) {
+// use is how much of a kernel and block shape was compared.
+type use struct {
+	launches int
+	time     time.Duration
+}
+
+// took notes what the reference took for a launch.
+func (k *kernel) took(l *backend.Launch, t time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.counts[l.Block] = lim.Launches
+	u := k.use[l.Block]
+	u.time += t
+	k.use[l.Block] = u
 }
 
 func threads(l *backend.Launch) uint64 {

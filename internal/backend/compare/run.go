@@ -38,13 +38,14 @@ func (q *queue) compare(k *kernel, l *backend.Launch) error {
 	q.d.space.outside.Store(false)
 	begin := time.Now()
 	refErr := run.RunFor(l, b.cfg.Limits.Time)
-	line.Seconds = time.Since(begin).Seconds()
+	took := time.Since(begin)
+	k.took(l, took)
+	line.Seconds = took.Seconds()
 	ref := im.undo()
 	var fault *backend.Fault
 	switch {
 	case errors.Is(refErr, backend.ErrTime):
 		why = "time"
-		k.enough(l, &b.cfg.Limits)
 	case q.d.space.outside.Load():
 		why = "memory of the program"
 	case refErr != nil && !errors.As(refErr, &fault):
