@@ -72,7 +72,11 @@ func spawn(argv, env []string) (pid int, c *conn, err error) {
 	if err = unix.SetNonblock(ours, true); err != nil { // for deadlines; the other end has its own flag
 		return 0, nil, err
 	}
-	if pid, err = rawStart(argv, env, [3]int{theirs, theirs, null}); err != nil {
+	files := [3]int{theirs, theirs, null}
+	if pid, err = rawStart(argv, env, files); errors.Is(err, errNoClone) {
+		pid, err = plainStart(argv, env, files)
+	}
+	if err != nil {
 		return 0, nil, err
 	}
 	c, err = newConn(ours)
@@ -117,6 +121,9 @@ func rawStart(argv, env []string, fds [3]int) (int, error) {
 	runtime.UnlockOSThread()
 	runtime.KeepAlive(argvp)
 	runtime.KeepAlive(envp)
+	if syscall.Errno(-a.mid) == syscall.EINVAL {
+		return 0, errNoClone
+	}
 	if a.mid < 0 {
 		return 0, fmt.Errorf("clone: %w", syscall.Errno(-a.mid))
 	}
@@ -132,6 +139,26 @@ func rawStart(argv, env []string, fds [3]int) (int, error) {
 		return 0, fmt.Errorf("exec: %w", syscall.Errno(-a.err))
 	}
 	return int(a.pid), nil
+}
+
+// errNoClone is a system that knows no child without an exit signal: qemu's emulation of one.
+var errNoClone = errors.New("clone without an exit signal: invalid argument")
+
+// plainStart starts the program as an ordinary child. The host may see it end.
+func plainStart(argv, env []string, fds [3]int) (int, error) {
+	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2])}, Sys: &syscall.SysProcAttr{Setsid: true}}
+	pid, err := syscall.ForkExec(argv[0], argv, attr)
+	if err != nil {
+		return 0, fmt.Errorf("exec: %w", err)
+	}
+	go func() {
+		for {
+			if _, err := unix.Wait4(pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+				return // ECHILD: the host was faster
+			}
+		}
+	}()
+	return pid, nil
 }
 
 var _ [120]struct{} = [unsafe.Offsetof(spawnArgs{}.mid)]struct{}{} // the assembly knows it

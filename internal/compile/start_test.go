@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -45,5 +46,40 @@ func TestSocketNumber(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Where a system refuses the hidden grandchild, an ordinary child serves, in a session of its own.
+func TestPlainStart(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	pid, err := plainStart([]string{"/bin/cat"}, nil, [3]int{pair[1], pair[1], pair[1]})
+	unix.Close(pair[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sid, err := unix.Getsid(pid); err != nil || sid != pid {
+		t.Errorf("session %d, %v", sid, err)
+	}
+	var b [8]byte
+	if _, err := unix.Write(pair[0], []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := unix.Read(pair[0], b[:]); err != nil || string(b[:n]) != "hello" {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	if err := unix.Shutdown(pair[0], unix.SHUT_WR); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); unix.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the child is not reaped")
+		}
+	}
+	if _, err := plainStart([]string{"/nonexistent"}, nil, [3]int{0, 1, 2}); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("a program that is not there: %v", err)
 	}
 }

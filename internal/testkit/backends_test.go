@@ -8,10 +8,10 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
-	"kudzu/internal/cache"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/testkit/compiled"
 )
 
 // TestMain serves as the compiler process when the cpu backend starts this program again.
@@ -33,16 +33,7 @@ func TestMain(m *testing.M) {
 
 // TestCases runs every case on every executor and compares with the written values and the recorded hardware.
 func TestCases(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	cfg := devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}
-	for _, b := range []backend.Backend{interp.New(interp.Config{}), devices.CPU(cfg)} {
+	for _, b := range []backend.Backend{interp.New(interp.Config{}), devices.CPU(compiled.Config(t))} {
 		t.Run(b.Name(), func(t *testing.T) { runCases(t, b) })
 	}
 }

@@ -1,27 +1,18 @@
 package testkit
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"kudzu/internal/backend"
-	"kudzu/internal/cache"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/testkit/compiled"
 )
 
 // Many blocks wait for each other hundreds of times, on however few threads there are.
 func TestGridBarrierManyBlocks(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	devs, err := devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}).Open()
+	devs, err := devices.CPU(compiled.Config(t)).Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"kudzu/internal/backend/compare"
 	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
-	"kudzu/internal/cache"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
+	"kudzu/internal/testkit/compiled"
 	"kudzu/internal/testkit/hipdouble"
 )
 
@@ -34,25 +34,12 @@ func open(t *testing.T, b backend.Backend) []backend.Device {
 	return devs
 }
 
-func config(t *testing.T) devices.Config {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}
-}
-
 func TestInterp(t *testing.T) {
 	Run(t, &Subject{Name: "interp", Devices: open(t, interp.New(interp.Config{}))})
 }
 
 func TestCPU(t *testing.T) {
-	Run(t, &Subject{Name: "cpu", Devices: open(t, devices.CPU(config(t)))})
+	Run(t, &Subject{Name: "cpu", Devices: open(t, devices.CPU(compiled.Config(t)))})
 }
 
 // TestCompared runs the rows on the CPU with each launch compared: what stands in front of a device must not be noticed.
@@ -61,7 +48,7 @@ func TestCompared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Run(t, &Subject{Name: "compare", Devices: open(t, devices.Compare(compare.Config{Device: devices.CPU(config(t)), Limits: lim}))})
+	Run(t, &Subject{Name: "compare", Devices: open(t, devices.Compare(compare.Config{Device: devices.CPU(compiled.Config(t)), Limits: lim}))})
 }
 
 // TestCUDA runs the rows on a real driver, and TestCUDAVia with our own compiler in front of it.
@@ -69,8 +56,8 @@ func TestCUDA(t *testing.T)    { onDriver(t, "cuda", false) }
 func TestCUDAVia(t *testing.T) { onDriver(t, "cuda via simt", true) }
 
 // onDriver runs the last row in a process of its own: the driver refuses everything after a fault.
-func onDriver(t *testing.T, name string, compiled bool) {
-	devs, err := devices.CUDA(config(t), compiled).Open()
+func onDriver(t *testing.T, name string, via bool) {
+	devs, err := devices.CUDA(compiled.Config(t), via).Open()
 	if err != nil {
 		t.Skipf("no real driver: %v", err)
 	}
@@ -124,7 +111,7 @@ func TestHIP(t *testing.T) {
 
 // TestRealHIP runs the rows on an AMD GPU where there is one.
 func TestRealHIP(t *testing.T) {
-	b := hip.New(hip.Config{Compiler: devices.Client(config(t))})
+	b := hip.New(hip.Config{Compiler: devices.Client(compiled.Config(t))})
 	devs, err := b.Open()
 	if err != nil {
 		t.Skip(err)

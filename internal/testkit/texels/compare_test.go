@@ -18,6 +18,7 @@ import (
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/testkit/compiled"
 	"kudzu/internal/testkit/hipdouble"
 )
 
@@ -66,16 +67,8 @@ func TestInterp(t *testing.T) {
 // TestCPU compares compiled code with the recording. It runs the jobs of one instruction of twelve, because compiling takes
 // longest; -whole runs them all. Nothing else compares the engine's sampler with the recording.
 func TestCPU(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	codes := map[string]int{}
-	compareAll(t, devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Strict: true}), func(j *Job) bool {
+	compareAll(t, devices.CPU(compiled.Config(t)), func(j *Job) bool {
 		if _, ok := codes[j.Code]; !ok {
 			codes[j.Code] = len(codes)
 		}

@@ -18,13 +18,13 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
-	"kudzu/internal/cache"
 	"kudzu/internal/compile"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/ptx/isa"
 	"kudzu/internal/ptx/isa/spell"
+	"kudzu/internal/testkit/compiled"
 )
 
 // onlyLines is for working on some lines: KUDZU_FULL=1 go test -run CPU ./internal/testkit/truth -lines '^vmad'.
@@ -47,14 +47,16 @@ func TestInterp(t *testing.T) {
 }
 
 // TestCPU compares compiled kernels with the recorded answers. Several lines share a kernel, because most of the time is
-// the compiler's; a few lines of each form are a sample that go test can afford, KUDZU_FULL=1 takes all, one kernel each.
+// the compiler's; a few lines of each form are a sample that go test can afford, KUDZU_FULL=1 takes all, and for this machine
+// each in a kernel of its own.
 func TestCPU(t *testing.T) {
-	c := compiled(t, compile.Target{})
+	c := compiledFor(t, compile.Target{})
 	c.least = 20000
-	if os.Getenv("KUDZU_FULL") != "" {
-		c.batch = 1
-	} else {
+	switch {
+	case os.Getenv("KUDZU_FULL") == "":
 		c.sample = 3
+	case compiled.Target() == compile.Target{}:
+		c.batch = 1
 	}
 	c.run(t)
 }
@@ -64,25 +66,20 @@ func TestAVX2(t *testing.T) {
 	if runtime.GOARCH != "amd64" || !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C) {
 		t.Skip("this machine does not run x86-64-v3")
 	}
-	c := compiled(t, compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64-v3"})
+	c := compiledFor(t, compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64-v3"})
 	if os.Getenv("KUDZU_FULL") == "" {
 		c.sample = 1
 	}
 	c.run(t)
 }
 
-// compiled is the compiler for a target against the record.
-func compiled(t *testing.T, target compile.Target) comparison {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+// compiledFor is the compiler for a target against the record.
+func compiledFor(t *testing.T, target compile.Target) comparison {
+	cfg := compiled.Config(t)
+	if target != (compile.Target{}) {
+		cfg.Target = target
 	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	b := devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir}), Target: target, Strict: true})
-	return comparison{backend: b, batch: 8, workers: 3, open: isaDir + "rows-open-cpu.txt"}
+	return comparison{backend: devices.CPU(cfg), batch: 8, workers: 3, open: isaDir + "rows-open-cpu.txt"}
 }
 
 // sample keeps n lines of each form: the first, and others spread over the rest.

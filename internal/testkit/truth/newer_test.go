@@ -20,7 +20,7 @@ func TestNewer(t *testing.T) {
 	} else if len(lines) < 300 {
 		t.Errorf("only %d lines", len(lines))
 	}
-	c := compiled(t, compile.Target{})
+	c := compiledFor(t, compile.Target{})
 	if os.Getenv("KUDZU_FULL") == "" && *onlyLines == "" {
 		lines = sample(lines, 1)
 	}

@@ -1,0 +1,43 @@
+// Package compiled is how tests configure the cpu backend and its compiler.
+package compiled
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"kudzu/internal/cache"
+	"kudzu/internal/compile"
+	"kudzu/internal/devices"
+)
+
+// Config configures the cpu backend for a test: the test program itself is the compiler process (its TestMain sees to
+// that), the cache goes with the test, nothing is interpreted, and the code is for Target.
+func Config(t testing.TB) devices.Config {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return devices.Config{Compiler: Compiler(t), Cache: cache.Open(cache.Config{Dir: dir}), Target: Target(), Strict: true}
+}
+
+// Compiler is the command of the compiler process: this program, or the one that KUDZU_TEST_COMPILER names. A test program
+// that is emulated must name one of the machine's own: the machine does not start emulated programs by itself.
+func Compiler(t testing.TB) []string {
+	t.Helper()
+	if p := os.Getenv("KUDZU_TEST_COMPILER"); p != "" {
+		return []string{p, "compiler"}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{self, "compiler"}
+}
+
+// Target is the processor that tests compile for: this one, or what KUDZU_TEST_TARGET says as TRIPLE,CPU in LLVM's words.
+func Target() compile.Target {
+	triple, cpu, _ := strings.Cut(os.Getenv("KUDZU_TEST_TARGET"), ",")
+	return compile.Target{Triple: triple, CPU: cpu}
+}
