@@ -1,5 +1,5 @@
 # Kudzu: run unmodified CUDA programs without NVIDIA's driver. See README.md.
-.PHONY: run test bench bench-bundle apps gen check dist clean setup examples record
+.PHONY: run test test-all fresh bench bench-bundle apps gen check dist clean setup examples record
 
 # Builds everything and runs six CUDA examples on the CPU.
 run: dist
@@ -10,6 +10,15 @@ test: dist examples
 	@test -z "$$(gofmt -l cmd internal examples *.go)" || { gofmt -l cmd internal examples *.go; exit 1; }
 	go vet ./...
 	go test -timeout 14m ./...
+
+# make test, then with each tested libLLVM: the compiler's tests, and all recorded rows and case files for this machine, for
+# AVX2 only and for arm64 under qemu-user. Takes an hour or two.
+test-all: test
+	@scripts/test-all.sh
+
+# The two commands above on a bare Debian 12 and 13, as root and as an ordinary user. ROOT=12 WHO=user CMD=run choose.
+fresh:
+	@ROOT='$(ROOT)' WHO='$(WHO)' CMD='$(CMD)' scripts/fresh.sh
 
 # Figures: ratios against native code and PoCL, measured in one run. ROW=name[,name] runs only these rows, quickly and without
 # PoCL; scripts/bench.sh -asm NAME shows what Kudzu makes of one. See docs/bench/README.md.

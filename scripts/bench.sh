@@ -98,8 +98,8 @@ bundle() {
     cp bench/bundle.sh "$dir/run.sh"
     # The library that the compiler process opens, under the name it looks for ($ORIGIN/../lib finds what it needs). What
     # it needs and never calls here (a solver, an XML reader, a line editor) becomes a library of empty functions.
-    llvm=$(for f in /usr/lib/llvm-*/lib/libLLVM.so.[0-9]* /usr/lib/*/libLLVM.so.[0-9]*; do [ -e "$f" ] && readlink -f "$f"; done | grep -E '\.so\.(19|2[0-9])' | sort -V | head -n 1)
-    [ -n "$llvm" ] || { echo "bench: no libLLVM 19 or newer to carry" >&2; exit 1; }
+    llvm=$(readlink -f "$(scripts/setup.sh library "$(scripts/setup.sh found | head -n 1)")")
+    [ -n "$llvm" ] || { echo "bench: no tested libLLVM to carry" >&2; exit 1; }
     cp -L "$llvm" "$dir/lib/libLLVM.so"
     strip --strip-unneeded "$dir/lib/libLLVM.so" 2>/dev/null || true
     ldd "$llvm" | awk '/=> \//{print $1, $3}' | while read -r name path; do

@@ -7,6 +7,7 @@
 #   setup.sh clang       prints the newest clang there is
 #   setup.sh tested      prints the tested major versions of libLLVM, the preferred one first
 #   setup.sh found       prints those of them that are there
+#   setup.sh library N   prints the file of libLLVM N
 set -eu
 
 source=$(dirname "$0")/../internal/llvm/release/release.go
@@ -40,13 +41,14 @@ find_clang() {
     return 1
 }
 
-# has_llvm MAJOR: is there a libLLVM of this version?
-has_llvm() {
+# library MAJOR prints the file of a libLLVM of this version, if there is one.
+library() {
     for f in /usr/lib/*/libLLVM.so.$1.* /usr/lib/*/libLLVM-$1.so* /usr/lib/llvm-$1/lib/libLLVM*.so* /usr/lib64/libLLVM*.so.$1*; do
-        if [ -e "$f" ]; then return 0; fi
+        if [ -e "$f" ]; then echo "$f"; return 0; fi
     done
     return 1
 }
+has_llvm() { library "$1" >/dev/null; }
 
 # find_llvm succeeds if there is a libLLVM of at least min_llvm.
 find_llvm() {
@@ -63,6 +65,7 @@ tested) echo $tested; exit ;;
 found)
     for v in $tested; do if has_llvm "$v"; then echo "$v"; fi; done
     exit ;;
+library) library "$2"; exit ;;
 all) all=yes ;;
 esac
 
@@ -107,7 +110,8 @@ done
 if [ "$sudo" = ask ]; then
     echo "kudzu: packages are missing. Please run:" >&2
     echo "    sudo apt-get install -y$need" >&2
-    exit 1
+    find_clang >/dev/null && find_llvm && have gcc && have nm # the others of "all" can be done without
+    exit
 fi
 echo "kudzu: installing$need"
 # shellcheck disable=SC2086
