@@ -85,12 +85,8 @@ func (f *Func) Rewire() {
 		b.Preds = b.Preds[:0]
 	}
 	for _, b := range f.Blocks {
-		for i, s := range b.Succs() {
-			dup := false
-			for _, e := range b.Succs()[:i] {
-				dup = dup || e == s
-			}
-			if !dup {
+		for _, s := range b.Succs() {
+			if n := len(s.Preds); n == 0 || s.Preds[n-1] != b {
 				s.Preds = append(s.Preds, b)
 			}
 		}

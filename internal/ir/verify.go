@@ -226,7 +226,7 @@ func (v *verifier) phi(b *Block, in *Inst) {
 	}
 }
 
-func (v *verifier) reachable(b *Block) bool { _, ok := v.dom.num[b]; return ok }
+func (v *verifier) reachable(b *Block) bool { _, ok := v.dom.nums.Of(b); return ok }
 
 // owned checks that a is a constant, a parameter or defined in this function.
 func (v *verifier) owned(b *Block, in *Inst, a *Value) bool {
