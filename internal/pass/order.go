@@ -23,17 +23,21 @@ func (l *linearizer) guard() {
 	for _, m := range l.names {
 		isVar[m.block] = true
 	}
-	for _, b := range blocks {
+	// The cost of a block and of all that it dominates: a block comes after those that dominate it.
+	cost := make([]int, len(blocks))
+	nums := f.NumberBlocks(blocks)
+	for i := len(blocks) - 1; i >= 0; i-- {
+		cost[i] += l.cost(blocks[i])
+		if d := dom.Idom(blocks[i]); d != nil {
+			at, _ := nums.Of(d)
+			cost[at] += cost[i]
+		}
+	}
+	for i, b := range blocks {
 		if !isVar[b] || l.isLatch(b) || len(b.Succs()) == 0 && b.Term().Op == ir.Exit {
 			continue
 		}
-		cost := 0
-		for _, d := range blocks {
-			if dom.Dominates(b, d) {
-				cost += l.cost(d)
-			}
-		}
-		if cost < guardCost {
+		if cost[i] < guardCost {
 			continue
 		}
 		g := f.NewBlock("")
@@ -48,18 +52,20 @@ func (l *linearizer) guard() {
 		}
 		l.skip[g] = j
 	}
-	for b, g := range l.guards {
-		for p, ss := range l.ctl {
-			for i, s := range ss {
-				if s == b {
-					l.ctl[p][i] = g
-				}
-			}
+	through := func(b *ir.Block) *ir.Block {
+		if g := l.guards[b]; g != nil {
+			return g
 		}
-		for og, s := range l.skip {
-			if s == b {
-				l.skip[og] = g
-			}
+		return b
+	}
+	for _, ss := range l.ctl {
+		for i, s := range ss {
+			ss[i] = through(s)
+		}
+	}
+	for g, s := range l.skip {
+		if s != nil {
+			l.skip[g] = through(s)
 		}
 	}
 	for b, g := range l.guards {
@@ -168,38 +174,23 @@ func (l *linearizer) order() {
 // linear computes the new successors of every block.
 func (l *linearizer) linear() {
 	l.next = map[*ir.Block][]*ir.Block{}
-	deferred := map[*ir.Block]map[*ir.Block]bool{}
-	for _, b := range l.ord {
-		d := deferred[b]
+	deferred := make([]*placeSet, len(l.ord)) // by place in ord: blocks that must still come
+	for at, b := range l.ord {
+		d := deferred[at]
 		to := func(targets ...*ir.Block) *ir.Block {
-			set := map[*ir.Block]bool{}
-			for t := range d {
-				set[t] = true
-			}
+			set := d
 			for _, t := range targets {
-				set[t] = true
+				set = set.with(l.idx[t])
 			}
-			var first *ir.Block
-			for t := range set {
-				if first == nil || l.idx[t] < l.idx[first] {
-					first = t
-				}
-			}
-			if first == nil {
+			if set == nil {
 				return nil
 			}
-			if l.idx[first] <= l.idx[b] {
+			first, rest := set.first()
+			if first <= at {
 				panic("BUG: linearized edge goes back")
 			}
-			for t := range set {
-				if t != first {
-					if deferred[first] == nil {
-						deferred[first] = map[*ir.Block]bool{}
-					}
-					deferred[first][t] = true
-				}
-			}
-			return first
+			deferred[first] = deferred[first].union(rest)
+			return l.ord[first]
 		}
 		if l.isGuard(b) {
 			l.next[b] = []*ir.Block{to(l.ctl[b][0])}
@@ -219,7 +210,7 @@ func (l *linearizer) linear() {
 		}
 		if len(l.ctl[b]) == 0 {
 			l.next[b] = nil
-			if len(d) > 0 && !l.isLatch(b) {
+			if d != nil && !l.isLatch(b) {
 				panic("BUG: the last block defers others")
 			}
 		}

@@ -35,38 +35,85 @@ type analysis struct {
 	st    *state
 	f     *ir.Func
 	width int
-	facts map[*ir.Value]*fact
+	facts *ir.ValueMap[*fact]
 	dom   *ir.DomTree
 	li    *ir.LoopInfo
-	num   map[*ir.Block]int // in reverse postorder
+	num   ir.BlockNums // in reverse postorder
 	rpo   []*ir.Block
+	local int64 // bytes of local memory per thread
+	todo  worklist
 
-	varyingPhis map[*ir.Block]bool // joins of divergent branches
-	warpPhis    map[*ir.Block]bool // joins of branches that warps take differently
-	divergent   map[*ir.Loop]bool  // lanes leave at different times
-	seen        map[*ir.Block]uint8
-	left        map[*ir.Loop]uint8 // loops whose exits were followed, with the level
-	local       int64              // bytes of local memory per thread
+	divergence
+}
+
+// worklist is what the analysis has still to look at: an instruction again only if a fact that it reads has changed, or its own.
+type worklist struct {
+	first  []int32 // block number → its first instruction's number
+	dirty  []bool  // by instruction number
+	users  []int32 // instructions that use a value: those of ID v are users[userAt[v]:userAt[v+1]]
+	userAt []int32
+}
+
+// list numbers the instructions. All are to be looked at.
+func (w *worklist) list(f *ir.Func, rpo []*ir.Block) {
+	n := int32(0)
+	w.first = make([]int32, len(rpo))
+	w.userAt = make([]int32, f.NumValues()+2)
+	for i, b := range rpo {
+		w.first[i] = n
+		n += int32(len(b.Insts))
+		for _, in := range b.Insts {
+			for _, a := range in.Args {
+				if !a.Const {
+					w.userAt[a.ID+2]++
+				}
+			}
+		}
+	}
+	for i := 2; i < len(w.userAt); i++ {
+		w.userAt[i] += w.userAt[i-1]
+	}
+	w.users = make([]int32, w.userAt[len(w.userAt)-1])
+	w.dirty = make([]bool, n)
+	n = 0
+	for _, b := range rpo {
+		for _, in := range b.Insts {
+			for _, a := range in.Args {
+				if !a.Const {
+					w.users[w.userAt[a.ID+1]] = n
+					w.userAt[a.ID+1]++
+				}
+			}
+			w.dirty[n] = true
+			n++
+		}
+	}
+}
+
+// changed has instruction n, and those that use its result r, looked at again.
+func (w *worklist) changed(n int32, r *ir.Value) {
+	w.dirty[n] = true
+	for _, u := range w.users[w.userAt[r.ID]:w.userAt[r.ID+1]] {
+		w.dirty[u] = true
+	}
 }
 
 // analyse computes the facts to a fixed point, with the control flow as it is, and writes the shapes.
 func analyse(st *state) *analysis {
 	f := st.f
 	f.Rewire()
-	a := &analysis{st: st, f: f, width: st.m.Width, facts: map[*ir.Value]*fact{}, dom: ir.Dominators(f),
-		num: map[*ir.Block]int{}, varyingPhis: map[*ir.Block]bool{}, warpPhis: map[*ir.Block]bool{}, divergent: map[*ir.Loop]bool{},
-		seen: map[*ir.Block]uint8{}, left: map[*ir.Loop]uint8{}, local: int64(f.LocalBytes+15) &^ 15}
+	a := &analysis{st: st, f: f, width: st.m.Width, facts: ir.NewValueMap[*fact](f), dom: ir.Dominators(f), local: int64(f.LocalBytes+15) &^ 15}
 	if a.width == 0 {
 		a.width = 32
 	}
 	a.li = ir.Loops(f, a.dom)
 	a.rpo = f.RPO()
-	for i, b := range a.rpo {
-		a.num[b] = i
-	}
+	a.num = f.NumberBlocks(a.rpo)
+	a.todo.list(f, a.rpo)
+	a.prepare()
 	for _, p := range f.Params {
 		f := full
-		a.facts[p] = &f
+		a.facts.Set(p, &f)
 		p.Shape = a.shapeOf(p)
 	}
 	for {
@@ -86,23 +133,29 @@ func analyse(st *state) *analysis {
 	return a
 }
 
-// pass runs over all instructions once.
+// pass runs once over all instructions that may have news.
 func (a *analysis) pass() bool {
 	changed := false
-	for _, b := range a.rpo {
-		for _, in := range b.Insts {
+	for bi, b := range a.rpo {
+		for k, in := range b.Insts {
+			no := a.todo.first[bi] + int32(k)
+			if !a.todo.dirty[no] {
+				continue
+			}
+			a.todo.dirty[no] = false
 			for i, r := range in.Results {
-				old := a.facts[r]
+				old := a.facts.Get(r)
 				n := a.transfer(in, i)
 				if in.Op == ir.Phi {
-					n = a.limitPhi(b, n)
+					n = a.limitPhi(bi, n)
 				}
 				if old == nil {
 					if n.kind == ir.ShapeUnknown {
 						continue
 					}
 					n.visits = 1
-					a.facts[r] = &n
+					a.facts.Set(r, &n)
+					a.todo.changed(no, r)
 					changed = true
 					continue
 				}
@@ -119,6 +172,7 @@ func (a *analysis) pass() bool {
 					}
 					if m != *old {
 						*old = m
+						a.todo.changed(no, r)
 						changed = true
 					}
 				}
@@ -129,7 +183,7 @@ func (a *analysis) pass() bool {
 }
 
 // limitPhi weakens a phi at a join of divergent control flow.
-func (a *analysis) limitPhi(b *ir.Block, n fact) fact {
+func (a *analysis) limitPhi(b int, n fact) fact {
 	if n.kind == ir.ShapeUnknown {
 		return n
 	}
@@ -192,7 +246,7 @@ func (a *analysis) fact(v *ir.Value) fact {
 		}
 		return f
 	}
-	if f := a.facts[v]; f != nil {
+	if f := a.facts.Get(v); f != nil {
 		return *f
 	}
 	return fact{}
@@ -231,121 +285,4 @@ func (a *analysis) noWrap(f fact, bits int) (signed, unsigned bool) {
 	limit := int64(1)<<(bits-1) - (hi - lo)
 	signed = f.lo >= -limit && f.hi < limit
 	return signed, signed && f.lo >= 0
-}
-
-// control marks the joins and loops that divergent branches make; true if something is new.
-func (a *analysis) control() bool {
-	changed := false
-	for _, b := range a.rpo {
-		t := b.Term()
-		if t == nil || len(t.Targets) < 2 || len(t.Args) == 0 {
-			continue
-		}
-		k := a.fact(t.Args[0]).kind
-		level := uint8(0)
-		switch {
-		case k == ir.ShapeUnknown || k == ir.BlockUniform:
-			continue
-		case k == ir.WarpUniform:
-			level = 1
-		default:
-			level = 2
-		}
-		if a.seen[b] >= level {
-			continue
-		}
-		a.seen[b] = level
-		a.spread(b, level)
-		changed = true
-	}
-	return changed
-}
-
-// spread follows the ways from a branch that lanes (level 2) or warps (level 1) take differently. Each block is labelled
-// with the last place where ways to it met; where two labels meet is a join, whose phis vary. A loop that lanes leave
-// while others stay is divergent: its exit phis vary too, and lanes that left it on different ways, in whatever rounds, are
-// followed from there.
-func (a *analysis) spread(b *ir.Block, level uint8) {
-	a.spreadFrom(b.Succs(), a.num[b], a.li.Innermost(b), level)
-}
-
-// spreadFrom does so for blocks that some go to and others do not, from block number from in loop in.
-func (a *analysis) spreadFrom(starts []*ir.Block, from int, in *ir.Loop, level uint8) {
-	label := map[*ir.Block]*ir.Block{}
-	put := func(x, l *ir.Block) {
-		if old := label[x]; old == nil {
-			label[x] = l
-		} else if old != l && old != x {
-			label[x] = x
-			a.mark(x, level)
-		}
-	}
-	headers := map[*ir.Block]*ir.Block{} // label that comes back to a loop's header
-	step := func(from int, to, l *ir.Block) {
-		if a.num[to] <= from { // a back edge: lanes meet again at the header, in step
-			if old := headers[to]; old != nil && old != l {
-				l = to
-			}
-			headers[to] = l
-			return
-		}
-		put(to, l)
-	}
-	for _, s := range starts {
-		step(from, s, s)
-	}
-	for i := from + 1; i < len(a.rpo); i++ {
-		x := a.rpo[i]
-		if l := label[x]; l != nil {
-			for _, s := range x.Succs() {
-				step(i, s, l)
-			}
-		}
-	}
-	for l := in; l != nil; l = l.Parent {
-		if !leavesApart(l, headers[l.Header], label) {
-			continue
-		}
-		if level == 2 {
-			a.divergent[l] = true
-		}
-		// Warps leave at different times: what counts the rounds is one number for a warp, not for the block.
-		a.warpPhis[l.Header] = true
-		for _, y := range l.Exits {
-			a.mark(y, level)
-		}
-		if a.left[l] < level && len(l.Exits) > 1 {
-			a.left[l] = level
-			a.spreadFrom(l.Exits, a.num[l.Header], l.Parent, level)
-		}
-	}
-}
-
-func (a *analysis) mark(x *ir.Block, level uint8) {
-	if level == 2 {
-		a.varyingPhis[x] = true
-	}
-	a.warpPhis[x] = true
-}
-
-// leavesApart reports that of those who went different ways some come to an exit of the loop while others come back to its
-// header, or to another exit.
-func leavesApart(l *ir.Loop, back *ir.Block, label map[*ir.Block]*ir.Block) bool {
-	var out *ir.Block
-	n := 0
-	for _, y := range l.Exits {
-		if lab := label[y]; lab != nil {
-			n++
-			if out != nil && out != lab {
-				out = y
-				n = 100
-			} else {
-				out = lab
-			}
-		}
-	}
-	if n == 0 || back == nil && n < 100 {
-		return false
-	}
-	return n >= 100 || back != out // equal: they met again before the exit
 }

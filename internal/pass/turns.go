@@ -237,7 +237,7 @@ func (t *turn) reached() bool {
 		if !inside[t.l.Header] {
 			continue
 		}
-		if !onAny(end) || t.l.Contains(b) || t.a.num[end.Targets[0]] <= t.a.num[b] {
+		if !onAny(end) || t.l.Contains(b) || t.a.at(end.Targets[0]) <= t.a.at(b) {
 			return false
 		}
 		for x := range inside {

@@ -1,6 +1,10 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"slices"
+
+	"kudzu/internal/ir"
+)
 
 // maskVar is the mask of a block as a variable: the or of the masks of the edges into it.
 type maskVar struct {
@@ -26,63 +30,158 @@ type laneVar struct {
 	typ    ir.Type
 	empty  *ir.Value // false for masks; nil for values: undefined
 	reset  *ir.Block
-	writes map[*ir.Block][]write
-	reach  map[*ir.Block]bool // blocks that a write may come before
-	in     map[*ir.Block]*ir.Value
-	out    map[*ir.Block]*ir.Value
+	writes []blockWrites
+	places *varPlaces
 }
 
-func (l *linearizer) newVar(home *ir.Block, t ir.Type, empty *ir.Value) *laneVar {
-	v := &laneVar{l: l, typ: t, empty: empty, writes: map[*ir.Block][]write{}, in: map[*ir.Block]*ir.Value{}, out: map[*ir.Block]*ir.Value{}}
+type blockWrites struct {
+	at   *ir.Block
+	list []write
+}
+
+// varPlaces is what the variable under way is in each block, by place in the order: what it holds counts where the place's round is the
+// variable's, so that variables, one after the other, need not clear it.
+type varPlaces struct {
+	nums        ir.BlockNums
+	reached     int // places of blocks that can be reached
+	round       int32
+	reach       []int32 // rounds of blocks that a write may come before
+	inAt, outAt []int32 // rounds of in and out
+	in, out     []*ir.Value
+	written     []int32 // round of writes
+	writes      []int32 // which of laneVar.writes
+	dom         *ir.DomTree
+	loop        []*stretchBack // by place: the innermost stretch that control goes back in
+	work        []*ir.Block
+}
+
+// stretchBack is the places between a block that control comes back to and the last that goes back there.
+type stretchBack struct {
+	first, last int
+	outer       *stretchBack
+}
+
+func (l *linearizer) newPlaces() *varPlaces {
+	// Blocks that are not reached any more stand behind the others until they are pruned.
+	order := slices.Clone(l.ord)
+	for _, b := range l.f.Blocks {
+		if i, ok := l.idx[b]; !ok || l.ord[i] != b {
+			order = append(order, b)
+		}
+	}
+	n := len(order)
+	p := &varPlaces{nums: l.f.NumberBlocks(order), reached: len(l.ord), reach: make([]int32, n), inAt: make([]int32, n), outAt: make([]int32, n), in: make([]*ir.Value, n), out: make([]*ir.Value, n),
+		written: make([]int32, n), writes: make([]int32, n), dom: ir.Dominators(l.f), loop: make([]*stretchBack, n)}
+	var top *stretchBack // stretches that overlap count as one inside of the other
+	for i, b := range l.ord {
+		for top != nil && top.last < i {
+			top = top.outer
+		}
+		last := -1
+		for _, q := range b.Preds {
+			if j := p.of(q); j < p.reached {
+				last = max(last, j)
+			}
+		}
+		if last >= i {
+			for o := top; o != nil; o = o.outer {
+				o.last = max(o.last, last)
+			}
+			top = &stretchBack{i, last, top}
+		}
+		p.loop[i] = top
+	}
+	return p
+}
+
+// of is the place of a block.
+func (p *varPlaces) of(b *ir.Block) int {
+	i, _ := p.nums.Of(b)
+	return i
+}
+
+// bound is the last place on a way to block b that does not come through the beginning of an iteration, reset.
+func (p *varPlaces) bound(b, reset *ir.Block) int {
+	from := -1
+	if reset != nil && p.dom.Dominates(reset, b) {
+		from = p.of(reset)
+	}
+	last := p.of(b)
+	for s := p.loop[last]; s != nil && s.first > from; s = s.outer {
+		last = max(last, s.last)
+	}
+	return last
+}
+
+func (l *linearizer) newVar(places *varPlaces, home *ir.Block, t ir.Type, empty *ir.Value) *laneVar {
+	places.round++
+	v := &laneVar{l: l, typ: t, empty: empty, places: places}
 	if loop := l.a.li.Innermost(home); loop != nil {
 		v.reset = loop.Header
 	}
 	return v
 }
 
-// follow finds the blocks a write may reach, once all writes are known.
-func (v *laneVar) follow() {
-	v.reach = map[*ir.Block]bool{}
-	var work []*ir.Block
-	for b := range v.writes {
-		work = append(work, b)
+// write adds an assignment at the end of b.
+func (v *laneVar) write(b *ir.Block, w write) {
+	p, at := v.places, v.places.of(b)
+	if p.written[at] != p.round {
+		p.written[at], p.writes[at] = p.round, int32(len(v.writes))
+		v.writes = append(v.writes, blockWrites{at: b})
+	}
+	x := &v.writes[p.writes[at]]
+	x.list = append(x.list, w)
+}
+
+// follow finds the blocks a write may reach on the way to some, once all writes are known.
+func (v *laneVar) follow(to ...*ir.Block) {
+	p := v.places
+	last := -1
+	for _, b := range to {
+		last = max(last, p.bound(b, v.reset))
+	}
+	work := p.work[:0]
+	for i := range v.writes {
+		work = append(work, v.writes[i].at)
 	}
 	for len(work) > 0 {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, s := range b.Succs() {
-			if !v.reach[s] && s != v.reset {
-				v.reach[s] = true
+			if at := p.of(s); s != v.reset && (at <= last || at >= p.reached) && p.reach[at] != p.round {
+				p.reach[at] = p.round
 				work = append(work, s)
 			}
 		}
 	}
+	p.work = work
 }
 
 // atStart is the variable as b begins; nil: empty.
 func (v *laneVar) atStart(b *ir.Block) *ir.Value {
-	if !v.reach[b] || b == v.reset {
+	p, at := v.places, v.places.of(b)
+	if p.reach[at] != p.round || b == v.reset {
 		return nil
 	}
-	if x, ok := v.in[b]; ok {
-		return x
+	if p.inAt[at] == p.round {
+		return p.in[at]
 	}
 	if len(b.Preds) == 1 {
 		x := v.atEnd(b.Preds[0])
-		v.in[b] = x
+		p.inAt[at], p.in[at] = p.round, x
 		return x
 	}
 	phi := v.l.f.NewInst(ir.Phi, []ir.Type{v.typ})
 	insertAt(b, 0, phi)
-	v.in[b] = phi.Results[0]
-	for _, p := range b.Preds {
-		x := v.atEnd(p)
+	p.inAt[at], p.in[at] = p.round, phi.Results[0]
+	for _, q := range b.Preds {
+		x := v.atEnd(q)
 		if x == nil {
 			x = v.none()
 		}
-		phi.Args, phi.Targets = append(phi.Args, x), append(phi.Targets, p)
+		phi.Args, phi.Targets = append(phi.Args, x), append(phi.Targets, q)
 	}
-	return v.in[b]
+	return phi.Results[0]
 }
 
 func (v *laneVar) none() *ir.Value {
@@ -97,15 +196,15 @@ func (v *laneVar) none() *ir.Value {
 
 // atEnd is the variable as b ends.
 func (v *laneVar) atEnd(b *ir.Block) *ir.Value {
-	ws := v.writes[b]
-	if len(ws) == 0 {
+	p, at := v.places, v.places.of(b)
+	if p.written[at] != p.round {
 		return v.atStart(b)
 	}
-	if x, ok := v.out[b]; ok {
-		return x
+	if p.outAt[at] == p.round {
+		return p.out[at]
 	}
 	cur := v.atStart(b)
-	for _, w := range ws {
+	for _, w := range v.writes[p.writes[at]].list {
 		switch {
 		case cur == nil || isTrueConst(w.mask):
 			cur = w.val
@@ -117,7 +216,7 @@ func (v *laneVar) atEnd(b *ir.Block) *ir.Value {
 			cur = beforeTerm(b, in).Results[0]
 		}
 	}
-	v.out[b] = cur
+	p.outAt[at], p.out[at] = p.round, cur
 	return cur
 }
 
@@ -128,31 +227,37 @@ func (l *linearizer) variables() {
 	f := l.f
 	with := map[*ir.Value]*ir.Value{}
 	l.edgeMasks()
+	places := l.newPlaces()
 	for _, m := range l.names {
-		v := l.newVar(m.block, ir.I1, ir.ConstInt(ir.I1, 0))
+		v := l.newVar(places, m.block, ir.I1, ir.ConstInt(ir.I1, 0))
 		for _, e := range l.into[m.block] {
-			v.writes[e.from] = append(v.writes[e.from], write{nil, e.mask})
+			v.write(e.from, write{nil, e.mask})
 		}
-		v.follow()
+		g := l.guards[m.block]
+		if g != nil {
+			v.follow(m.block, g)
+		} else {
+			v.follow(m.block)
+		}
 		x := v.atStart(m.block)
 		if x == nil {
 			x = v.none()
 		}
 		with[m.name] = x
-		if g := l.guards[m.block]; g != nil {
+		if g != nil {
 			with[l.guardArg[g]] = v.guardMask(g)
 		}
 	}
 	for _, p := range l.phis {
-		v := l.newVar(p.block, p.phi.Results[0].Type, nil)
+		v := l.newVar(places, p.block, p.phi.Results[0].Type, nil)
 		for i, from := range p.phi.Targets {
 			for _, e := range l.into[p.block] {
 				if e.from == from {
-					v.writes[from] = append(v.writes[from], write{e.mask, p.phi.Args[i]})
+					v.write(from, write{e.mask, p.phi.Args[i]})
 				}
 			}
 		}
-		v.follow()
+		v.follow(p.block)
 		x := v.atStart(p.block)
 		if x == nil {
 			x = v.none()
