@@ -16,10 +16,10 @@ type Loop struct {
 }
 
 // Contains reports whether b is in the loop.
-func (l *Loop) Contains(b *Block) bool {
-	x := l.info.Innermost(b)
-	return x != nil && l.first <= x.first && x.first <= l.last
-}
+func (l *Loop) Contains(b *Block) bool { return l.Encloses(l.info.Innermost(b)) }
+
+// Encloses reports whether x is the loop or one in it; nil is none.
+func (l *Loop) Encloses(x *Loop) bool { return x != nil && l.first <= x.first && x.first <= l.last }
 
 // LoopInfo is the loops of a function. Irreducible regions form no loop; Irreducible says that there are some.
 type LoopInfo struct {

@@ -15,6 +15,7 @@ func (c *caller) frames(g *called) {
 	f.Renumber()
 	f.Rewire()
 	live := liveBehind(f)
+	phis := newHeads(f)
 	vars := map[*ir.Value]*ssaVar{}
 	var order []*ir.Value
 	for _, s := range c.sites {
@@ -61,7 +62,7 @@ func (c *caller) frames(g *called) {
 				continue
 			}
 			if vars[v] == nil {
-				vars[v] = newSSA(f, v.Type)
+				vars[v] = newSSA(phis, v.Type)
 				order = append(order, v)
 				if v.Def != nil {
 					vars[v].out[v.Def.Block] = v
@@ -75,6 +76,7 @@ func (c *caller) frames(g *called) {
 	g.frame = (g.frame + 15) &^ 15
 	size.Bits = uint64(g.frame)
 	g.rename(vars, order)
+	phis.done()
 }
 
 // inFrame makes the addresses of local variables sums with the stack pointer. The constant it returns is to be the frame's

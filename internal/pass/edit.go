@@ -1,6 +1,10 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"slices"
+
+	"kudzu/internal/ir"
+)
 
 // replaceAll rewrites every use of a key into its value, through chains.
 func replaceAll(f *ir.Func, with map[*ir.Value]*ir.Value) {
@@ -46,6 +50,42 @@ func insertAt(b *ir.Block, i int, ins ...*ir.Inst) {
 		in.Block = b
 	}
 	b.Insts = append(b.Insts[:i:i], append(ins, b.Insts[i:]...)...)
+}
+
+// heads collects instructions that go to the beginning of blocks, each before those that came earlier, and puts them there at once:
+// a block that gets many is written once.
+type heads struct {
+	f  *ir.Func
+	at [][]*ir.Inst // by block ID
+}
+
+func newHeads(f *ir.Func) *heads { return &heads{f: f} }
+
+func (h *heads) put(b *ir.Block, in *ir.Inst) {
+	for b.ID >= len(h.at) {
+		h.at = append(h.at, make([][]*ir.Inst, b.ID+1-len(h.at))...)
+	}
+	in.Block = b
+	h.at[b.ID] = append(h.at[b.ID], in)
+}
+
+// of is what b has got so far.
+func (h *heads) of(b *ir.Block) []*ir.Inst {
+	if b.ID < len(h.at) {
+		return h.at[b.ID]
+	}
+	return nil
+}
+
+// done puts them into the blocks.
+func (h *heads) done() {
+	for _, b := range h.f.Blocks {
+		if b.ID < len(h.at) && len(h.at[b.ID]) > 0 {
+			slices.Reverse(h.at[b.ID])
+			b.Insts = append(h.at[b.ID], b.Insts...)
+		}
+	}
+	h.at = nil
 }
 
 // beforeTerm puts in at the end of b, before its terminator.

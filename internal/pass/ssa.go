@@ -11,17 +11,17 @@ type ssaVar struct {
 	in   map[*ir.Block]*ir.Value
 	none *ir.Value // what reaches where nothing was defined; nil: an undef is made
 	phis []*ir.Inst
+	head *heads // where phis and undefs are put
 }
 
-func newSSA(f *ir.Func, t ir.Type) *ssaVar {
-	return &ssaVar{f: f, typ: t, out: map[*ir.Block]*ir.Value{}, in: map[*ir.Block]*ir.Value{}}
+func newSSA(head *heads, t ir.Type) *ssaVar {
+	return &ssaVar{f: head.f, typ: t, out: map[*ir.Block]*ir.Value{}, in: map[*ir.Block]*ir.Value{}, head: head}
 }
 
 func (s *ssaVar) undef() *ir.Value {
 	if s.none == nil {
 		u := s.f.NewInst(ir.Undef, []ir.Type{s.typ})
-		e := s.f.Blocks[0]
-		insertAt(e, numPhis(e), u)
+		s.head.put(s.f.Blocks[0], u) // the entry has no phis
 		s.none = u.Results[0]
 	}
 	return s.none
@@ -45,7 +45,7 @@ func (s *ssaVar) atStart(b *ir.Block) *ir.Value {
 		s.in[b] = s.atEnd(b.Preds[0])
 	default:
 		phi := s.f.NewInst(ir.Phi, []ir.Type{s.typ})
-		insertAt(b, 0, phi)
+		s.head.put(b, phi)
 		s.in[b] = phi.Results[0]
 		s.phis = append(s.phis, phi)
 		for _, p := range b.Preds {
@@ -60,11 +60,12 @@ func (s *ssaVar) atStart(b *ir.Block) *ir.Value {
 // does. Preds must be current.
 func repairSSA(f *ir.Func) {
 	dom := ir.Dominators(f)
+	head := newHeads(f)
 	vars := map[*ir.Value]*ssaVar{}
 	get := func(v *ir.Value) *ssaVar {
 		s := vars[v]
 		if s == nil {
-			s = newSSA(f, v.Type)
+			s = newSSA(head, v.Type)
 			s.out[v.Def.Block] = v
 			vars[v] = s
 		}
@@ -73,10 +74,8 @@ func repairSSA(f *ir.Func) {
 	bad := func(v *ir.Value, at *ir.Block) bool {
 		return v.Def != nil && v.Def.Block != at && !dom.Dominates(v.Def.Block, at)
 	}
-	blocks := append([]*ir.Block(nil), f.Blocks...)
-	for _, b := range blocks {
-		insts := append([]*ir.Inst(nil), b.Insts...)
-		for _, in := range insts {
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
 			for i, a := range in.Args {
 				if in.Op == ir.Phi {
 					if p := in.Targets[i]; bad(a, p) {
@@ -91,4 +90,5 @@ func repairSSA(f *ir.Func) {
 			}
 		}
 	}
+	head.done()
 }

@@ -12,20 +12,12 @@ func structure(st *state) error {
 	unifyExits(f)
 	traps(f)
 	prune(f)
-	for i := 0; ; i++ {
-		f.Rewire()
-		dom := ir.Dominators(f)
-		li := ir.Loops(f, dom)
-		if li.Irreducible {
-			return &ir.Unsupported{What: "irreducible control flow"}
-		}
-		if !canonicalLoop(f, li) {
-			break
-		}
-		if i > 100_000 {
-			panic("BUG: loops do not settle")
-		}
+	f.Rewire()
+	loops := ir.Loops(f, ir.Dominators(f))
+	if loops.Irreducible {
+		return &ir.Unsupported{What: "irreducible control flow"}
 	}
+	canonicalLoops(f, loops)
 	li := ir.Loops(f, ir.Dominators(f))
 	splitCritical(f, func(u, v *ir.Block) bool {
 		// Edges out of a loop: lanes that leave it at different times are latched in one variable if they share an exit.
@@ -98,40 +90,6 @@ func traps(f *ir.Func) {
 	f.Rewire()
 }
 
-// canonicalLoop fixes one thing of one loop; false when all are in form.
-func canonicalLoop(f *ir.Func, li *ir.LoopInfo) bool {
-	for _, l := range li.Loops {
-		h := l.Header
-		var outside []*ir.Block
-		for _, p := range h.Preds {
-			if !l.Contains(p) {
-				outside = append(outside, p)
-			}
-		}
-		if len(outside) != 1 || len(outside[0].Succs()) != 1 || outside[0].Term().Op == ir.Trap {
-			mergePreds(f, h, outside)
-			return true
-		}
-		if latch := l.Latches[0]; len(l.Latches) != 1 || latch.Term().Op != ir.Br || len(latch.Insts) != numPhis(latch)+1 || latch == h {
-			mergePreds(f, h, l.Latches)
-			return true
-		}
-		for _, y := range l.Exits {
-			var inside []*ir.Block
-			for _, p := range y.Preds {
-				if l.Contains(p) {
-					inside = append(inside, p)
-				}
-			}
-			if len(inside) != len(y.Preds) {
-				mergePreds(f, y, inside)
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // splitCritical puts a block on every edge from a block with several successors to one with several predecessors, so that
 // what an edge assigns has a place of its own.
 func splitCritical(f *ir.Func, but func(u, v *ir.Block) bool) bool {
@@ -149,69 +107,4 @@ func splitCritical(f *ir.Func, but func(u, v *ir.Block) bool) bool {
 	}
 	f.Rewire()
 	return changed
-}
-
-// closeLoops puts phis into exit blocks for everything used behind a loop, innermost loops first.
-func closeLoops(f *ir.Func) {
-	dom := ir.Dominators(f)
-	li := ir.Loops(f, dom)
-	// Leading a value to its use may put a phi into another loop that it then leaves again.
-	for again := true; again; {
-		again = false
-		for i := len(li.Loops) - 1; i >= 0; i-- {
-			again = closeLoop(f, li.Loops[i], dom) || again
-		}
-	}
-}
-
-type useOf struct {
-	in  *ir.Inst
-	arg int
-}
-
-func closeLoop(f *ir.Func, l *ir.Loop, dom *ir.DomTree) bool {
-	uses := map[*ir.Value][]useOf{}
-	var vals []*ir.Value
-	for _, b := range f.Blocks {
-		for _, in := range b.Insts {
-			for i, a := range in.Args {
-				at := b
-				if in.Op == ir.Phi {
-					at = in.Targets[i]
-				}
-				if a.Def == nil || l.Contains(at) || !l.Contains(a.Def.Block) {
-					continue
-				}
-				if in.Op == ir.Phi && contains(l.Exits, b) && l.Contains(in.Targets[i]) {
-					continue
-				}
-				if uses[a] == nil {
-					vals = append(vals, a)
-				}
-				uses[a] = append(uses[a], useOf{in, i})
-			}
-		}
-	}
-	for _, v := range vals {
-		s := newSSA(f, v.Type)
-		for _, y := range l.Exits {
-			if !dom.Dominates(v.Def.Block, y) {
-				continue
-			}
-			phi := f.NewInst(ir.Phi, []ir.Type{v.Type})
-			for _, p := range y.Preds {
-				phi.Args, phi.Targets = append(phi.Args, v), append(phi.Targets, p)
-			}
-			insertAt(y, 0, phi)
-			s.out[y], s.in[y] = phi.Results[0], phi.Results[0]
-		}
-		for _, u := range uses[v] {
-			if u.in.Op == ir.Phi {
-				u.in.Args[u.arg] = s.atEnd(u.in.Targets[u.arg])
-			} else {
-				u.in.Args[u.arg] = s.atStart(u.in.Block)
-			}
-		}
-	}
-	return len(vals) > 0
 }

@@ -211,17 +211,18 @@ func (t *doubled) repair(vals map[*ir.Value]*ir.Value, copies map[*ir.Block]*ir.
 	f := t.f
 	prune(f)
 	dom := ir.Dominators(f)
+	head := newHeads(f)
 	vars := map[*ir.Value]*ssaVar{}
 	for v, w := range vals {
-		s := newSSA(f, v.Type)
+		s := newSSA(head, v.Type)
 		s.out[v.Def.Block], s.out[w.Def.Block] = v, w
 		vars[v], vars[w] = s, s
 	}
 	bad := func(v *ir.Value, at *ir.Block) bool {
 		return vars[v] != nil && v.Def.Block != at && !dom.Dominates(v.Def.Block, at)
 	}
-	for _, b := range slices.Clone(f.Blocks) {
-		for _, in := range slices.Clone(b.Insts) {
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
 			for i, v := range in.Args {
 				if in.Op == ir.Phi {
 					if p := in.Targets[i]; bad(v, p) {
@@ -233,4 +234,5 @@ func (t *doubled) repair(vals map[*ir.Value]*ir.Value, copies map[*ir.Block]*ir.
 			}
 		}
 	}
+	head.done()
 }

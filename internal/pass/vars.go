@@ -53,6 +53,7 @@ type varPlaces struct {
 	dom         *ir.DomTree
 	loop        []*stretchBack // by place: the innermost stretch that control goes back in
 	work        []*ir.Block
+	head        *heads
 }
 
 // stretchBack is the places between a block that control comes back to and the last that goes back there.
@@ -71,7 +72,7 @@ func (l *linearizer) newPlaces() *varPlaces {
 	}
 	n := len(order)
 	p := &varPlaces{nums: l.f.NumberBlocks(order), reached: len(l.ord), reach: make([]int32, n), inAt: make([]int32, n), outAt: make([]int32, n), in: make([]*ir.Value, n), out: make([]*ir.Value, n),
-		written: make([]int32, n), writes: make([]int32, n), dom: ir.Dominators(l.f), loop: make([]*stretchBack, n)}
+		written: make([]int32, n), writes: make([]int32, n), dom: ir.Dominators(l.f), loop: make([]*stretchBack, n), head: newHeads(l.f)}
 	var top *stretchBack // stretches that overlap count as one inside of the other
 	for i, b := range l.ord {
 		for top != nil && top.last < i {
@@ -172,7 +173,7 @@ func (v *laneVar) atStart(b *ir.Block) *ir.Value {
 		return x
 	}
 	phi := v.l.f.NewInst(ir.Phi, []ir.Type{v.typ})
-	insertAt(b, 0, phi)
+	p.head.put(b, phi)
 	p.inAt[at], p.in[at] = p.round, phi.Results[0]
 	for _, q := range b.Preds {
 		x := v.atEnd(q)
@@ -187,8 +188,7 @@ func (v *laneVar) atStart(b *ir.Block) *ir.Value {
 func (v *laneVar) none() *ir.Value {
 	if v.empty == nil {
 		u := v.l.f.NewInst(ir.Undef, []ir.Type{v.typ})
-		e := v.l.f.Blocks[0]
-		insertAt(e, numPhis(e), u)
+		v.places.head.put(v.l.f.Blocks[0], u) // the entry has no phis
 		v.empty = u.Results[0]
 	}
 	return v.empty
@@ -264,6 +264,7 @@ func (l *linearizer) variables() {
 		}
 		with[p.phi.Results[0]] = x
 	}
+	places.head.done()
 	replaceAll(f, with)
 }
 
