@@ -237,3 +237,12 @@ func (t *DomTree) Dominates(a, b *Block) bool {
 	j, ok2 := t.nums.Of(b)
 	return ok && ok2 && t.pre[i] <= t.pre[j] && t.pre[j] < t.last[i]
 }
+
+// Interval is where b and what it dominates stand in a preorder of the tree; false: b is unreachable.
+func (t *DomTree) Interval(b *Block) (first, end int, ok bool) {
+	i, ok := t.nums.Of(b)
+	if !ok {
+		return 0, 0, false
+	}
+	return int(t.pre[i]), int(t.last[i]), true
+}
