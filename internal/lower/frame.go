@@ -12,7 +12,7 @@ type frame struct {
 	parent *frame
 	body   *ptx.Body
 	regs   []variable // of each register; a vector register has as many variables in a row
-	cc     variable   // carry flag, -1 until used
+	cc     variable   // carry flag, if the body uses it
 	params map[*ptx.Var]*paramVar
 	blocks []*pblock
 	start  []int32   // block number by index of its first instruction, -1 elsewhere
@@ -42,7 +42,7 @@ type region struct {
 }
 
 func (l *lowerer) newFrame(fn *ptx.Func, parent *frame) *frame {
-	fr := &frame{fn: fn, parent: parent, body: fn.Body, cc: -1, params: map[*ptx.Var]*paramVar{}}
+	fr := &frame{fn: fn, parent: parent, body: fn.Body, params: map[*ptx.Var]*paramVar{}}
 	fr.guard.reg = -1
 	if l.plan.stack {
 		fr.sp = l.newVar(ir.I64)
@@ -189,6 +189,10 @@ func (fr *frame) order() []int {
 
 // body lowers every reachable block of fr, from the current place. The place after it is dead.
 func (l *lowerer) body(fr *frame) {
+	if usesCarry(fr.body) {
+		fr.cc = l.newVar(ir.I1)
+		l.write(fr.cc, ir.ConstInt(ir.I1, 0))
+	}
 	l.br(fr.blocks[0].ir)
 	l.arrived(fr, 0)
 	order := fr.order()

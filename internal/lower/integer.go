@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
 
@@ -289,43 +290,44 @@ func lowerDp2a(x *inst) {
 	x.result(x.opWith(ir.Dp2a, ir.Attr{Imm: imm}, x.arg("a"), x.arg("b"), x.arg("c")))
 }
 
-// Extended precision: the carry flag is an i1 variable of the frame.
+// Extended precision: the carry flag is an i1 variable of the frame. A subtraction adds the complement, as hardware does, so that it
+// leaves 1 where nothing was borrowed; the manual says the reverse, which shows where an addition reads the flag of a subtraction or a
+// subtraction that of an addition (recorded).
 
-func (x *inst) carry() *ir.Value {
-	if x.fr.cc < 0 {
-		return ir.ConstInt(ir.I1, 0)
+// usesCarry reports a body that reads or writes the flag.
+func usesCarry(b *ptx.Body) bool {
+	for i := range b.Insts {
+		switch b.Insts[i].Op() {
+		case isa.AddCC, isa.SubCC, isa.MadCC, isa.Addc, isa.Subc, isa.Madc:
+			return true
+		}
 	}
-	return x.read(x.fr.cc)
-}
-
-func (x *inst) setCarry(v *ir.Value) {
-	if x.fr.cc < 0 {
-		x.fr.cc = x.newVar(ir.I1)
-	}
-	x.setVar(x.fr.cc, isa.Pred, v)
+	return false
 }
 
 // extended is a ± b ± carry. in: reads the flag; out: writes it.
 func (x *inst) extended(add bool, a, b *ir.Value, in, out bool) {
-	c := ir.ConstInt(ir.I1, 0)
-	if in {
-		c = x.carry()
-	}
 	op, flag := ir.Sub, ir.BorrowSub
 	if add {
 		op, flag = ir.Add, ir.CarryAdd
 	}
+	c := ir.ConstInt(ir.I1, 0)
 	r := x.op(op, a, b)
 	if in {
+		if c = x.read(x.fr.cc); !add {
+			c = x.not(c)
+		}
 		r = x.op(op, r, x.resize(c, r.Type.Bits(), false))
 	}
 	var f *ir.Value
 	if out {
-		f = x.b.Emit(flag, ir.I1, ir.Attr{}, a, b, c)
+		if f = x.b.Emit(flag, ir.I1, ir.Attr{}, a, b, c); !add {
+			f = x.not(f)
+		}
 	}
 	x.result(r)
 	if out {
-		x.setCarry(f)
+		x.setVar(x.fr.cc, isa.Pred, f)
 	}
 }
 
