@@ -167,6 +167,7 @@ type VarDecl struct {
 	Const   bool
 	Extern  bool
 	Visible bool
+	Local   bool // a function's own: programs cannot ask for it
 	Managed bool
 	Opaque  uint8 // TextureObject … for .texref, .surfref and .samplerref: it holds a handle
 	Size    uint64

@@ -25,6 +25,7 @@ type Module struct {
 	decls   map[string]*backend.KernelDecl
 	names   []string        // kernels, in the order of the text
 	managed map[string]bool // variables that are managed
+	statics map[string]bool // variables of functions: programs cannot ask for them
 	consts  uint64          // bytes of constant variables
 	prog    backend.Program
 	refs    refs
@@ -68,6 +69,12 @@ func (c *Context) load(lib *Library, name, text string, j *jit) (*Module, error)
 				m.refs.kinds = map[string]uint8{}
 			}
 			m.refs.kinds[v.Name] = v.Opaque
+		}
+		if v.Local {
+			if m.statics == nil {
+				m.statics = map[string]bool{}
+			}
+			m.statics[v.Name] = true
 		}
 		if v.Managed {
 			if m.managed == nil {
@@ -241,7 +248,7 @@ var opaqueKinds = map[isa.Type]uint8{isa.TexRef: backend.TextureObject, isa.Surf
 
 func varDecl(v *ptx.Var) backend.VarDecl {
 	d := backend.VarDecl{
-		Name: v.Name, Const: v.Space == ptx.SpaceConst, Size: v.Size, Align: uint64(max(1, v.Align)),
+		Name: v.LinkName(), Local: v.Symbol != "", Const: v.Space == ptx.SpaceConst, Size: v.Size, Align: uint64(max(1, v.Align)),
 		Extern: v.Linkage == ptx.Extern, Visible: v.Linkage != ptx.Internal, Opaque: opaqueKinds[v.Type],
 	}
 	for _, a := range v.Attrs {
@@ -250,7 +257,7 @@ func varDecl(v *ptx.Var) backend.VarDecl {
 	if v.Init != nil {
 		d.Init = v.Init.Bytes
 		for _, r := range v.Init.Relocs {
-			d.Relocs = append(d.Relocs, backend.VarReloc{Offset: r.Offset, Size: r.Size, Symbol: r.Symbol, Addend: r.Addend, Mask: r.Mask})
+			d.Relocs = append(d.Relocs, backend.VarReloc{Offset: r.Offset, Size: r.Size, Symbol: r.Target(), Addend: r.Addend, Mask: r.Mask})
 		}
 	}
 	return d
@@ -410,7 +417,7 @@ func (m *Module) global(name string) (DevPtr, uint64, error) {
 	if _, kernel := m.decls[name]; name == "" || kernel { // the real driver's code for both
 		return 0, 0, errInvalidValue
 	}
-	if m.refs.kinds[name] != 0 { // an object, not memory
+	if m.refs.kinds[name] != 0 || m.statics[name] { // an object, not memory; a function's own
 		return 0, 0, errNotFound
 	}
 	addr, size, err := m.prog.Var(name)

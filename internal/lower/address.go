@@ -40,7 +40,7 @@ func (x *inst) variableAddr(o *ptx.Operand) *ir.Value {
 	case ir.ParamSpace:
 		return x.b.Emit(ir.ParamAddr, ir.I64, ir.Attr{Off: off + int64(v.Offset)})
 	}
-	attr := ir.Attr{Sym: x.module(v.Name), Off: off}
+	attr := ir.Attr{Sym: x.module(v.LinkName()), Off: off}
 	if x.opts.GPU && v.Space == ptx.SpaceConst {
 		attr.Space = ir.Const
 	}

@@ -93,14 +93,6 @@ func (x *inst) regType(o *ptx.Operand) ir.Type {
 func (k *kept) collect(o *ptx.Operand) {
 	switch o.Kind {
 	case ptx.OpReg:
-		if n := k.x.vectorRegister(o); n > 0 {
-			for e := range n {
-				el := *o
-				el.Elem = int8(e)
-				k.collect(&el)
-			}
-			return
-		}
 		k.dests = append(k.dests, o)
 		k.results = append(k.results, k.x.regType(o))
 	case ptx.OpVec, ptx.OpPair:
@@ -110,29 +102,12 @@ func (k *kept) collect(o *ptx.Operand) {
 	}
 }
 
-// vectorRegister is the size of a whole vector register, 0 for others.
-func (x *inst) vectorRegister(o *ptx.Operand) int {
-	if n := int(x.fr.body.Regs[o.Reg].Vec); n > 1 && o.Elem < 0 {
-		return n
-	}
-	return 0
-}
-
 // dest writes a destination whose registers are the results from next on.
 func (k *kept) dest(o *ptx.Operand, next int) int {
 	switch o.Kind {
 	case ptx.OpReg:
-		n := k.x.vectorRegister(o)
-		if n == 0 {
-			fmt.Fprintf(&k.b, "$%d", next)
-			return next + 1
-		}
-		var parts []string
-		for i := range n {
-			parts = append(parts, "$"+strconv.Itoa(next+i))
-		}
-		k.b.WriteString("{" + strings.Join(parts, ", ") + "}")
-		return next + n
+		fmt.Fprintf(&k.b, "$%d", next)
+		return next + 1
 	case ptx.OpVec, ptx.OpPair:
 		open, sep, end := "{", ", ", "}"
 		if o.Kind == ptx.OpPair {
@@ -218,17 +193,7 @@ func (k *kept) source(o *ptx.Operand) {
 
 func (k *kept) register(o *ptx.Operand) {
 	x := k.x
-	if n := x.vectorRegister(o); n > 0 {
-		var elems []ptx.Operand
-		for e := range n {
-			el := *o
-			el.Elem = int8(e)
-			elems = append(elems, el)
-		}
-		k.list("{", elems, "}")
-		return
-	}
-	v := x.cast(x.read(x.regVar(o)), x.regType(o))
+	v := x.cast(x.regValue(o), x.regType(o))
 	if o.Neg {
 		v = x.not(v)
 	}
@@ -242,7 +207,7 @@ func (k *kept) register(o *ptx.Operand) {
 func (k *kept) variable(o *ptx.Operand) {
 	x := k.x
 	v := o.Var
-	if v != nil && (v.Role != ptx.ModuleVar || v.Space == ptx.SpaceShared) {
+	if v != nil && (v.Role != ptx.ModuleVar && v.Symbol == "" || v.Space == ptx.SpaceShared) {
 		if isOpaque(v) && v.Role == ptx.KernelParam {
 			k.arg(x.opaque(o))
 			return
@@ -252,7 +217,7 @@ func (k *kept) variable(o *ptx.Operand) {
 	}
 	name := o.Name
 	if v != nil {
-		name = v.Name
+		name = v.LinkName()
 	}
 	x.module(name)
 	k.text(name)

@@ -88,14 +88,10 @@ func isCallParam(v *ptx.Var) bool {
 
 // valueOperand is what ld.param or st.param moves, element by element.
 func valueOperand(in *ptx.Inst) []ptx.Operand {
-	o := &in.Args[0]
 	if in.Op() == isa.St {
-		o = &in.Args[1]
+		return elements(&in.Args[1])
 	}
-	if o.Kind == ptx.OpVec {
-		return o.Elems
-	}
-	return []ptx.Operand{*o}
+	return elements(&in.Args[0])
 }
 
 // sortedParams gives a stable order: variables must not be numbered by a map's whim.
@@ -133,7 +129,7 @@ func (pv *paramVar) cut(l *lowerer, marks map[int]bool, types map[[2]int]ir.Type
 
 // readParam reads bytes off… of pv as type t.
 func (x *inst) readParam(pv *paramVar, off int, t ir.Type) *ir.Value {
-	size := t.Bits() / 8
+	size := max(1, t.Bits()/8) // of a predicate: one
 	if pv.mem {
 		a := x.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{Sym: x.slot(pv.v), Off: int64(off)})
 		return x.b.Emit(ir.Load, t, ir.Attr{Space: ir.Local, Align: uint8(min(size, 16))}, a)
@@ -259,8 +255,7 @@ func (x *inst) inlineCall(fn *ptx.Func) {
 
 // reader gives the bytes of an actual argument.
 func (x *inst) reader(o *ptx.Operand, t isa.Type) func(off int, t ir.Type) *ir.Value {
-	if o.Kind == ptx.OpVar && isCallParam(o.Var) {
-		pv := x.fr.params[o.Var]
+	if pv := x.bytesOf(o); pv != nil {
 		return func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) }
 	}
 	return func(off int, w ir.Type) *ir.Value {
@@ -274,41 +269,50 @@ func (x *inst) reader(o *ptx.Operand, t isa.Type) func(off int, t ir.Type) *ir.V
 
 func (x *inst) passIn(fr *frame, p *ptx.Var, o *ptx.Operand) {
 	from := x.reader(o, p.Type)
-	if p.Space == ptx.SpaceReg {
-		r := fr.regNamed(p.Name)
-		x.write(r, from(0, x.vars[r]))
-		return
-	}
-	if pv := fr.params[p]; pv != nil {
+	if pv := x.formal(fr, p); pv != nil {
 		x.copyParam(pv, from)
 	}
 }
 
-// regNamed finds a .reg parameter, which the parser enters among the body's registers first.
-func (fr *frame) regNamed(name string) variable {
-	for i, r := range fr.body.Regs {
-		if r.Num < 0 && r.Name == name {
-			return fr.regs[i]
+// bytesOf is an actual parameter that has bytes: a variable of the parameter space, or a vector register. Nil for others.
+func (x *inst) bytesOf(o *ptx.Operand) *paramVar {
+	switch {
+	case o.Kind == ptx.OpVar && isCallParam(o.Var):
+		return x.fr.params[o.Var]
+	case o.Kind == ptx.OpReg && o.Elem == -1 && x.fr.body.Regs[o.Reg].Vec > 1:
+		return x.registerBytes(x.fr, o.Reg)
+	}
+	return nil
+}
+
+// formal is a parameter or result of fr's function as bytes; nil if the body never names it.
+func (l *lowerer) formal(fr *frame, p *ptx.Var) *paramVar {
+	if p.Space != ptx.SpaceReg {
+		return fr.params[p]
+	}
+	for i, r := range fr.body.Regs { // the parser enters register parameters among the body's registers first
+		if r.Num < 0 && r.Name == p.Name {
+			return l.registerBytes(fr, int32(i))
 		}
 	}
-	panic("BUG: register parameter " + name + " is not in the body")
+	return nil // _
+}
+
+// registerBytes is a register as bytes: the components of a vector one after the other.
+func (l *lowerer) registerBytes(fr *frame, reg int32) *paramVar {
+	r := &fr.body.Regs[reg]
+	pv := &paramVar{}
+	size := max(1, r.Type.Bytes()) // of a predicate: one
+	for i := range max(1, int(r.Vec)) {
+		pv.cells = append(pv.cells, cell{i * size, size, fr.regs[reg] + variable(i)})
+	}
+	return pv
 }
 
 func (x *inst) passOut(fr *frame, r *ptx.Var, o *ptx.Operand) {
-	var from func(off int, t ir.Type) *ir.Value
-	if r.Space == ptx.SpaceReg {
-		v := fr.regNamed(r.Name)
-		from = func(_ int, t ir.Type) *ir.Value { return x.cast(x.resize(x.read(v), t.Bits(), false), t) }
-	} else if pv := fr.params[r]; pv != nil {
-		from = func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) }
-	} else {
-		return // never written: undefined
+	if pv := x.formal(fr, r); pv != nil { // else never written: undefined
+		x.fetch(pv, r, o)
 	}
-	if o.Kind == ptx.OpVar && isCallParam(o.Var) {
-		x.copyParam(x.fr.params[o.Var], from)
-		return
-	}
-	x.setOperand(o, r.Type, from(0, irTypes[r.Type]))
 }
 
 // runtimeCalls are the functions that the engine provides, with the types of their arguments and result.

@@ -72,22 +72,28 @@ func (mc *machine) alloc(n int, align int) uint64 {
 
 func (mc *machine) placeVars(m *ptx.Module) {
 	mc.vars = map[string]uint64{}
-	for _, v := range m.Vars {
+	vars := m.Vars[:len(m.Vars):len(m.Vars)]
+	for _, f := range m.Funcs {
+		if f.Body != nil {
+			vars = append(vars, f.Body.Vars...)
+		}
+	}
+	for _, v := range vars {
 		if v.Space == ptx.SpaceGlobal || v.Space == ptx.SpaceConst {
 			at := mc.alloc(int(v.Size), v.Align)
-			mc.vars[v.Name] = at
+			mc.vars[v.LinkName()] = at
 			if v.Init != nil {
 				copy(mc.global[at-globalBase:], v.Init.Bytes)
 			}
 		}
 	}
-	for _, v := range m.Vars {
+	for _, v := range vars {
 		if v.Init == nil {
 			continue
 		}
 		for _, r := range v.Init.Relocs {
-			at := mc.vars[v.Name] - globalBase + r.Offset
-			binary.LittleEndian.PutUint64(mc.global[at:], mc.vars[r.Symbol]+uint64(r.Addend))
+			at := mc.vars[v.LinkName()] - globalBase + r.Offset
+			binary.LittleEndian.PutUint64(mc.global[at:], mc.vars[r.Target()]+uint64(r.Addend))
 		}
 	}
 }

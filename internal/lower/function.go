@@ -106,11 +106,17 @@ func (x *inst) callWith(op ir.Op, sym string, params, results []*ptx.Var, id *ir
 
 // fetch moves a result to where the caller wants it.
 func (x *inst) fetch(pv *paramVar, r *ptx.Var, o *ptx.Operand) {
-	if o.Kind == ptx.OpVar && isCallParam(o.Var) {
-		x.copyParam(x.fr.params[o.Var], func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) })
+	if to := x.bytesOf(o); to != nil {
+		x.copyParam(to, func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) })
 		return
 	}
-	x.setOperand(o, r.Type, x.readParam(pv, 0, irTypes[r.Type]))
+	t := r.Type
+	if r.Vec > 1 && o.Kind == ptx.OpReg { // the bits of a vector, in a register as wide
+		if t = bitsType(r.Type.Bits() * r.Vec); t == isa.TypeNone {
+			x.fail("a vector of %d bits in one register", r.Type.Bits()*r.Vec)
+		}
+	}
+	x.setOperand(o, t, x.readParam(pv, 0, irTypes[t]))
 }
 
 // function lowers fn as a function of the IR.
@@ -140,12 +146,8 @@ func (l *lowerer) function(fn *ptx.Func) {
 		for _, c := range pv.cells {
 			l.write(c.v, param(intOf(c.size*8)))
 		}
-		from := func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) }
-		if p.Space == ptx.SpaceReg {
-			r := fr.regNamed(p.Name)
-			l.write(r, from(0, l.vars[r]))
-		} else if to := fr.params[p]; to != nil {
-			x.copyParam(to, from)
+		if to := l.formal(fr, p); to != nil {
+			x.copyParam(to, func(off int, t ir.Type) *ir.Value { return x.readParam(pv, off, t) })
 		}
 	}
 	for _, r := range fn.Results {
@@ -174,20 +176,12 @@ func (l *lowerer) returns(fr *frame) {
 	x := &inst{lowerer: l, fr: fr, Inst: &ptx.Inst{}}
 	var vals []*ir.Value
 	for _, r := range fr.fn.Results {
-		pv := fr.params[r]
+		pv := l.formal(fr, r)
 		for _, c := range l.passed(r).cells {
 			t := intOf(c.size * 8)
-			switch {
-			case r.Space == ptx.SpaceReg:
-				v := l.read(fr.regNamed(r.Name))
-				v = x.cast(v, intOf(v.Type.Bits()))
-				if c.off > 0 {
-					v = x.op(ir.ShrU, v, i32(int64(8*c.off)))
-				}
-				vals = append(vals, x.resize(v, t.Bits(), false))
-			case pv == nil:
+			if pv == nil {
 				vals = append(vals, l.undef(t)) // never written
-			default:
+			} else {
 				vals = append(vals, x.readParam(pv, c.off, t))
 			}
 		}

@@ -33,25 +33,18 @@ func (x *inst) vecSize() int { return max(vecSizes[x.Mod("vec")], 1) }
 // align is the alignment PTX demands of an access: its whole size.
 func align(t isa.Type, n int) uint8 { return uint8(min(t.Bytes()*n, 64)) }
 
-// dests are the operands a load writes, one for each element.
-func dests(o *ptx.Operand, n int) []ptx.Operand {
+// elements are the operands of a vector, or the operand itself.
+func elements(o *ptx.Operand) []ptx.Operand {
 	if o.Kind == ptx.OpVec {
 		return o.Elems
 	}
-	all := make([]ptx.Operand, n)
-	for i := range all {
-		all[i] = *o
-		if n > 1 {
-			all[i].Elem = int8(i)
-		}
-	}
-	return all
+	return []ptx.Operand{*o}
 }
 
 func lowerLd(x *inst) {
 	t, n := x.Type("type"), x.vecSize()
 	o := &x.Args[x.index("a")]
-	ds := dests(&x.Args[0], n)
+	ds := elements(&x.Args[0])
 	var types []ir.Type
 	for i := range ds {
 		types = append(types, x.bare(&ds[i], t))
@@ -87,7 +80,7 @@ func (x *inst) inParams(o *ptx.Operand, t isa.Type, n int) bool {
 func lowerSt(x *inst) {
 	t, n := x.Type("type"), x.vecSize()
 	o := &x.Args[x.index("a")]
-	srcs := dests(&x.Args[x.index("b")], n)
+	srcs := elements(&x.Args[x.index("b")])
 	var vs []*ir.Value
 	for i := range srcs {
 		vs = append(vs, x.bareValue(&srcs[i], t))

@@ -19,10 +19,6 @@ func lowerMov(x *inst) {
 		x.unpack(d, a, t)
 	case a.Kind == ptx.OpVec:
 		x.result(x.pack(a, t))
-	case d.Kind == ptx.OpReg && d.Elem < 0 && x.fr.body.Regs[d.Reg].Vec > 1:
-		// mov.v4-like: a whole vector register
-		vs := x.elems("a", t)
-		x.setElems(0, t, vs)
 	default:
 		x.result(x.bareValue(a, t))
 	}
@@ -127,7 +123,7 @@ func (x *inst) raw(name string) *ir.Value {
 	o := &x.Args[x.index(name)]
 	switch o.Kind {
 	case ptx.OpReg:
-		return x.resize(x.read(x.regVar(o)), 64, false)
+		return x.resize(x.regValue(o), 64, false)
 	case ptx.OpVar:
 		return x.variableAddr(o)
 	}

@@ -43,13 +43,6 @@ func (x *inst) argAs(name string, t isa.Type) *ir.Value { return x.value(&x.Args
 // elems are the elements of a vector operand, each as type t; a scalar operand is its own only element.
 func (x *inst) elems(name string, t isa.Type) []*ir.Value {
 	o := &x.Args[x.index(name)]
-	if o.Kind == ptx.OpReg && o.Elem < 0 && x.fr.body.Regs[o.Reg].Vec > 1 {
-		var vs []*ir.Value
-		for e := range int(x.fr.body.Regs[o.Reg].Vec) {
-			vs = append(vs, x.asType(x.read(x.fr.regs[o.Reg]+variable(e)), t))
-		}
-		return vs
-	}
 	if o.Kind != ptx.OpVec {
 		return []*ir.Value{x.value(o, t)}
 	}
@@ -65,7 +58,7 @@ func (x *inst) value(o *ptx.Operand, t isa.Type) *ir.Value {
 	var v *ir.Value
 	switch o.Kind {
 	case ptx.OpReg:
-		v = x.asType(x.read(x.regVar(o)), t)
+		v = x.asType(x.regValue(o), t)
 	case ptx.OpImm:
 		v = immediate(o, t)
 	case ptx.OpSReg:
@@ -109,6 +102,16 @@ func (x *inst) regVar(o *ptx.Operand) variable {
 		r += variable(o.Elem)
 	}
 	return r
+}
+
+// regValue reads a register operand: the register, plus a constant if there is one. The sum wraps at the register's width.
+func (x *inst) regValue(o *ptx.Operand) *ir.Value {
+	v := x.read(x.regVar(o))
+	if o.Imm == 0 || o.Elem == ptx.ElemSel {
+		return v
+	}
+	w := intOf(v.Type.Bits())
+	return x.op(ir.Add, x.cast(v, w), ir.ConstInt(w, o.Imm))
 }
 
 // asType reads v, which may be wider, as PTX type t: the low bits count.
@@ -235,17 +238,12 @@ func (x *inst) wantsSecond(i int) bool {
 // setElems writes a vector destination (or a scalar one) of operand i.
 func (x *inst) setElems(i int, t isa.Type, vs []*ir.Value) {
 	o := &x.Args[i]
-	switch {
-	case o.Kind == ptx.OpVec:
-		for j := range vs {
-			x.setOperand(&o.Elems[j], t, vs[j])
-		}
-	case o.Kind == ptx.OpReg && len(vs) > 1:
-		for j := range vs {
-			x.setVar(x.fr.regs[o.Reg]+variable(j), t, vs[j])
-		}
-	default:
+	if o.Kind != ptx.OpVec {
 		x.setOperand(o, t, vs[0])
+		return
+	}
+	for j := range vs {
+		x.setOperand(&o.Elems[j], t, vs[j])
 	}
 }
 
@@ -264,7 +262,7 @@ func (x *inst) bare(o *ptx.Operand, t isa.Type) ir.Type {
 // bareValue reads an operand that is only moved: in its register's own type if the widths agree.
 func (x *inst) bareValue(o *ptx.Operand, t isa.Type) *ir.Value {
 	if o.Kind == ptx.OpReg && !o.Neg && !o.Minus {
-		if v := x.read(x.regVar(o)); v.Type.Bits() == irTypes[t].Bits() {
+		if v := x.regValue(o); v.Type.Bits() == irTypes[t].Bits() {
 			return v
 		}
 	}
@@ -285,6 +283,9 @@ func (l *lowerer) opWith(op ir.Op, attr ir.Attr, args ...*ir.Value) *ir.Value {
 func (l *lowerer) not(v *ir.Value) *ir.Value {
 	if v.Const {
 		return ir.ConstInt(v.Type, ^v.Bits)
+	}
+	if v.Def != nil && v.Def.Op == ir.Not {
+		return l.resolve(v.Def.Args[0])
 	}
 	return l.op(ir.Not, v)
 }

@@ -76,15 +76,9 @@ func (p *plan) addresses() {
 				taken[name] = true
 			}
 		}
+		addressesIn(fn.Body.Vars, taken)
 	}
-	for _, v := range p.m.Vars {
-		if v.Init == nil {
-			continue
-		}
-		for _, r := range v.Init.Relocs {
-			taken[r.Symbol] = true
-		}
-	}
+	addressesIn(p.m.Vars, taken)
 	for _, d := range p.m.Pragmas {
 		for _, text := range d.Strs {
 			if list, ok := strings.CutPrefix(text, ptx.TakenPragma); ok {
@@ -104,6 +98,18 @@ func (p *plan) addresses() {
 		if taken[fn.Name] && fn.Kind != ptx.Entry && !seen[fn.Name] {
 			seen[fn.Name] = true
 			p.taken = append(p.taken, fn.Name)
+		}
+	}
+}
+
+// addressesIn notes the symbols that initialisers name.
+func addressesIn(vars []*ptx.Var, taken map[string]bool) {
+	for _, v := range vars {
+		if v.Init == nil {
+			continue
+		}
+		for i := range v.Init.Relocs {
+			taken[v.Init.Relocs[i].Target()] = true
 		}
 	}
 }

@@ -190,14 +190,7 @@ func (c *texCaller) words(o *ptx.Operand, n, at int) {
 	if o == nil {
 		return
 	}
-	k := 1
-	switch {
-	case o.Kind == ptx.OpVec:
-		k = len(o.Elems)
-	case o.Kind == ptx.OpReg && o.Elem < 0:
-		k = max(1, int(c.body.Regs[o.Reg].Vec))
-	}
-	list := dests(o, k)
+	list := elements(o)
 	if len(list) < n {
 		c.bad = true
 		return
@@ -255,9 +248,9 @@ func (c *texCaller) fetch() string {
 	}
 	switch t := c.in.Type("dtype"); t {
 	case isa.F16x2:
-		c.pairs(dests(d, 2))
+		c.pairs(elements(d))
 	default:
-		ds := dests(d, 4)
+		ds := elements(d)
 		for i := range ds {
 			c.take(&ds[i], t.Bytes(), 4*i)
 		}
@@ -313,11 +306,10 @@ func (c *texCaller) surface() string {
 		return ""
 	}
 	name := texFunctions + "surf_" + surfaceNames[texBits(c.in)&0xf]
-	n := max(vecSizes[c.in.Mod("vec")], 1)
 	if c.in.Op() == isa.Suld {
 		t := c.in.Type("dtype")
 		c.f(".param .align 4 .b8 %[1]sr[16]; call (%[1]sr), %[2]s, (%[1]sa); ", c.own, name)
-		ds := dests(&c.in.Args[0], n)
+		ds := elements(&c.in.Args[0])
 		for i := range ds {
 			c.take(&ds[i], t.Bytes(), t.Bytes()*i)
 		}
@@ -327,7 +319,7 @@ func (c *texCaller) surface() string {
 	if v == nil {
 		return ""
 	}
-	vs := dests(v, n)
+	vs := elements(v)
 	for i := range vs {
 		c.store(&vs[i], t, texAtValue+t.Bytes()*i)
 	}

@@ -75,13 +75,6 @@ func (x *inst) geometry(name string) []*ir.Value {
 
 // vectorWords are the elements of a vector operand, or the operand itself, as words.
 func (x *inst) vectorWords(o *ptx.Operand) []*ir.Value {
-	if o.Kind == ptx.OpReg && o.Elem < 0 && x.fr.body.Regs[o.Reg].Vec > 1 {
-		var vs []*ir.Value
-		for e := range int(x.fr.body.Regs[o.Reg].Vec) {
-			vs = append(vs, x.asType(x.read(x.fr.regs[o.Reg]+variable(e)), isa.B32))
-		}
-		return vs
-	}
 	if o.Kind != ptx.OpVec {
 		return []*ir.Value{x.value(o, isa.B32)}
 	}
@@ -123,18 +116,18 @@ func lowerTex(x *inst) {
 	}
 	switch {
 	case packed:
-		ds := dests(&d, 2)
+		ds := elements(&d)
 		for i := range ds {
 			high := x.op(ir.Shl, vs[2*i+1], i32(16))
 			x.setOperand(&ds[i], isa.B32, x.op(ir.Or, vs[2*i], high))
 		}
 	case t == isa.F16:
-		ds := dests(&d, 4)
+		ds := elements(&d)
 		for i := range ds {
 			x.setOperand(&ds[i], isa.B16, x.b.Emit(ir.Trunc, ir.I16, ir.Attr{}, vs[i]))
 		}
 	default:
-		ds := dests(&d, 4)
+		ds := elements(&d)
 		for i := range ds {
 			x.setOperand(&ds[i], isa.B32, vs[i])
 		}
@@ -166,7 +159,7 @@ func lowerSuld(x *inst) {
 		words[i] = ir.I32
 	}
 	vs := x.b.EmitN(ir.TexRead, words, ir.Attr{Imm: texBits(x.Inst)}, args...).Results
-	ds := dests(&x.Args[0], n)
+	ds := elements(&x.Args[0])
 	for i := range ds {
 		bit := 8 * t.Bytes() * i
 		v := vs[bit/32]
@@ -210,8 +203,8 @@ func (x *inst) surfaceValues(t isa.Type, srcs []ptx.Operand) []*ir.Value {
 
 func lowerSust(x *inst) {
 	args := x.geometry("a")
-	t, n := x.Type("ctype"), x.vecSize()
-	args = append(args, x.surfaceValues(t, dests(&x.Args[x.index("c")], n))...)
+	t := x.Type("ctype")
+	args = append(args, x.surfaceValues(t, elements(&x.Args[x.index("c")]))...)
 	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: texBits(x.Inst)}, args...)
 }
 

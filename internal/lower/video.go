@@ -29,7 +29,7 @@ func (x *inst) selected(name string) *ir.Value {
 	pos, width := selector(&o)
 	o.Minus = false // vmad looks at it itself
 	if o.Elem == ptx.ElemSel {
-		o.Elem = -1
+		o.Elem, o.Imm = -1, 0
 	}
 	v := x.value(&o, t)
 	if width < 32 {
@@ -83,7 +83,7 @@ func (x *inst) finishVideo(v *ir.Value) {
 		if pos == 16 && width == 16 { // the upper half goes there
 			r = x.op(ir.ShrU, r, i32(16))
 		}
-		d.Elem = -1
+		d.Elem, d.Imm = -1, 0
 		r = x.op(ir.Bfi, r, x.arg("c"), i32(int64(pos)), i32(int64(width)))
 	case x.has("c") && x.Mod("op2") == isa.ModAdd:
 		r = x.op(ir.Add, r, x.arg("c"))
@@ -246,7 +246,7 @@ func simdVideo(n int) func(*inst) {
 		plain := func(name string) *ir.Value {
 			o := x.Args[x.index(name)]
 			if o.Elem == ptx.ElemSel {
-				o.Elem = -1
+				o.Elem, o.Imm = -1, 0
 			}
 			return x.value(&o, isa.B32)
 		}
@@ -262,7 +262,7 @@ func simdVideo(n int) func(*inst) {
 			for _, p := range parts {
 				mask[p%n] = true
 			}
-			d.Elem = -1
+			d.Elem, d.Imm = -1, 0
 		}
 		signed := x.opType(0).IsSigned()
 		r := c

@@ -26,6 +26,7 @@ type Module struct {
 	linesOnce sync.Once
 	lines     []uint32 // starts of lines, made by Position
 	syms      map[string]symbol
+	statics   []*Var // variables of bodies that the module holds
 }
 
 // File is ".file Index "Name"".
@@ -93,6 +94,15 @@ type Var struct {
 	PtrAlign int
 	Offset   uint64 // parameters: offset in the parameter block
 	Role     VarRole
+	Symbol   string // a body's .global or .const variable: the name under which the module holds it
+}
+
+// LinkName is the name under which the module holds a variable of the global or constant space.
+func (v *Var) LinkName() string {
+	if v.Symbol != "" {
+		return v.Symbol
+	}
+	return v.Name
 }
 
 // VarRole tells where a Var was declared.
@@ -119,10 +129,19 @@ type Reloc struct {
 	Pos     Pos
 	Offset  uint64
 	Size    int
-	Symbol  string // a variable or a function
+	Symbol  string // a variable or a function, as written
+	Var     *Var   // if it is a variable of the same body
 	Addend  int64
 	Generic bool   // generic(sym)
 	Mask    uint64 // mask(0xff00): which byte; 0 is the whole address
+}
+
+// Target is the name under which the module holds what the address is of.
+func (r *Reloc) Target() string {
+	if r.Var != nil {
+		return r.Var.LinkName()
+	}
+	return r.Symbol
 }
 
 // FuncKind tells kernels from device functions.
@@ -157,7 +176,8 @@ type Directive struct {
 	Strs []string
 }
 
-// Reg is a declared register. Vector registers (.reg .v4 .f32 v;) have Vec 2 or 4.
+// Reg is a declared register. Vector registers (.reg .v4 .f32 v;) have Vec 2 or 4; operands name their components. Only the lists of a
+// call name them whole: an instruction's vector register is the list of its components in the tree.
 type Reg struct {
 	Name string
 	Num  int32 // ≥ 0: the register is Name followed by Num (%r<100>); -1: Name alone
@@ -215,7 +235,7 @@ type OperandKind uint8
 // The kinds of operand.
 const (
 	None      OperandKind = iota
-	OpReg                 // Reg; Elem ≥ 0 picks .x .y .z .w (or .r .g .b .a) of a vector register; Neg: !p
+	OpReg                 // Reg + Imm; Elem ≥ 0 picks .x .y .z .w (or .r .g .b .a) of a vector register; Neg: !p
 	OpSReg                // SReg and, for %tid.x, Elem
 	OpImm                 // Imm holds the bits: integers as 64-bit two's complement; see ImmFloat
 	OpVar                 // Var (its address) + Imm

@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"strconv"
 	"strings"
 
 	"kudzu/internal/ptx/isa"
@@ -12,6 +13,7 @@ func (p *parser) body(f *Func) {
 	p.scopes = p.scopes[:0]
 	p.refs = p.refs[:0]
 	p.arena, p.elems = nil, nil
+	p.statics = 0
 	p.reserve()
 	p.pushScope(p.start)
 	p.next()
@@ -356,6 +358,11 @@ func (p *parser) localVars() {
 	}
 	for {
 		v := p.variable(&d, role)
+		if d.space == SpaceGlobal || d.space == SpaceConst { // lives as long as the module, which may hold others of its name
+			v.Symbol = p.fn.Name + "$" + v.Name + "$" + strconv.Itoa(p.statics)
+			p.statics++
+			p.m.statics = append(p.m.statics, v)
+		}
 		p.initialiser(v)
 		p.b.Vars = append(p.b.Vars, v)
 		p.declare(v.Name, v.Pos, local{kind: nameVar, v: v})

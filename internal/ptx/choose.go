@@ -15,7 +15,7 @@ func (p *parser) choose(sp *isa.Spelling, in *Inst, base int) bool {
 		if len(args) == len(ops) && p.fitsAll(c, ops, args) {
 			in.Form, in.Mods = c.Form, c.Mods
 			in.Args = args[:len(args):len(args)]
-			unwrap(ops, in.Args)
+			p.settleArgs(c, ops, in.Args)
 			return true
 		}
 		var at [maxOperands]int8
@@ -30,20 +30,74 @@ func (p *parser) choose(sp *isa.Spelling, in *Inst, base int) bool {
 					in.Args[j] = Operand{Elem: -1, Reg: -1}
 				}
 			}
-			unwrap(ops, in.Args)
+			p.settleArgs(c, ops, in.Args)
 			return true
 		}
 	}
 	return false
 }
 
-// unwrap turns {r} into r where a memory instruction without .vec was given a vector of one.
-func unwrap(ops []isa.Operand, args []Operand) {
+// settleArgs gives operands that can be written in several ways the one shape that the tree has for them: {r} is r where a memory
+// instruction without .vec was given a vector of one, and a vector register is the list of its components.
+func (p *parser) settleArgs(c *isa.Candidate, ops []isa.Operand, args []Operand) {
 	for j := range ops {
-		if ops[j].VecSlot && args[j].Kind == OpVec && len(args[j].Elems) == 1 {
-			args[j] = args[j].Elems[0]
+		a := &args[j]
+		switch a.Kind {
+		case OpReg, OpSReg:
+			p.spread(a)
+		case OpTexAddr, OpPair:
+			for i := range a.Elems {
+				p.spread(&a.Elems[i])
+			}
+		case OpVec:
+			if ops[j].VecSlot && len(a.Elems) == 1 {
+				*a = a.Elems[0]
+			}
+		case OpImm:
+			if n := vecSize(c); ops[j].VecSlot && n > 1 {
+				p.cutConstant(a, n, c.Mods[ops[j].Slot].Type().Bits())
+			}
 		}
 	}
+}
+
+// wholeVector is the size of a vector register without a component, 0 for other operands.
+func (p *parser) wholeVector(o *Operand) int {
+	switch {
+	case o.Elem != -1:
+	case o.Kind == OpReg && p.b.Regs[o.Reg].Vec > 1:
+		return int(p.b.Regs[o.Reg].Vec)
+	case o.Kind == OpSReg && o.SReg.Vec():
+		return 4
+	}
+	return 0
+}
+
+// spread turns a whole vector register into the list of its components.
+func (p *parser) spread(o *Operand) {
+	n := p.wholeVector(o)
+	if n == 0 {
+		return
+	}
+	r := *o
+	list := p.takeElems(n)
+	for i := range list {
+		list[i] = r
+		list[i].Elem = int8(i)
+	}
+	*o = Operand{Pos: r.Pos, Kind: OpVec, Elem: -1, Reg: -1, Elems: list}
+}
+
+// cutConstant turns the constant of mov.v2.b32 d, 5 into the list {5, 0}: the assembler takes it for the bits of the whole vector.
+func (p *parser) cutConstant(o *Operand, n, bits int) {
+	list := p.takeElems(n)
+	for i := range list {
+		list[i] = Operand{Pos: o.Pos, Kind: OpImm, Elem: -1, Reg: -1}
+		if at := i * bits; at < 64 {
+			list[i].Imm = o.Imm >> at & (1<<bits - 1)
+		}
+	}
+	*o = Operand{Pos: o.Pos, Kind: OpVec, Elem: -1, Reg: -1, Elems: list}
 }
 
 const maxOperands = 24
@@ -126,8 +180,10 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 			if o.Sel == "" {
 				return false
 			}
-		} else if r.Vec > 1 && a.Elem < 0 { // a whole vector register
-			return o.Kinds&isa.KVec != 0 && (o.Vec < 0 || int(o.Vec) == int(r.Vec) || o.VecSlot)
+		} else if n := p.wholeVector(a); n > 0 {
+			return a.Imm == 0 && fitsVector(c, o, n)
+		} else if a.Imm != 0 && (o.Dest || r.Type == isa.Pred || r.Type.IsFloat() || r.Type.Bits() > 64) { // register + constant
+			return false
 		}
 		if o.VecSlot && hasVec(c) {
 			return false
@@ -140,9 +196,12 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 		if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != (a.ImmKind == ImmF32 || a.ImmKind == ImmF64) {
 			return false
 		}
-		return o.Kinds&isa.KImm != 0 && !(o.VecSlot && hasVec(c))
+		return o.Kinds&isa.KImm != 0 && (!(o.VecSlot && hasVec(c)) || c.Form.Op == isa.Mov && (a.ImmKind == ImmInt || a.ImmKind == ImmUint))
 	case OpSReg:
-		return o.Kinds&isa.KReg != 0 && (!(o.VecSlot && hasVec(c)) || a.SReg.Vec() && a.Elem < 0)
+		if p.wholeVector(a) > 0 {
+			return o.VecSlot && fitsVector(c, o, 4)
+		}
+		return o.Kinds&isa.KReg != 0 && !(o.VecSlot && hasVec(c))
 	case OpVar, OpFunc:
 		return o.Kinds&(isa.KReg|isa.KSym) != 0 && !(o.VecSlot && hasVec(c))
 	case OpAddr:
@@ -150,7 +209,7 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 	case OpTexAddr:
 		return o.Kinds&isa.KTex != 0
 	case OpVec:
-		return o.Kinds&isa.KVec != 0 && (o.Vec <= 0 || int(o.Vec) == len(a.Elems)) && (!o.VecSlot || vecSize(c) == len(a.Elems))
+		return fitsVector(c, o, len(a.Elems))
 	case OpPair:
 		return o.Kinds&isa.KPair != 0
 	case OpSink:
@@ -162,6 +221,11 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 	case None, OpProto, OpArgs:
 	}
 	return false
+}
+
+// fitsVector reports whether operand o takes a vector of n.
+func fitsVector(c *isa.Candidate, o *isa.Operand, n int) bool {
+	return o.Kinds&isa.KVec != 0 && (o.Vec <= 0 || int(o.Vec) == n) && (!o.VecSlot || vecSize(c) == n)
 }
 
 func (p *parser) isPred(c *isa.Candidate, j int, o *isa.Operand) bool {

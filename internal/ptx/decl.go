@@ -274,7 +274,7 @@ func (p *parser) function(start int, link Linkage, attrs []string) {
 		p.declareFunc(f, namePos, true)
 		open := p.start
 		if p.index != nil {
-			p.index.addFunc(f, start, open, p.skipBody())
+			p.index.addFunc(f, start, open, p.indexBody(f))
 			return
 		}
 		p.body(f)

@@ -138,11 +138,11 @@ func (x *Index) Kernels() []*IndexFunc {
 	return ks
 }
 
-// Vars are the module's variables with their initialisers laid out, read when first asked for.
+// Vars are the module's variables with their initialisers laid out, those of functions included, read when first asked for.
 func (x *Index) Vars() ([]*Var, error) {
 	x.varsOnce.Do(func() {
 		if !x.valued {
-			x.parsed = x.m.Vars
+			x.parsed = append(x.m.Vars[:len(x.m.Vars):len(x.m.Vars)], x.m.statics...)
 			return
 		}
 		// Initialisers name variables and functions: read all declarations again; where bodies end is known.
@@ -168,7 +168,7 @@ func (x *Index) Vars() ([]*Var, error) {
 			}
 		}
 		x.varsErr = p.rep.Err()
-		x.parsed = p.m.Vars
+		x.parsed = append(p.m.Vars, p.m.statics...)
 	})
 	return x.parsed, x.varsErr
 }

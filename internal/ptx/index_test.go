@@ -186,3 +186,61 @@ func TestCheckMapsLines(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Variables of functions are the module's, whatever their names; a slice has its own of them under the same names.
+func TestFunctionVariables(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.global .u32 x = 1;
+.func f() { // a comment with { and ;
+	.reg .b32 %r; .global .u32 x = 2; ld.global.u32 %r, [x]; ret; }
+.entry plain() { .reg .b32 %r; ld.global.u32 %r, [x]; ret; }
+.entry k()
+{
+	.reg .b32 %r;
+	.loc 1 2 3
+	.const .u64 at[2] = {x, generic(x)+4};
+AT: .global .u32 x[2] = {3, 4};
+	{ .global .u32 x; ld.global.u32 %r, [x]; }
+	call f;
+	.const .u64 there = x;
+	ret;
+}
+`
+	x, err := IndexModule(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars, err := x.Vars()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	byName := map[string]*Var{}
+	for _, v := range vars {
+		names = append(names, v.LinkName())
+		byName[v.LinkName()] = v
+	}
+	if got, want := strings.Join(names, " "), "x f$x$0 k$at$0 k$x$1 k$x$2 k$there$3"; got != want {
+		t.Fatalf("variables: %s, want %s", got, want)
+	}
+	if r := byName["k$at$0"].Init.Relocs; len(r) != 2 || r[0].Target() != "x" || r[1].Target() != "x" || r[1].Addend != 4 {
+		t.Errorf("at names %+v", r)
+	}
+	if r := byName["k$there$3"].Init.Relocs; len(r) != 1 || r[0].Target() != "k$x$1" {
+		t.Errorf("there names %+v", r)
+	}
+	m, err := x.Check("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range m.Func("k").Body.Vars {
+		if v.LinkName() != names[2+i] {
+			t.Errorf("variable %d of the slice is %s, of the module %s", i, v.LinkName(), names[2+i])
+		}
+	}
+	if _, err := IndexModule(text + ".global .u32 k$x$1;\n"); err == nil {
+		t.Error("a variable of the module with the name of a function's")
+	}
+}

@@ -229,6 +229,10 @@ func (in *initReader) symbol(r *Reloc) {
 	p.addend(r)
 	if p.index == nil {
 		sym, ok := p.m.syms[name]
+		if l, local := p.findLocal(name); local {
+			sym, ok = symbol{v: l.v}, l.kind == nameVar
+			r.Var = l.v
+		}
 		switch {
 		case !ok:
 			p.rep.Report(Pos(pos), "Unknown symbol '%s'", name)

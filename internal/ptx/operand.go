@@ -109,7 +109,8 @@ func (p *parser) named(o *Operand, depth int) {
 	case '|':
 		p.pair(o, depth)
 	case '+', '-':
-		if o.Kind == OpVar || o.Kind == OpFunc {
+		switch {
+		case o.Kind == OpVar || o.Kind == OpFunc, o.Kind == OpReg && o.Elem == -1 && depth == 0 && p.tok == '+':
 			p.offset(o)
 		}
 	case '[':

@@ -48,6 +48,8 @@ type parser struct {
 	arena  []Operand
 	elems  []Operand
 	refs   []labelRef
+
+	statics int // variables of the global and constant space so far
 }
 
 // bailout unwinds to the statement loop after an error was reported.
@@ -119,6 +121,13 @@ func (p *parser) module() {
 	p.header()
 	for p.tok != tEOF && !p.rep.Full() {
 		p.items()
+	}
+	names := map[string]bool{}
+	for _, v := range p.m.statics {
+		if _, taken := p.m.syms[v.Symbol]; taken || names[v.Symbol] {
+			p.rep.Report(v.Pos, "Duplicate definition of variable '%s'", v.Symbol)
+		}
+		names[v.Symbol] = true
 	}
 }
 

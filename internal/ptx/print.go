@@ -45,12 +45,24 @@ func Print(w io.Writer, m *Module) error {
 	return err
 }
 
-// PrintVars writes the module's variables of global and constant memory and its objects (textures), as Print does.
+// PrintVars writes the module's variables of global and constant memory and its objects (textures), as Print does, and those of its
+// functions under the names by which the module holds them.
 func PrintVars(w io.Writer, m *Module) error {
-	p := &printer{m: m}
+	p := &printer{m: m, names: map[any]string{}}
 	for _, v := range m.Vars {
 		if v.Space != SpaceShared {
 			p.moduleVar(v)
+		}
+	}
+	for _, f := range m.Funcs {
+		if f.Body == nil {
+			continue
+		}
+		for _, v := range f.Body.Vars {
+			if v.Symbol != "" {
+				p.names[v] = v.Symbol
+				p.bodyVar(v)
+			}
 		}
 	}
 	_, err := w.Write(p.b.Bytes())
@@ -175,7 +187,14 @@ func (p *printer) decl(v *Var, name string) {
 func (p *printer) moduleVar(v *Var) {
 	p.s(linkageWords[v.Linkage])
 	p.attrs(v.Attrs)
-	p.decl(v, v.Name)
+	p.declInit(v, v.Name)
+}
+
+// bodyVar writes a variable of a body, whose name must be known.
+func (p *printer) bodyVar(v *Var) { p.declInit(v, p.names[v]) }
+
+func (p *printer) declInit(v *Var, name string) {
+	p.decl(v, name)
 	if v.Init != nil {
 		p.s(" = ")
 		p.init(v)
@@ -230,6 +249,9 @@ func (w *initWriter) element(at uint64) {
 	p := w.p
 	if r, ok := w.relocs[at]; ok {
 		sym := r.Symbol
+		if r.Var != nil {
+			sym = p.names[r.Var]
+		}
 		if r.Generic {
 			sym = "generic(" + sym + ")"
 		}
@@ -408,12 +430,7 @@ func (p *printer) decls(f *Func) {
 		p.f(".%v %s;\n", r.Type, p.regs[i])
 	}
 	for _, v := range b.Vars {
-		p.decl(v, p.names[v])
-		if v.Init != nil {
-			p.s(" = ")
-			p.init(v)
-		}
-		p.s(";\n")
+		p.bodyVar(v)
 	}
 	for _, proto := range b.Protos {
 		p.s(p.names[proto] + ": .callprototype ")

@@ -17,6 +17,7 @@ func (p *printer) operand(b *Body, o *Operand) {
 	case OpReg:
 		p.s(p.regs[o.Reg])
 		p.elem(o)
+		p.offset(o)
 	case OpSReg:
 		p.s(o.SReg.String())
 		p.elem(o)

@@ -113,6 +113,77 @@ func (p *parser) skipBody() int {
 	return end
 }
 
+// indexBody moves past a body as skipBody does. The variables that it declares in the global and constant space are the module's: if
+// there may be some, the body is read.
+func (p *parser) indexBody(f *Func) int {
+	start, tok, open := p.start, p.tok, p.end
+	end := p.skipBody()
+	if !mayDeclare(p.text[start:end]) {
+		return end
+	}
+	p.start, p.tok, p.end = start, tok, open
+	p.skip = newSkipper(p.text) // it only goes forward
+	x := p.index
+	p.index = nil
+	had := len(p.m.statics)
+	p.body(f)
+	p.index = x
+	for _, v := range p.m.statics[had:] {
+		x.valued = x.valued || v.Init != nil
+	}
+	f.Body = &Body{}
+	return end
+}
+
+// mayDeclare reports a body in which a statement may begin with .global or .const. It looks at the beginnings of statements only, which
+// is fast, and is right about every body that parses: where it cannot tell it says yes.
+func mayDeclare(body string) bool {
+	for i := 0; i < len(body); {
+		c := body[i]
+		if c <= ' ' {
+			i++
+			continue
+		}
+		end := ";"
+		switch {
+		case class[c]&cStart != 0 || c == '@':
+			j := i + 1
+			for j < len(body) && class[body[j]]&cIdent != 0 {
+				j++
+			}
+			if j < len(body) && body[j] == ':' {
+				i = j + 1 // a label
+				continue
+			}
+			i = j
+		case c == '.':
+			switch body[i:dotEnd(body, i)] {
+			case ".reg", ".param", ".local", ".shared", ".pragma", ".branchtargets", ".calltargets", ".callprototype":
+			case ".loc", ".file":
+				end = "\n"
+			default:
+				return true
+			}
+		case c == '{', c == '}', c == ';':
+			i++
+			continue
+		case c == '/':
+			if i = skipComment(body, i); i < 0 {
+				return true
+			}
+			continue
+		default:
+			return true
+		}
+		n := strings.IndexByte(body[i:], end[0])
+		if n < 0 {
+			return false
+		}
+		i += n + 1
+	}
+	return false
+}
+
 // skipInit moves past "= {…}" or "= value" without reading it, and reports whether it did. A list without a size must be
 // read to know the size, unless it is one-dimensional: then its commas tell.
 func (p *parser) skipInit(v *Var) bool {

@@ -120,11 +120,11 @@ func decodeAtom(d *decoder) step {
 		d.u.ordered = true
 	}
 	op := d.atomicOf(d.in.Mod("op"), t)
-	b := d.srcs("b", n)
+	b := d.srcs("b")
 	c := d.srcOr("c", 0)
 	dst := make([]int32, n) // scratch where there is no d
 	if d.present("d") {
-		dst = d.dests("d", n)
+		dst = d.dests("d")
 	}
 	size := uint64(t.Bytes())
 	return step{lane: func(t *thread) {

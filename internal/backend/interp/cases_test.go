@@ -39,11 +39,11 @@ func moduleOf(text string) (*backend.Module, error) {
 		if v.Space != ptx.SpaceGlobal && v.Space != ptx.SpaceConst {
 			continue
 		}
-		d := backend.VarDecl{Name: v.Name, Const: v.Space == ptx.SpaceConst, Size: v.Size, Align: uint64(v.Align)}
+		d := backend.VarDecl{Name: v.LinkName(), Const: v.Space == ptx.SpaceConst, Size: v.Size, Align: uint64(v.Align)}
 		if v.Init != nil {
 			d.Init = v.Init.Bytes
 			for _, r := range v.Init.Relocs {
-				d.Relocs = append(d.Relocs, backend.VarReloc{Offset: r.Offset, Size: r.Size, Symbol: r.Symbol, Addend: r.Addend, Mask: r.Mask})
+				d.Relocs = append(d.Relocs, backend.VarReloc{Offset: r.Offset, Size: r.Size, Symbol: r.Target(), Addend: r.Addend, Mask: r.Mask})
 			}
 		}
 		m.Vars = append(m.Vars, d)

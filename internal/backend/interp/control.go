@@ -3,6 +3,7 @@ package interp
 import (
 	"kudzu/internal/backend"
 	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/isa"
 )
 
 func decodeBra(d *decoder) step {
@@ -39,16 +40,70 @@ type callSite struct {
 	outs []callArg
 }
 
-// callArg is one argument or result at the caller: a parameter variable, or a register or constant.
+// callArg is one argument or result at the caller: a parameter variable, a register or a constant. A result that nobody wants has no registers.
 type callArg struct {
 	isVar bool
 	off   uint32 // of the variable in the caller's frame
 	size  uint32
-	src   operand
-	slot  int32
+	regs  registers
+	imm   uint64
 }
 
-func (d *decoder) callArgs(o *ptx.Operand) []callArg {
+// registers are the slots of a register, of as many bytes each: a vector has one for each component.
+type registers struct {
+	slots []int32
+	bytes uint32
+}
+
+// registersOf is a register of the body, or a component of one.
+func (c *code) registersOf(reg int32, elem int8) registers {
+	r := &c.fn.Body.Regs[reg]
+	n := slotsOf(r.Type)
+	all := registers{bytes: uint32(max(1, r.Type.Bytes())) / uint32(n)}
+	first, count := c.slot(reg), n*max(1, int32(r.Vec))
+	if elem >= 0 {
+		first, count = first+n*int32(elem), n
+	}
+	for i := range count {
+		all.slots = append(all.slots, first+i)
+	}
+	return all
+}
+
+// load and store move the registers of file to and from memory.
+func (r *registers) load(file []uint64) []byte {
+	m := make([]byte, r.bytes*uint32(len(r.slots)))
+	for i, s := range r.slots {
+		storeBytes(m[uint32(i)*r.bytes:][:r.bytes], file[s])
+	}
+	return m
+}
+
+func (r *registers) store(file []uint64, m []byte) {
+	for i, s := range r.slots {
+		if at := uint32(i) * r.bytes; at < uint32(len(m)) {
+			file[s] = loadBytes(m[at:min(at+r.bytes, uint32(len(m)))])
+		}
+	}
+}
+
+// prototype is the signature that a call is checked against, nil if there is none.
+func (d *decoder) prototype() *ptx.Func {
+	callee, targets := &d.in.Args[1], &d.in.Args[3]
+	switch {
+	case callee.Kind == ptx.OpFunc:
+		return d.u.mod.Func(callee.Name)
+	case targets.Kind == ptx.OpProto && targets.Table >= 0:
+		return d.c.fn.Body.Protos[targets.Table]
+	case targets.Kind == ptx.OpFunc:
+		return d.u.mod.Func(targets.Name)
+	case targets.Kind == ptx.OpTable && len(d.c.fn.Body.Tables[targets.Table].Funcs) > 0:
+		return d.u.mod.Func(d.c.fn.Body.Tables[targets.Table].Funcs[0])
+	}
+	return nil
+}
+
+func (d *decoder) callArgs(o *ptx.Operand, formals []*ptx.Var) []callArg {
 	var list []callArg
 	if o.Kind == ptx.None {
 		return nil
@@ -67,10 +122,13 @@ func (d *decoder) callArgs(o *ptx.Operand) []callArg {
 			}
 			list = append(list, callArg{isVar: true, off: off + uint32(e.Imm), size: uint32(e.Var.Size)})
 		case ptx.OpReg:
-			t := d.c.fn.Body.Regs[e.Reg].Type
-			list = append(list, callArg{slot: d.regSlot(e), src: operand{slot: d.regSlot(e)}, size: uint32(t.Bytes())})
+			list = append(list, callArg{regs: d.c.registersOf(e.Reg, e.Elem)})
 		case ptx.OpImm:
-			list = append(list, callArg{src: constant(e.Imm), size: 8})
+			t := isa.B64
+			if i < len(formals) {
+				t = formals[i].Type
+			}
+			list = append(list, callArg{imm: d.immediate(e, t)})
 		case ptx.OpSink:
 			list = append(list, callArg{})
 		default:
@@ -83,7 +141,11 @@ func (d *decoder) callArgs(o *ptx.Operand) []callArg {
 // decodeCall is call: of a function of the module, of one the runtime provides, or through a register.
 func decodeCall(d *decoder) step {
 	in := d.in
-	site := &callSite{outs: d.callArgs(&in.Args[0]), args: d.callArgs(&in.Args[2])}
+	var results, params []*ptx.Var
+	if f := d.prototype(); f != nil {
+		results, params = f.Results, f.Params
+	}
+	site := &callSite{outs: d.callArgs(&in.Args[0], results), args: d.callArgs(&in.Args[2], params)}
 	callee := &in.Args[1]
 	if callee.Kind == ptx.OpFunc {
 		if c := d.u.byName[callee.Name]; c != nil {
@@ -122,34 +184,36 @@ func (t *thread) call(c *code, site *callSite) {
 	t.fp = alignUp(t.sp, 16)
 	t.grow(max(c.frame, 64)) // a call costs something, so that endless recursion ends
 	for i, p := range c.fn.Params {
-		a := &site.args[i]
-		if slot, ok := c.regParam(p); ok {
-			t.r[slot] = a.value(t, caller.r, caller.fp, uint32(p.Size))
+		bytes := site.args[i].value(t, caller.r, caller.fp)
+		if regs, ok := c.formals[p]; ok {
+			regs.store(t.r, bytes)
 			continue
 		}
-		to := t.local[t.fp+c.offsets[p]:][:p.Size]
-		if a.isVar {
-			copy(to, t.local[caller.fp+a.off:][:a.size])
-		} else {
-			storeBytes(to, readOperand(&a.src, t, caller.r))
-		}
+		copy(t.local[t.fp+c.offsets[p]:][:p.Size], bytes)
 	}
 }
 
-// value reads an argument as a number of size bytes.
-func (a *callArg) value(t *thread, callerRegs []uint64, callerFP, size uint32) uint64 {
-	if a.isVar {
-		return loadBytes(t.local[callerFP+a.off:][:min(a.size, size)])
+// value is an argument's bytes, from the caller's registers and frame.
+func (a *callArg) value(t *thread, regs []uint64, fp uint32) []byte {
+	switch {
+	case a.isVar:
+		return t.local[fp+a.off:][:a.size]
+	case len(a.regs.slots) > 0:
+		return a.regs.load(regs)
 	}
-	return readOperand(&a.src, t, callerRegs)
+	m := make([]byte, 8)
+	store(m, a.imm)
+	return m
 }
 
-// readOperand reads an operand of the caller while the callee's registers are current.
-func readOperand(o *operand, t *thread, regs []uint64) uint64 {
-	if o.slot >= 0 {
-		return regs[o.slot]
+// set writes a result at the caller, which is running.
+func (a *callArg) set(t *thread, m []byte) {
+	if !a.isVar {
+		a.regs.store(t.r, m)
+		return
 	}
-	return o.slow(t)
+	n := copy(t.local[t.fp+a.off:][:a.size], m)
+	clear(t.local[t.fp+a.off:][n:a.size])
 }
 
 // results copies what the callee returned; t is the caller again.
@@ -160,31 +224,13 @@ func (s *callSite) results(t *thread, from *code, callee []uint64, calleeFP uint
 		}
 		out := &s.outs[i]
 		var bytes []byte
-		if slot, ok := from.regParam(p); ok {
-			bytes = make([]byte, 8)
-			store(bytes, callee[slot])
+		if regs, ok := from.formals[p]; ok {
+			bytes = regs.load(callee)
 		} else {
 			bytes = t.local[calleeFP+from.offsets[p]:][:p.Size]
 		}
-		if out.isVar {
-			copy(t.local[t.fp+out.off:][:out.size], bytes)
-		} else {
-			t.r[out.slot] = loadBytes(bytes)
-		}
+		out.set(t, bytes)
 	}
-}
-
-// regParam is the slot of a parameter that was declared in the register space.
-func (c *code) regParam(v *ptx.Var) (int32, bool) {
-	if v.Space != ptx.SpaceReg {
-		return 0, false
-	}
-	for i, r := range c.fn.Body.Regs {
-		if r.Num < 0 && r.Name == v.Name {
-			return c.regs[i], true
-		}
-	}
-	return 0, true
 }
 
 // loadBytes and storeBytes read and write up to 8 bytes.

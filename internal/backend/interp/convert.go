@@ -134,7 +134,7 @@ func (d *decoder) cvtPacked(dt, at isa.Type) step {
 	// Scalars: the first operand goes to the upper place.
 	var elems []operand
 	if n == 4 {
-		elems = d.srcs("a", 4)
+		elems = d.srcs("a")
 	} else {
 		elems = []operand{d.src("a"), d.src("b")}
 	}

@@ -18,6 +18,8 @@ type code struct {
 	slots int     // registers, scratch included
 	regs  []int32 // slot of each register of the body, 0: none yet
 
+	formals map[*ptx.Var]registers // parameters and results in registers
+
 	// The frame in local memory: parameters, results, call parameters and local variables.
 	frame   uint32
 	offsets map[*ptx.Var]uint32
@@ -169,9 +171,16 @@ func (d *decoder) source(o *ptx.Operand, t isa.Type) operand {
 			slot := s.slot
 			return operand{slot: -2, fn: func(t *thread) uint64 { return t.r[slot] ^ 1 }}
 		}
-		if w := d.c.fn.Body.Regs[o.Reg].Type.Bits(); t.Bits() != 0 && w > t.Bits() && w <= 64 { // the low part of a wider register
-			slot, m := s.slot, mask(t.Bits())
-			return operand{slot: -2, fn: func(t *thread) uint64 { return t.r[slot] & m }}
+		w, add := d.c.fn.Body.Regs[o.Reg].Type.Bits(), uint64(0)
+		if o.Elem != ptx.ElemSel {
+			add = o.Imm
+		}
+		if part := t.Bits() != 0 && w > t.Bits() && w <= 64; part || add != 0 { // the low part of a wider register, register + constant
+			slot, m := s.slot, mask(w)
+			if part {
+				m = mask(t.Bits())
+			}
+			return operand{slot: -2, fn: func(t *thread) uint64 { return (t.r[slot] + add) & m }}
 		}
 		return s
 	case ptx.OpImm:
@@ -332,34 +341,20 @@ func elements(o *ptx.Operand) []*ptx.Operand {
 	return list
 }
 
-// vecElements are the operands of a vector, where a vector register stands for its elements.
-func (d *decoder) vecElements(o *ptx.Operand, n int) []*ptx.Operand {
-	if o.Kind == ptx.OpReg && n > 1 && o.Elem < 0 {
-		list := make([]*ptx.Operand, n)
-		for i := range list {
-			e := *o
-			e.Elem = int8(i)
-			list[i] = &e
-		}
-		return list
-	}
-	return elements(o)
-}
-
 // dests and srcs are the slots or sources of a vector operand.
-func (d *decoder) dests(name string, n int) []int32 {
+func (d *decoder) dests(name string) []int32 {
 	o, _ := d.arg(name)
 	var list []int32
-	for _, e := range d.vecElements(o, n) {
+	for _, e := range elements(o) {
 		list = append(list, d.dest(e))
 	}
 	return list
 }
 
-func (d *decoder) srcs(name string, n int) []operand {
+func (d *decoder) srcs(name string) []operand {
 	o, t := d.arg(name)
 	var list []operand
-	for _, e := range d.vecElements(o, n) {
+	for _, e := range elements(o) {
 		list = append(list, d.source(e, t))
 	}
 	return list

@@ -13,7 +13,7 @@ func (p *place) row(w *warp, lane int) []byte {
 
 // decodeLdmatrix loads 8×8 matrices of 16-bit elements, or of bytes.
 func decodeLdmatrix(d *decoder) step {
-	p, dst := d.sharedPlace("p"), d.dests("r", 0)
+	p, dst := d.sharedPlace("p"), d.dests("r")
 	rows, _, _ := d.dims()
 	trans := d.has(isa.ModTrans)
 	if d.typ() == isa.B16 {
@@ -88,7 +88,7 @@ func (d *decoder) ldmatrix8(p place, dst []int32, rows int, trans bool) step {
 }
 
 func decodeStmatrix(d *decoder) step {
-	p, src := d.sharedPlace("p"), d.srcs("r", 0)
+	p, src := d.sharedPlace("p"), d.srcs("r")
 	trans := d.has(isa.ModTrans)
 	if d.typ() == isa.B8 {
 		return d.stmatrix8(p, src)

@@ -176,7 +176,7 @@ func (d *decoder) newMma() *mma {
 	if k := d.in.Mod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
 		x.a, x.b = x.a.inByte(), x.b.inByte()
 	}
-	x.ra, x.rb, x.rc, x.rd = d.srcs("a", 0), d.srcs("b", 0), d.srcs("c", 0), d.dests("d", 0)
+	x.ra, x.rb, x.rc, x.rd = d.srcs("a"), d.srcs("b"), d.srcs("c"), d.dests("d")
 	x.regAB, x.regC, x.regD = max(32, x.a.width), max(32, x.c.width), max(32, x.d.width)
 	x.compressedK = x.k
 	return x

@@ -172,7 +172,7 @@ func decodeQueryCancel(d *decoder) step {
 		dst, a := d.dst("p"), d.src("a")
 		return step{lane: func(t *thread) { t.r[dst] = a.get2(t)[0] & 1 }}
 	}
-	dst := d.dests("d", 4)
+	dst := d.dests("d")
 	return step{lane: func(t *thread) {
 		for _, slot := range dst {
 			t.r[slot] = 0

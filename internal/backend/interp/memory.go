@@ -153,7 +153,7 @@ func (d *decoder) placeOf(o *ptx.Operand, space ptx.Space) place {
 	p := place{space: space, off: o.Imm}
 	base := o.Base
 	if o.Kind != ptx.OpAddr {
-		base, p.off = o.Kind, 0
+		base = o.Kind
 	}
 	switch base {
 	case ptx.OpReg:
@@ -207,7 +207,7 @@ func (d *decoder) vec() int {
 func decodeLd(d *decoder) step {
 	typ, n := d.typ(), d.vec()
 	p := d.place("a", "space")
-	dst := d.dests("d", n)
+	dst := d.dests("d")
 	if typ == isa.B128 {
 		return ld128(p, dst)
 	}
@@ -261,7 +261,7 @@ func (d *decoder) regBits(name string) int {
 func decodeSt(d *decoder) step {
 	typ, n := d.typ(), d.vec()
 	p := d.place("a", "space")
-	src := d.srcs("b", n)
+	src := d.srcs("b")
 	size := uint64(typ.Bytes())
 	total := size * uint64(len(src))
 	if typ == isa.B128 {

@@ -21,7 +21,7 @@ func decodeMov(d *decoder) step {
 	if t == isa.B128 {
 		return d.mov128(dst, so)
 	}
-	if so.Kind == ptx.OpReg && !so.Neg {
+	if so.Kind == ptx.OpReg && !so.Neg && so.Imm == 0 {
 		src := d.regSlot(so)
 		return step{lane: func(t *thread) { t.r[dst] = t.r[src] }}
 	}
@@ -31,7 +31,7 @@ func decodeMov(d *decoder) step {
 
 // movVector moves element by element; all are read before any is written.
 func (d *decoder) movVector(n int) step {
-	dst, src := d.dests("d", n), d.srcs("a", n)
+	dst, src := d.dests("d"), d.srcs("a")
 	if len(dst) != len(src) {
 		d.bad("%d elements from %d", len(dst), len(src))
 	}

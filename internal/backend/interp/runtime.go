@@ -21,23 +21,15 @@ var builtins = map[string]builtin{
 func (t *thread) builtin(fn builtin, site *callSite) {
 	args := make([][]byte, len(site.args))
 	for i := range site.args {
-		a := &site.args[i]
-		if a.isVar {
-			args[i] = t.local[t.fp+a.off:][:a.size]
-		} else {
-			args[i] = make([]byte, 8)
-			store(args[i], a.src.get(t))
-		}
+		args[i] = site.args[i].value(t, t.r, t.fp)
 	}
 	v := fn(t, args)
 	if len(site.outs) == 0 {
 		return
 	}
-	if out := &site.outs[0]; out.isVar {
-		storeBytes(t.local[t.fp+out.off:][:out.size], v)
-	} else {
-		t.r[out.slot] = v
-	}
+	m := make([]byte, 8)
+	store(m, v)
+	site.outs[0].set(t, m)
 }
 
 func argument(args [][]byte, i int) uint64 {

@@ -130,7 +130,7 @@ func (d *decoder) blockScale(x *mma) *blockScale {
 		}
 	}
 	pair := func(name string) (operand, operand) {
-		list := d.srcs(name, 2)
+		list := d.srcs(name)
 		if len(list) != 2 {
 			d.bad("scale selector %s", name)
 		}

@@ -29,7 +29,7 @@ func (d *decoder) tensor() *tensor {
 			continue
 		}
 		x.where = d.placeOf(&o.Elems[0], ptx.SpaceGeneric)
-		for _, e := range d.vecElements(&o.Elems[1], 0) {
+		for _, e := range elements(&o.Elems[1]) {
 			x.coords = append(x.coords, d.source(e, isa.S32))
 		}
 	}
@@ -43,7 +43,7 @@ func (d *decoder) tensor() *tensor {
 		x.wide = true
 	}
 	if d.present("im2col") {
-		x.shift = d.srcs("im2col", 0)
+		x.shift = d.srcs("im2col")
 	}
 	if len(x.coords) == 0 || len(x.coords) > tensormap.MaxRank {
 		d.bad("%d coordinates of %s", len(x.coords), d.spelling())

@@ -38,12 +38,8 @@ func (d *decoder) texAddress(name string) (operand, []operand) {
 		d.unsupported(d.spelling() + " with a sampler of its own")
 	}
 	v := &o.Elems[len(o.Elems)-1]
-	n := 1
-	if v.Kind == ptx.OpReg && v.Elem < 0 {
-		n = max(1, int(d.c.fn.Body.Regs[v.Reg].Vec))
-	}
 	var coords []operand
-	for _, e := range d.vecElements(v, n) {
+	for _, e := range elements(v) {
 		coords = append(coords, d.source(e, isa.B32))
 	}
 	return d.handle(&o.Elems[0]), coords
@@ -101,12 +97,8 @@ func decodeTex(d *decoder) step {
 			return nil
 		}
 		o, t := d.arg(name)
-		n := 1
-		if o.Kind == ptx.OpReg && o.Elem < 0 {
-			n = max(1, int(d.c.fn.Body.Regs[o.Reg].Vec))
-		}
 		var all []operand
-		for _, e := range d.vecElements(o, n) {
+		for _, e := range elements(o) {
 			all = append(all, d.source(e, t))
 		}
 		return all
@@ -130,12 +122,8 @@ func (d *decoder) texStep(f *fetch) step {
 	}
 	t := d.in.Type("dtype")
 	packed := d.has(isa.ModV2) || d.in.Form.Prefix() != "" && t == isa.TypeNone
-	n := 4
-	if packed {
-		n = 2
-	}
 	var dst []int32
-	for _, e := range d.vecElements(o, n) {
+	for _, e := range elements(o) {
 		dst = append(dst, d.dest(e))
 	}
 	return step{lane: func(t2 *thread) {

@@ -74,7 +74,7 @@ func decodeSuld(d *decoder) step {
 	h, coords := d.texAddress("a")
 	shape, clamp := texShapes[d.in.Mod("geom")], d.in.Mod("clamp")
 	t, n := d.in.Type("dtype"), d.vec()
-	dst := d.dests("d", n)
+	dst := d.dests("d")
 	size := uint64(t.Bytes())
 	return step{lane: func(th *thread) {
 		x := th.surfaceOf(h.get(th))
@@ -96,7 +96,7 @@ func decodeSust(d *decoder) step {
 	h, coords := d.texAddress("a")
 	shape, clamp := texShapes[d.in.Mod("geom")], d.in.Mod("clamp")
 	t, n := d.in.Type("ctype"), d.vec()
-	src := d.srcs("c", n)
+	src := d.srcs("c")
 	size := uint64(t.Bytes())
 	if d.has(isa.ModP) || d.in.Form.Prefix() == "sust.p" {
 		return step{lane: func(th *thread) {

@@ -176,11 +176,7 @@ func (u *unit) decode(c *code) {
 		}
 		x.step = fn(d)
 	}
-	for i := range body.Regs { // parameters in registers have slots even if the body never names them
-		if body.Regs[i].Num < 0 && c.isParam(body.Regs[i].Name) {
-			c.slot(int32(i))
-		}
-	}
+	c.placeFormals()
 	if c.slots > maxSlots {
 		d.in = &body.Insts[0]
 		d.unsupported(fmt.Sprintf("function %s with more than %d registers", c.fn.Name, maxSlots))
@@ -232,7 +228,7 @@ func (d *decoder) address(v *ptx.Var, name string, off uint64) operand {
 			return constant(uint64(at) + off)
 		}
 	case ptx.SpaceGlobal, ptx.SpaceConst:
-		return constant(d.module(v.Name) + off)
+		return constant(d.module(v.LinkName()) + off)
 	}
 	d.bad("address of %s", v.Name)
 	return operand{}
@@ -287,14 +283,21 @@ func (c *code) slot(i int32) int32 {
 	return c.regs[i]
 }
 
-// isParam says whether a parameter or result of the function has this name.
-func (c *code) isParam(name string) bool {
-	for _, list := range [][]*ptx.Var{c.fn.Params, c.fn.Results} {
+// placeFormals gives parameters and results in registers their slots, even if the body never names them. The parser enters them first
+// among the body's registers.
+func (c *code) placeFormals() {
+	c.formals = map[*ptx.Var]registers{}
+	next := int32(0)
+	for _, list := range [][]*ptx.Var{c.fn.Results, c.fn.Params} {
 		for _, v := range list {
-			if v.Space == ptx.SpaceReg && v.Name == name {
-				return true
+			if v.Space != ptx.SpaceReg {
+				continue
+			}
+			c.formals[v] = registers{}
+			if v.Name != "_" {
+				c.formals[v] = c.registersOf(next, -1)
+				next++
 			}
 		}
 	}
-	return false
 }

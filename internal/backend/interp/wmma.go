@@ -93,7 +93,7 @@ func (x *wmmaMove) bit(t *thread, i int) uint64 {
 }
 
 func decodeWmmaLoad(d *decoder) step {
-	dst := d.dests("r", 0)
+	dst := d.dests("r")
 	x := d.wmmaMove(d.in.Mod("operand"))
 	return d.together(func(w *warp, members uint32) {
 		w.each(members, func(t *thread) {
@@ -113,7 +113,7 @@ func decodeWmmaLoad(d *decoder) step {
 }
 
 func decodeWmmaStore(d *decoder) step {
-	src := d.srcs("r", 0)
+	src := d.srcs("r")
 	x := d.wmmaMove(isa.ModD)
 	size := uint64(x.e.width / 8)
 	return d.together(func(w *warp, members uint32) {

@@ -67,7 +67,7 @@ func (c *checker) callArg(a *ptx.Operand, f *ptx.Var, result bool) bool {
 		if r.Type == isa.Pred || f.Type == isa.Pred {
 			return r.Type == f.Type
 		}
-		return len(f.Dims) == 0 && r.Type.Bits() == f.Type.Bits()
+		return len(f.Dims) == 0 && r.Type.Bits()*max(int(r.Vec), 1) == f.Type.Bits()*max(f.Vec, 1)
 	case ptx.OpImm:
 		return !result && len(f.Dims) == 0
 	case ptx.OpSink:

@@ -90,8 +90,12 @@ func (c *checker) variable(v *ptx.Var) {
 		c.errorf(v.Pos, "Predicate variable '%s' must be in register state space", v.Name)
 	case v.Vec > 1 && v.Vec*v.Type.Bits() > 128:
 		c.errorf(v.Pos, "Vector type too large, exceeds 128 bit limit")
+	case v.Vec > 1 && v.Space == ptx.SpaceParam:
+		c.errorf(v.Pos, "Variable '%s' cannot be allocated in .param state space", v.Name)
 	case v.Type.Class() == isa.ClassOpaque && v.Space != ptx.SpaceGlobal && v.Space != ptx.SpaceParam && v.Space != ptx.SpaceTex:
 		c.errorf(v.Pos, "Opaque type variable '%s' must be in .global or .param state space", v.Name)
+	case v.Type.Class() == isa.ClassOpaque && v.Role == ptx.BodyVar:
+		c.errorf(v.Pos, "Texture/surface variable must be at module or entry parameter scope")
 	case v.Linkage != ptx.Extern && len(v.Dims) > 0 && v.Dims[0] <= 0 && v.Role == ptx.ModuleVar,
 		v.Role == ptx.BodyVar && len(v.Dims) > 0 && v.Dims[0] <= 0:
 		c.errorf(v.Pos, "Non-external variable '%s' has incomplete type", v.Name)
@@ -142,6 +146,8 @@ func (c *checker) function(f *ptx.Func) {
 
 func (c *checker) param(f *ptx.Func, v *ptx.Var) {
 	switch {
+	case v.Vec > 1 && v.Space == ptx.SpaceParam:
+		c.errorf(v.Pos, "Variable '%s' cannot be allocated in .param state space", v.Name)
 	case v.Type == isa.Pred && v.Space != ptx.SpaceReg:
 		c.errorf(v.Pos, "Predicate variable '%s' must be in register state space", v.Name)
 	case f.Kind == ptx.Entry && v.Space == ptx.SpaceReg:

@@ -92,3 +92,44 @@ func TestGuardedParameters(t *testing.T) {
 		}
 	}
 }
+
+// Where vector registers, their components and sums of a register and a constant may stand, as the vendor's assembler has it.
+func TestVectorRegisters(t *testing.T) {
+	const head = `.version 8.3
+.target sm_90
+.address_size 64
+.func (.reg .v2 .b32 r) swap(.reg .v2 .b32 a) { mov.b32 r.x, a.y; mov.b32 r.y, a.x; ret; }
+.func (.reg .b32 r) one(.reg .b32 a) { mov.b32 r, a; ret; }
+.entry k(.param .u64 o) {
+	.reg .b64 rd, d; .reg .b32 x, y; .reg .f32 f; .reg .b16 h; .reg .pred p; .reg .b128 o128;
+	.reg .v2 .b16 h2; .reg .v4 .b8 c4; .reg .v2 .b32 v, w; .reg .v4 .b32 q; .reg .v4 .f32 fq; .reg .v2 .f32 f2; .reg .v2 .b64 d2; .reg .v2 .b8 c2;
+	`
+	good := []string{
+		"mov.b32 h2, x;", "mov.b32 x, c4;", "mov.b64 d, w;", "mov.b64 f2, d;", "mov.b16 c2, h;", "mov.b16 h, c2;", "mov.b128 o128, d2;", "mov.b128 q, o128;",
+		"mov.v2.b32 v, w;", "mov.v2.f32 f2, v;", "mov.v2.b32 {x, y}, w;", "mov.v2.b32 w, {x, 1};", "mov.v2.b32 w, 5;", "mov.v4.u32 q, %tid;", "mov.b64 d, {%tid.x, %tid.y};",
+		"mov.u32 q.a, q.x;", "add.f32 fq.x, q.y, fq.b;", "mov.b64 {_, q.y}, d;", "ld.global.v2.f32 w, [rd];", "ld.global.v2.s8 w, [rd];", "ld.global.v2.b32 {w.x, x}, [rd];",
+		"st.global.v4.b32 [rd], q;", "st.global.v2.b8 [rd], w;", "tex.2d.v4.f32.f32 fq, [rd, f2];", "tex.3d.v4.f32.f32 fq, [rd, fq];", "suld.b.2d.v2.b32.trap w, [rd, v];",
+		"ldmatrix.sync.aligned.m8n8.x4.shared.b16 q, [x];", "stmatrix.sync.aligned.m8n8.x2.shared.b16 [x], w;", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 fq, q, w, fq;",
+		"call (w), swap, (v);", "call (_), swap, (f2);", "call (x), one, (y);",
+		"st.global.u32 [rd], x+4;", "st.global.b8 [rd], x+-4;", "st.global.b64 [rd], d+(3*4)+1;", "add.u32 y, x+4, x+5;", "setp.eq.u32 p, x+4, y;", "shl.b32 y, x+1, x+2;",
+		"atom.global.cas.b32 x, [rd], y+4, x+1;", "bar.sync 0, x+32;", "cvt.u64.u32 d, x+8;",
+	}
+	bad := []string{
+		"mov.f64 d, w;", "mov.u64 w, d;", "mov.b32 v, w;", "mov.b64 v, w;", "mov.b64 w, {x, y};", "mov.u32 q, %tid;", "mov.v2.u32 w, %tid;", "mov.v2.b32 w, d;",
+		"ld.global.v2.u32 f2, [rd];", "ld.global.v4.f32 w, [rd];", "ld.global.v2.f32 fq, [rd];", "ld.global.b64 w, [rd];", "ld.global.v2.b32 {w, x}, [rd];", "ld.global.v4.b32 {w, v}, [rd];",
+		"st.global.v2.b32 [rd], q;", "st.global.b64 [rd], w;", "st.global.v2.b32 [rd], 5;", "add.u32 w, v, v;", "add.f16x2 h2, h2, h2;", "and.b32 w, v, v;", "shfl.sync.down.b32 w, w, 1, 31, -1;",
+		"call (w), one, (x);", "call (x), swap, (v);", "call (w), swap, ({x, y});",
+		"st.global.b32 [rd], x-4;", "st.global.b32 [rd], f+1.0;", "st.global.u32 [rd], f+4;", "st.global.b32 [rd], w.x+4;", "st.global.v2.b32 [rd], {x+4, y};", "mov.b32 x+4, y;",
+		".param .v2 .b32 pa;", ".global .texref t;",
+	}
+	for _, s := range good {
+		if _, err := Text(head + s + " ret; }\n"); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	for _, s := range bad {
+		if _, err := Text(head + s + " ret; }\n"); err == nil {
+			t.Errorf("%s: taken", s)
+		}
+	}
+}

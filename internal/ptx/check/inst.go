@@ -117,15 +117,7 @@ func (c *checker) operand(in *ptx.Inst, i int, o *isa.Operand, a *ptx.Operand) b
 
 func (c *checker) register(in *ptx.Inst, o *isa.Operand, a *ptx.Operand, t isa.Type) bool {
 	r := &c.b.Regs[a.Reg]
-	if r.Vec > 1 && a.Elem < 0 && a.Elem != ptx.ElemSel {
-		if !o.VecSlot && in.Op() == isa.Mov {
-			return true
-		}
-		if o.VecSlot && int(r.Vec) != vecOf(in) {
-			return c.mismatch(in)
-		}
-	}
-	if !fits(t, r.Type, o) {
+	if r.Vec > 1 && a.Elem == -1 || !fits(t, r.Type, o) { // a vector register inside a list, or where there is no vector
 		return c.mismatch(in)
 	}
 	return true
@@ -195,9 +187,6 @@ func (c *checker) special(in *ptx.Inst, a *ptx.Operand, t isa.Type) bool {
 	if !c.need(in, isa.Need{PTX: row.PTX, SM: row.SM}, row.Name) {
 		return false
 	}
-	if row.Vec && a.Elem < 0 && vecOf(in) != 4 {
-		return c.mismatch(in)
-	}
 	if row.Type == isa.Pred || t == isa.Pred {
 		if row.Type != t {
 			return c.mismatch(in)
@@ -266,6 +255,10 @@ func (c *checker) vector(in *ptx.Inst, o *isa.Operand, a *ptx.Operand, t isa.Typ
 			size = bits
 		case ptx.OpImm:
 			if o.Dest || !c.constant(in, o, e, t) {
+				return c.mismatch(in)
+			}
+		case ptx.OpSReg:
+			if in.Op() != isa.Mov || !c.special(in, e, t) {
 				return c.mismatch(in)
 			}
 		case ptx.OpSink:

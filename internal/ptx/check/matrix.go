@@ -125,7 +125,7 @@ func tensorRule(c *checker, in *ptx.Inst) {
 		switch {
 		case a.Kind == ptx.OpTexAddr:
 			v := &a.Elems[len(a.Elems)-1]
-			if n, _ := c.vectorShape(v); c.isVector(v) && n != coords {
+			if n, _ := c.vectorShape(v); v.Kind == ptx.OpVec && n != coords {
 				c.errorf(a.Pos, "Operand vector size doesn't match dimension for instruction '%v'", in.Op())
 			}
 		case in.Form.Operands()[i].Name == "im2col":

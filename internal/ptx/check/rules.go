@@ -154,7 +154,7 @@ func movRule(c *checker, in *ptx.Inst) {
 		return
 	}
 	d, a := &in.Args[0], &in.Args[1]
-	dv, av := c.isVector(d), c.isVector(a)
+	dv, av := d.Kind == ptx.OpVec, a.Kind == ptx.OpVec
 	switch {
 	case !dv && !av:
 		return
@@ -177,25 +177,22 @@ func movRule(c *checker, in *ptx.Inst) {
 	}
 }
 
-func (c *checker) isVector(o *ptx.Operand) bool {
-	return o.Kind == ptx.OpVec || o.Kind == ptx.OpReg && c.b.Regs[o.Reg].Vec > 1 && o.Elem < 0
-}
-
 // vectorShape is how many elements a vector operand has and how wide they are (0 if they differ).
 func (c *checker) vectorShape(o *ptx.Operand) (n, bits int) {
-	if o.Kind == ptx.OpReg {
-		r := &c.b.Regs[o.Reg]
-		return int(r.Vec), r.Type.Bits()
-	}
 	for i := range o.Elems {
 		e := &o.Elems[i]
-		if e.Kind != ptx.OpReg {
+		t := isa.TypeNone
+		switch e.Kind {
+		case ptx.OpReg:
+			if t = c.b.Regs[e.Reg].Type; t == isa.Pred || c.b.Regs[e.Reg].Vec > 1 && e.Elem < 0 {
+				return 0, 0
+			}
+		case ptx.OpSReg:
+			t = e.SReg.Type()
+		default:
 			continue
 		}
-		b := c.b.Regs[e.Reg].Type.Bits()
-		if c.b.Regs[e.Reg].Type == isa.Pred {
-			return 0, 0
-		}
+		b := t.Bits()
 		if bits != 0 && b != bits {
 			return 0, 0
 		}

@@ -91,7 +91,7 @@ func (c *checker) coordinates(in *ptx.Inst, a *ptx.Operand) {
 	v := &a.Elems[len(a.Elems)-1]
 	n, bits := 1, 32
 	switch {
-	case c.isVector(v):
+	case v.Kind == ptx.OpVec:
 		n, bits = c.vectorShape(v)
 	case v.Kind == ptx.OpReg:
 		bits = c.b.Regs[v.Reg].Type.Bits()
