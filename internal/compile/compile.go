@@ -73,6 +73,9 @@ type Options struct {
 	// Stack is a thread's room for calls whose depth the compiler does not know; 0 is its own choice, 64 KB.
 	Stack uint32 `json:",omitempty"`
 
+	// Force has passes applied wherever they may be, or never (pass.Config).
+	Force map[string]bool `json:",omitempty"`
+
 	// NoMatrix: AMD's matrix units are not used.
 	NoMatrix   bool `json:",omitempty"`
 	CodeObject int  `json:",omitempty"` // of AMD's GPUs: the version of code objects that the runtime takes, 0 for LLVM's own

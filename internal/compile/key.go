@@ -60,6 +60,9 @@ func keyOf(req *Request, version string) cache.Key {
 	if req.Options.Stack != 0 {
 		field(fmt.Sprintf("stack %d", req.Options.Stack))
 	}
+	if len(req.Options.Force) > 0 {
+		field(fmt.Sprintf("force %v", req.Options.Force)) // fmt prints maps in order
+	}
 	if req.FactsOnly {
 		field("facts")
 	}

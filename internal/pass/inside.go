@@ -8,8 +8,12 @@ import "kudzu/internal/ir"
 // Most warps of a stencil have no lane on the border. With masks each of their loads is an instruction of its own, and what lanes
 // inside and lanes on the border store is chosen lane by lane, address and all.
 func inside(st *state) error {
-	if st.m.Width != 32 || st.m.Jam > 1 || !acyclic(st.f) {
+	if st.m.Width != 32 || st.m.Jam > 1 || st.never("inside") || !acyclic(st.f) {
 		return nil
+	}
+	least := insideAccesses
+	if st.always("inside") {
+		least = 0
 	}
 	for _, g := range st.f.Blocks {
 		t := g.Term()
@@ -17,7 +21,7 @@ func inside(st *state) error {
 			continue
 		}
 		m := t.Args[0].Def.Args[0]
-		if chain := chainOf(t.Targets[0]); chain != nil && accessesWith(chain[0], m) >= insideAccesses {
+		if chain := chainOf(t.Targets[0]); chain != nil && accessesWith(chain[0], m) >= least {
 			copyInside(st.f, g, m, chain)
 			relayout(st.f)
 			if err := simplify(st); err != nil {

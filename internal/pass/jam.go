@@ -13,7 +13,7 @@ func jam(st *state) error {
 	st.m.Jam = 1
 	n := st.cfg.Block
 	threads := int(n[0] * n[1] * n[2])
-	if st.m.Width != 32 || threads < 64 || threads%32 != 0 || st.f.LocalBytes > 0 {
+	if st.m.Width != 32 || threads < 64 || threads%32 != 0 || st.f.LocalBytes > 0 || st.never("jam") {
 		return nil
 	}
 	st.f.Rewire()

@@ -17,7 +17,11 @@ const (
 
 // choose finds how many warps should go side by side; one: the kernel is better as it is.
 func (j *jammer) choose() choice {
-	if most := j.st.cfg.Jam; most > 0 {
+	most := j.st.cfg.Jam
+	if most == 0 && j.st.always("jam") {
+		most = jamMost
+	}
+	if most > 0 {
 		for n := most; n >= 2; n /= 2 {
 			if j.warps%n == 0 && j.rows(n) {
 				return choice{warps: n}

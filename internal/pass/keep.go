@@ -20,11 +20,11 @@ const (
 func keep(st *state) error {
 	n := st.cfg.Block
 	warps := int(n[0] * n[1] * n[2] / 32)
-	if st.m.Width != 32 || warps == 0 || st.m.Jam > 1 {
+	if st.m.Width != 32 || warps == 0 || st.m.Jam > 1 || st.never("keep") {
 		return nil
 	}
 	st.f.Rewire()
-	k := &keeper{f: st.f, a: analyse(st), moved: map[*ir.Value]bool{}}
+	k := &keeper{f: st.f, a: analyse(st), moved: map[*ir.Value]bool{}, any: st.always("keep")}
 	if k.a.li.Irreducible {
 		return nil
 	}
@@ -45,6 +45,7 @@ type keeper struct {
 	a     *analysis
 	moved map[*ir.Value]bool
 	plain map[*ir.Block]bool // where plain loads count
+	any   bool               // whether it pays or not
 }
 
 // unordered finds the blocks of code where no thread has written to memory that others see, in a kernel without atomics, fences and
@@ -161,12 +162,15 @@ func (k *keeper) block(b *ir.Block, l *ir.Loop, room int) int {
 		return 0
 	}
 	out, bytes := k.leaving(list, group)
+	if len(out) == 0 {
+		return 0
+	}
 	rounds := 1
 	if l != nil {
 		rounds = min(keepRounds, room/bytes-1) // and a place for those that are not kept
 		bytes *= rounds + 1
 	}
-	if cost < 2*len(out)+keepGain || rounds < 1 || bytes > room {
+	if cost < 2*len(out)+keepGain && !k.any || rounds < 1 || bytes > room {
 		return 0
 	}
 	var types []ir.Type

@@ -25,6 +25,8 @@ type Config struct {
 	Lockstep bool
 	Jam      int // so many warps side by side, or half as many and so on, whether it pays or not; 0: where it pays
 	Stack    int // bytes a thread for calls whose depth is not known; 0: 64 KB
+	// Force has passes of Forcible applied wherever they may be (true) or never (false), whether it pays or not: tests compare the code.
+	Force map[string]bool
 }
 
 // Pass is one row of the table.
@@ -32,6 +34,20 @@ type Pass struct {
 	Name string
 	Run  func(*state) error
 	Why  string
+}
+
+// forcible are the passes that give the same program another form where they think that it pays.
+var forcible = map[string]bool{"narrow": true, "width": true, "reroll": true, "together": true, "jam": true, "inside": true, "turns": true, "nextrows": true, "keep": true}
+
+// Forcible lists them, in order.
+func Forcible() []string {
+	var names []string
+	for _, p := range passes {
+		if forcible[p.Name] {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // threaded are the passes that code for one thread a lane goes through too.
@@ -71,6 +87,14 @@ var passes = [...]Pass{
 	{"keep", keep, "what blocks share is made once"},
 	{"regions", regions, "barriers are resume points with their live values"},
 	{"shape", shape, "facts for the emitter; changes nothing"},
+}
+
+// always reports a pass that is applied wherever it may be, never one that is not applied.
+func (st *state) always(name string) bool { return st.cfg.Force[name] }
+
+func (st *state) never(name string) bool {
+	on, ok := st.cfg.Force[name]
+	return ok && !on
 }
 
 // order is what the table must keep.
@@ -124,6 +148,11 @@ func Names() []string {
 func Run(m *ir.Module, cfg Config) (err error) {
 	if len(m.Funcs) == 0 || len(m.Funcs[0].Blocks) == 0 {
 		return fmt.Errorf("kernel %s: no code", m.Kernel)
+	}
+	for name := range cfg.Force {
+		if !forcible[name] {
+			return fmt.Errorf("pass %s cannot be forced", name)
+		}
 	}
 	st := &state{m: m, f: m.Funcs[0], cfg: cfg}
 	for i := range passes {

@@ -18,7 +18,7 @@ const togetherMax = 700
 // lanes that do not take the last round are whole warps. Only loops whose loads would gather otherwise are worth the code.
 func together(st *state) error {
 	n := st.cfg.Block
-	if st.m.Width != 32 || n == [3]uint32{} || n[0]*n[1]*n[2]%32 != 0 {
+	if st.m.Width != 32 || n == [3]uint32{} || n[0]*n[1]*n[2]%32 != 0 || st.never("together") {
 		return nil
 	}
 	st.f.Rewire()
@@ -28,7 +28,7 @@ func together(st *state) error {
 	}
 	t := &doubled{f: st.f, a: a, pdom: ir.PostDominators(st.f)}
 	for _, l := range a.li.Loops {
-		if t.worth(l) && t.around(l) {
+		if t.leaves(l) && (st.always("together") || t.apart(l)) && t.around(l) {
 			t.split()
 			return nil
 		}
@@ -52,12 +52,13 @@ func (t *doubled) varies(b *ir.Block) bool {
 	return x.Op == ir.CondBr && x.Targets[0] != x.Targets[1] && t.a.fact(x.Args[0]).kind < ir.WarpUniform
 }
 
-// worth reports an outermost loop that lanes may leave at its end at different times, and that has a load which is
-// neither of one place nor of lanes side by side.
-func (t *doubled) worth(l *ir.Loop) bool {
-	if l.Depth != 1 || len(l.Latches) != 1 || !t.varies(l.Latches[0]) {
-		return false
-	}
+// leaves reports an outermost loop that lanes may leave at its end at different times.
+func (t *doubled) leaves(l *ir.Loop) bool {
+	return l.Depth == 1 && len(l.Latches) == 1 && t.varies(l.Latches[0])
+}
+
+// apart reports a loop with a load that is neither of one place nor of lanes side by side.
+func (t *doubled) apart(l *ir.Loop) bool {
 	for _, b := range l.Blocks {
 		for _, in := range b.Insts {
 			if in.Op != ir.Load || in.Space == ir.Local {

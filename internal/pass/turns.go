@@ -10,7 +10,7 @@ import "kudzu/internal/ir"
 // prefetcher follows: half the speed. A round of all warps is a stretch of a kilobyte and runs at the speed of memory.
 func turns(st *state) error {
 	n := st.cfg.Block
-	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < turnWarps*32 || int(threads) == 32*st.m.Jam {
+	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < turnWarps*32 && !st.always("turns") || int(threads) == 32*st.m.Jam || st.never("turns") {
 		return nil
 	}
 	f := st.f
@@ -24,7 +24,7 @@ func turns(st *state) error {
 	}
 	for _, l := range a.li.Loops {
 		t := &turn{a: a, f: f, l: l}
-		if t.fits() && t.jumps() && t.reached() {
+		if t.fits() && (t.jumps() || st.always("turns")) && t.reached() {
 			t.apply()
 		}
 	}

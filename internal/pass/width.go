@@ -33,7 +33,7 @@ func width(st *state) error {
 		}
 	}
 	if len(waits) == 0 && !alone {
-		if fasterAlone(st) {
+		if st.always("width") && matrixOp(f) == nil || !st.never("width") && fasterAlone(st) {
 			st.m.Width = 1
 		}
 		return nil

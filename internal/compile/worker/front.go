@@ -101,7 +101,7 @@ func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module
 		emitted["ir"] = k.String()
 	}
 	var dump strings.Builder
-	if err := pass.Run(k, pass.Config{Block: req.Block, Stack: int(min(req.Options.Stack, maxStack)), Dump: req.Dump, DumpTo: &dump}); err != nil {
+	if err := pass.Run(k, pass.Config{Block: req.Block, Stack: int(min(req.Options.Stack, maxStack)), Force: req.Options.Force, Dump: req.Dump, DumpTo: &dump}); err != nil {
 		return nil, stageError("passes", err)
 	}
 	t.done("passes")

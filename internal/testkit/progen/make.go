@@ -15,6 +15,8 @@ type maker struct {
 	functions int // how many the program has
 	calls     int // in the function being made
 	calm      bool
+	tags      int  // labels of statements so far
+	deep      bool // choices and loops in each other, a dozen levels
 }
 
 // where is what may be written at a place.
@@ -26,10 +28,15 @@ type where struct {
 	depth    int
 }
 
+// shapes are the blocks: whole warps, warps of several rows, and warps with lanes that no thread has.
+var shapes = [][3]uint32{
+	{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {16, 4, 1}, {8, 4, 2}, {16, 2, 1}, {256, 1, 1},
+	{33, 1, 1}, {7, 5, 1}, {1, 1, 1}, {16, 1, 1}, {16, 3, 1}, {8, 3, 1}, {5, 9, 1}, {5, 2, 3}, {40, 1, 1}, {20, 3, 1}, {100, 1, 1},
+}
+
 // New makes the program of a seed.
 func New(c *Catalog, seed uint64) *Program {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 42)), catalog: c, prog: &Program{Seed: seed}}
-	shapes := [][3]uint32{{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {16, 4, 1}, {8, 4, 2}, {33, 1, 1}, {7, 5, 1}, {1, 1, 1}}
 	m.prog.Block = shapes[m.IntN(len(shapes))]
 	m.prog.Grid = [3]uint32{uint32(1 + m.IntN(3)), 1, 1}
 	if m.IntN(4) == 0 { // a worker runs several blocks, and rows of them
@@ -46,6 +53,7 @@ func New(c *Catalog, seed uint64) *Program {
 		m.calmly()
 		return m.prog
 	}
+	m.deep = m.IntN(10) == 0
 	m.functions = m.IntN(4)
 	for range m.functions {
 		m.fuel, m.calls = 6, 0
@@ -80,6 +88,11 @@ func (m *maker) statement(at where) *node {
 	}
 	n := m.IntN(100)
 	deep := at.depth >= 4
+	if m.deep && !at.function {
+		if deep = at.depth >= 12; !deep && at.depth >= 1 { // straight down
+			n = []int{46, 46, 56, 63, 66, n}[m.IntN(6)]
+		}
+	}
 	switch {
 	case n < 38:
 		return m.plain()
@@ -87,7 +100,7 @@ func (m *maker) statement(at where) *node {
 		return m.constant()
 	case n < 55 && !deep:
 		return m.choice(at)
-	case n < 63 && at.loops < 3 && !deep:
+	case n < 63 && (at.loops < 3 || m.deep && at.loops < maxLoops) && !deep:
 		return m.loop(at)
 	case n < 65 && !deep:
 		return m.jump(at)
@@ -101,16 +114,22 @@ func (m *maker) statement(at where) *node {
 		return m.again()
 	case n < 78 && !at.function:
 		return m.table(at)
-	case n < 80 && !at.function:
+	case n < 79 && !at.function:
 		return m.atomic()
+	case n < 80 && !at.function:
+		return m.strideTable()
 	case n < 84 && m.functions > 0 && (!at.function || at.loops == 0 && m.calls < 2):
 		return m.call(at)
 	case n < 86:
 		return m.carry()
-	case n < 88:
+	case n < 87:
 		return m.special(at)
-	case n < 94 && at.uniform && m.whole:
+	case n < 88 && !deep:
+		return m.deadEnd(at)
+	case n < 92 && at.uniform:
 		return m.warp()
+	case n < 94 && at.uniform && m.prog.blockThreads() <= 128:
+		return m.network()
 	case n < 95 && at.uniform && m.prog.blockThreads() >= 32:
 		return m.histogram()
 	case n < 97 && at.uniform:
@@ -204,6 +223,9 @@ func (m *maker) choice(at where) *node {
 	return n
 }
 
+// maxLoops is how many loops may be in each other: lc0 … lc7 count, and recursion has none.
+const maxLoops = 6
+
 // loop runs up to eight times, one inside another less: the interpreter has to live with the product.
 func (m *maker) loop(at where) *node {
 	in := at
@@ -238,15 +260,67 @@ func (m *maker) jump(at where) *node {
 	return n
 }
 
-// carry is a sum or difference over several words.
+// carry is a sum, a difference or a product over several words: one instruction hands its carry to the next, with others between that
+// leave it alone.
 func (m *maker) carry() *node {
-	op := []string{"add", "sub"}[m.IntN(2)]
-	x, y := m.reg("r"), m.reg("r")
-	out := []string{fmt.Sprintf("%s.cc.u32 %s, %s, %s;", op, x, x, m.reg("r"))}
-	for range m.IntN(3) {
-		out = append(out, fmt.Sprintf("%sc.cc.u32 %s, %s, %s;", op, m.reg("r"), m.reg("r"), m.reg("r")))
+	sub := m.IntN(3) == 0
+	var out []string
+	add := func(first, more bool) {
+		typ, prefix := []string{"u32", "s32"}[m.IntN(2)], "r"
+		if m.IntN(3) == 0 {
+			typ, prefix = []string{"u64", "s64"}[m.IntN(2)], "d"
+		}
+		op := "add"
+		switch {
+		case sub:
+			op = "sub"
+		case m.IntN(3) == 0:
+			op = "mad"
+		}
+		head := op
+		if !first {
+			head += "c"
+		}
+		if op == "mad" {
+			head += []string{".lo", ".hi"}[m.IntN(2)]
+		}
+		if more {
+			head += ".cc"
+		}
+		s := fmt.Sprintf("%s.%s %s, %s, %s", head, typ, m.reg(prefix), m.reg(prefix), m.reg(prefix))
+		if op == "mad" {
+			s += ", " + m.reg(prefix)
+		}
+		out = append(out, s+";")
+		if m.IntN(4) == 0 {
+			out = append(out, m.constant().lines...)
+		}
 	}
-	return lines(append(out, fmt.Sprintf("%sc.u32 %s, %s, %s;", op, y, m.reg("r"), m.reg("r")))...)
+	add(true, true)
+	for range m.IntN(5) {
+		add(false, true)
+	}
+	add(false, false)
+	return lines(out...)
+}
+
+// deadEnd is a way that no thread takes and that ends there, though nothing says so: with a trap, or with one on each side of a branch.
+func (m *maker) deadEnd(at where) *node {
+	in := at
+	in.depth, in.uniform = in.depth+1, false
+	n := &node{kind: choice, lines: []string{"setp.gt.u32 sp, uni, 99;"}, pred: "!sp"}
+	if m.IntN(2) == 0 { // as far as one can see, some lanes
+		n.lines = []string{fmt.Sprintf("and.b32 w1, %s, 255;\n\tsetp.gt.u32 sp, w1, 255;", m.reg("r"))}
+	}
+	trap := func() []*node { return append(m.list(in, 2), lines("trap;")) }
+	if m.IntN(2) == 0 {
+		n.a = trap()
+		return n
+	}
+	in.depth++
+	half := &node{kind: choice, pred: m.guard(), a: trap(), b: trap()}
+	n.a = append(m.list(in, 1), half)
+	return n
 }
 
 // special reads a special register that does not depend on time or place.

@@ -3,7 +3,9 @@
 // through pointers, shared and local memory, shuffles and votes of whole warps, barriers in uniform flow, by warps and with
 // threads that have ended, and atomics whose result does not depend on their order; accesses of mixed widths to one place with stores, fences,
 // volatile and ordered accesses between; tables that all blocks read; counts of bytes; warps that hand over global memory at a barrier;
-// threads that walk by themselves (walk.go). Two executors must
+// threads that walk by themselves (walk.go); sorting networks with chains of conditions between barriers, and byte tables in loops that go
+// on by the block's size (network.go); carries over many words; ways that end in a trap and are never taken; a dozen levels of choices and
+// loops; blocks whose warps hold several rows or lanes without a thread. Two executors must
 // leave the same bytes in memory.
 package progen
 
@@ -60,6 +62,7 @@ type Program struct {
 	body        []*node
 	totals      bool     // some statement adds to the block's total
 	bins        bool     // some statement counts in bins
+	pairs       bool     // some statement exchanges pairs
 	alone       []string // instead of all that: threads that walk by themselves
 }
 
@@ -127,10 +130,14 @@ func (p *Program) Text() string {
 	if p.bins {
 		w.p(".shared .align 16 .b8 bins[1024];")
 	}
+	if p.pairs {
+		w.p(".shared .align 8 .b8 pairs_[%d];\n\t.reg .b32 pairs;\n\tmov.u32 pairs, pairs_;", 26*p.blockThreads())
+	}
 	w.p(".shared .align 16 .b8 exchange[%d];\n\t.shared .align 16 .b8 mine[%d];\n\t.shared .align 8 .b8 totals[64];", 4*p.blockThreads(), 16*p.blockThreads())
 	w.p("mov.u32 tid, %%tid.z;\n\tmov.u32 w1, %%ntid.y;\n\tmov.u32 w2, %%tid.y;\n\tmad.lo.u32 tid, tid, w1, w2;")
 	w.p("mov.u32 w1, %%ntid.x;\n\tmov.u32 w2, %%tid.x;\n\tmad.lo.u32 tid, tid, w1, w2;")
 	w.places(p)
+	w.p("and.b32 w1, tid, -32;\n\tsub.u32 w1, %d, w1;\n\tmin.u32 w1, w1, 32;\n\tsub.u32 w1, 32, w1;\n\tmov.u32 wm, -1;\n\tshr.u32 wm, wm, w1;", p.blockThreads()) // the lanes of the warp that have a thread
 	w.p("mov.u32 sh_, mine;\n\tmad.lo.u32 sh_, tid, 16, sh_;\n\tmov.u32 ex_, exchange;\n\tmov.u32 tot_, totals;\n\tmov.u64 loc_, own;")
 	w.p("mov.u64 w3, 0;\n\tst.shared.v2.u64 [sh_], {w3, w3};\n\tst.shared.u64 [totals], w3;\n\tst.shared.u64 [totals+8], w3;\n\tst.shared.u64 [totals+16], w3;")
 	for i := 0; i < localBytes; i += 8 {
@@ -178,7 +185,7 @@ func (w *printer) registers() {
 	for _, f := range families {
 		w.p(".reg %s %s<%d>;", f.decl, f.prefix, f.count)
 	}
-	w.p(".reg .b32 tid, gid, uni, sh_, ex_, tot_, sw, w1, w2, lvl, lc<8>;\n\t.reg .b64 in_, out_, cells_, slot_, loc_, w3, w4;\n\t.reg .pred sp, lp;")
+	w.p(".reg .b32 tid, gid, uni, sh_, ex_, tot_, sw, w1, w2, lvl, lc<8>, n<8>, wm;\n\t.reg .b16 m<4>;\n\t.reg .b64 v<2>;\n\t.reg .f32 e<3>;\n\t.reg .pred q<4>;\n\t.reg .b64 in_, out_, cells_, slot_, loc_, w3, w4;\n\t.reg .pred sp, lp;")
 	w.p(".local .align 16 .b8 own[%d];", localBytes)
 }
 

@@ -70,12 +70,18 @@ func (m *maker) atomic() *node {
 	return lines(fmt.Sprintf("red.global.%s.%s [cells_+%d], %s;", ops[i], t32, 96+4*i, m.reg("r")))
 }
 
-// warp is an operation of all lanes of a warp.
+// warp is an operation of all lanes of a warp that have a thread.
 func (m *maker) warp() *node {
-	const all = "0xffffffff"
+	all := "0xffffffff"
+	if !m.whole || m.IntN(4) == 0 {
+		all = "wm"
+	}
 	r, s, p, q := m.reg("r"), m.reg("r"), m.reg("p"), m.guard()
 	switch m.IntN(8) {
 	case 0, 1, 2:
+		if !m.whole { // from a lane that has a thread
+			return lines("popc.b32 n1, wm;", fmt.Sprintf("rem.u32 n0, %s, n1;", m.reg("r")), fmt.Sprintf("shfl.sync.idx.b32 %s, %s, n0, 0x1f, wm;", r, s))
+		}
 		mode := m.IntN(4)
 		c := []int{0x0, 0x1f, 0x1f, 0x1f}[mode] | []int{0, 0, 0x1000, 0x1800}[m.IntN(4)]
 		d := r
@@ -101,7 +107,7 @@ func (m *maker) warp() *node {
 		typ := []string{"s32", "u32", "s32", "b32", "b32", "b32"}[i]
 		return lines(fmt.Sprintf("redux.sync.%s.%s %s, %s, %s;", []string{"add", "min", "max", "and", "or", "xor"}[i], typ, r, s, all))
 	}
-	return lines("bar.warp.sync 0xffffffff;")
+	return lines(fmt.Sprintf("bar.warp.sync %s;", all))
 }
 
 // exchange passes a value to another thread of the block through shared memory.
