@@ -25,7 +25,7 @@ func cvtSpelling(c *checker, in *ptx.Inst) bool {
 		if rnd != 0 {
 			return bad("Rounding modifier is not allowed for instruction 'cvt'")
 		}
-		if d == a && in.Has(isa.ModSat) {
+		if in.Has(isa.ModSat) && holdsAll(d, a) {
 			return bad("Illegal modifier '.sat' for instruction 'cvt'")
 		}
 	case !d.IsFloat(): // float to integer
@@ -36,7 +36,11 @@ func cvtSpelling(c *checker, in *ptx.Inst) bool {
 		if rnd == 0 || intRnd {
 			return bad("Floating point rounding modifier is required for instruction 'cvt'")
 		}
-	case d.Bits() < a.Bits() || d.Bits() == a.Bits() && d != a:
+	case d.Bits() == a.Bits() && d != a || a == isa.BF16 && d != a: // the assembler does not ask for one here
+		if intRnd {
+			return bad("Integer rounding modifier is not allowed for instruction 'cvt'")
+		}
+	case d.Bits() < a.Bits():
 		if rnd == 0 || intRnd {
 			return bad("Floating point rounding modifier is required for instruction 'cvt'")
 		}
@@ -49,16 +53,29 @@ func cvtSpelling(c *checker, in *ptx.Inst) bool {
 			return bad("Rounding modifier is not allowed for instruction 'cvt'")
 		}
 	}
+	if in.Has(isa.ModSat) && (d == isa.BF16 || a == isa.BF16) {
+		return bad("Illegal modifier '.sat' for instruction 'cvt'")
+	}
 	if in.Has(isa.ModFtz) && d != isa.F32 && a != isa.F32 {
 		return bad("Illegal modifier '.ftz' for instruction 'cvt'")
 	}
 	return true
 }
 
+// holdsAll reports whether integer type d has every value of a, so that there is nothing to saturate.
+func holdsAll(d, a isa.Type) bool {
+	if d.IsSigned() == a.IsSigned() {
+		return d.Bits() >= a.Bits()
+	}
+	return d.IsSigned() && d.Bits() > a.Bits()
+}
+
 // cvtNeeds are versions and targets that depend on types and words together.
 func cvtNeeds(c *checker, in *ptx.Inst) bool {
 	d, a := in.Type("dtype"), in.Type("atype")
 	switch {
+	case in.Mod("satfinite") != 0 && d == isa.TF32 && in.Form.SM == 90:
+		return c.need(in, isa.Need{PTX: isa.V(8, 6), SM: 100}, ".satfinite on cvt.tf32.f32 with .rn or .rz")
 	case in.Mod("satfinite") != 0 && in.Form.SM == 80:
 		return c.need(in, isa.Need{PTX: isa.V(8, 1)}, ".satfinite on cvt")
 	case in.Form.SM == 89 && c.m.Target.SM < 90:

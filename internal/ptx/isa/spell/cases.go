@@ -174,3 +174,20 @@ func splitArgs(args string) []string {
 	}
 	return append(out, strings.TrimSpace(args[start:]))
 }
+
+// Product is every spelling of a form: each slot with each of its words. Most forms with types for both ends have far more
+// than the language allows; the parser and the checker decide.
+func Product(f *isa.Form) [][]isa.Mod {
+	all := [][]isa.Mod{nil}
+	slots := f.Slots()
+	for i := range slots {
+		var next [][]isa.Mod
+		for _, m := range all {
+			for _, w := range choices(&slots[i]) {
+				next = append(next, append(append([]isa.Mod{}, m...), w))
+			}
+		}
+		all = next
+	}
+	return all
+}
