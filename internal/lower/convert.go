@@ -128,8 +128,9 @@ func (x *inst) floatToInt(v *ir.Value, to isa.Type) *ir.Value {
 }
 
 func (x *inst) floatToFloat(v *ir.Value, to ir.Type) *ir.Value {
-	attr := ir.Attr{Rnd: roundings[x.Mod("rnd")], FTZ: x.Has(isa.ModFtz)}
 	have := v.Type
+	// Between f32 and f16 .ftz flushes nothing: neither subnormals of f16 nor those of f32, which .rm and .rp round to one of f16's.
+	attr := ir.Attr{Rnd: roundings[x.Mod("rnd")], FTZ: x.Has(isa.ModFtz) && have != ir.F16 && to != ir.F16}
 	switch {
 	case have == to:
 		return x.sameFloat(v, attr)

@@ -91,9 +91,11 @@ func (x *inst) fmaOob(v []*ir.Value) {
 		return x.b.EmitN(ir.Unpack, []ir.Type{ir.I16, ir.I16}, ir.Attr{}, v).Results
 	}
 	a, b, d := parts(v[0]), parts(v[1]), slices.Clone(parts(r))
-	fill := ir.ConstInt(ir.I16, 0x7ff7)
+	filled := func(v *ir.Value) *ir.Value { // of either sign
+		return x.icmp(ir.EQ, x.op(ir.And, v, ir.ConstInt(ir.I16, 0x7fff)), ir.ConstInt(ir.I16, 0x7ff7))
+	}
 	for i := range d {
-		out := x.op(ir.Or, x.icmp(ir.EQ, a[i], fill), x.icmp(ir.EQ, b[i], fill))
+		out := x.op(ir.Or, filled(a[i]), filled(b[i]))
 		d[i] = x.sel(out, ir.ConstInt(ir.I16, 0), d[i])
 	}
 	if len(d) == 1 {

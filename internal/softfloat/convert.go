@@ -2,9 +2,9 @@ package softfloat
 
 import "math/bits"
 
-// Convert changes x from format f to g. FTZ flushes a subnormal operand or result of f32 only.
+// Convert changes x from format f to g. FTZ flushes a subnormal operand or result of f32 only, and nothing between f32 and f16.
 func (f *Format) Convert(g *Format, x uint64, e Env) uint64 {
-	if f == F32 { // of the two formats only f32 flushes
+	if f == F32 && g != F16 {
 		x = f.in(x, &e)
 	}
 	if f.IsNaN(x) {

@@ -32,8 +32,8 @@ func (f *Format) Quiet(x uint64) uint64 { return x | 1<<(f.Frac-1)<<f.Shift }
 func (f *Format) Propagates() bool { return nanRules[f].propagate }
 
 // convertNaN is the NaN g gets from a NaN x of f (recorded on sm_90). From and to f64 sign and payload are kept at the upper end,
-// but an f32 that .ftz looks at first has the canonical one. bf16 to f32 moves the bits, f32 to tf32 with .rna cuts
-// them off. Everything else gives the canonical NaN, and formats without NaN the largest value.
+// but an f32 that .ftz looks at first has the canonical one. bf16 to f32 without .ftz moves the bits, f32 to tf32 with .rna
+// cuts them off. Everything else gives the canonical NaN, and formats without NaN the largest value.
 func (g *Format) convertNaN(f *Format, x uint64, e *Env) uint64 {
 	switch {
 	case e.Sat:
@@ -48,7 +48,7 @@ func (g *Format) convertNaN(f *Format, x uint64, e *Env) uint64 {
 			r -= 1 << 13
 		}
 		return r
-	case f == BF16 && g == F32:
+	case f == BF16 && g == F32 && !e.FTZ:
 		return x << 16
 	case f == F64 && g.Inf, f.Inf && g == F64:
 		if f == F32 && e.FTZ {

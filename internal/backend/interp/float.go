@@ -162,8 +162,8 @@ func decodeFma(d *decoder) step {
 	}))
 }
 
-// isOOB recognises the NaN that tensor copies fill with outside the tensor.
-func isOOB(x uint64) bool { return x == oobNaN }
+// isOOB recognises the NaN that tensor copies fill with outside the tensor, of either sign.
+func isOOB(x uint64) bool { return x&0x7fff == oobNaN }
 
 func decodeFloatDiv(d *decoder) step {
 	e := d.floatEnv()

@@ -103,7 +103,9 @@ func emitFExt(e *emitter, in *ir.Inst) {
 	x := e.flushed(in, from, e.val(in.Args[0]))
 	switch {
 	case from == ir.BF16:
-		x = e.widenBF16(x)
+		if x = e.widenBF16(x); in.FTZ { // bits, which the mode does not reach
+			x = e.flushBits(x, ir.F32)
+		}
 	case from == ir.F32 && in.FTZ:
 		x = e.canonical(x, from) // f64 keeps the payload
 	case from == ir.F32:
@@ -115,7 +117,7 @@ func emitFExt(e *emitter, in *ir.Inst) {
 func emitFTrunc(e *emitter, in *ir.Inst) {
 	from, to := in.Args[0].Type, in.Results[0].Type
 	x := e.val(in.Args[0])
-	if from == ir.F32 && in.FTZ && !e.flush {
+	if from == ir.F32 && in.FTZ && (!e.flush || to == ir.BF16) { // bf16 is made of bits, which the mode does not reach
 		x = e.flushBits(x, from)
 	}
 	r := e.narrow(in, x, from, to)
@@ -175,12 +177,20 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 		return e.conv("fptrunc", x, "half")
 	case to == ir.F16:
 		return e.cutToHalf(x, in.Rnd)
-	case rn:
-		return e.narrowBF16(x)
 	case in.Rnd == ir.RS:
 		e.fail("stochastic rounding")
 	}
-	return e.truncBF16(x, in.Rnd)
+	r := ll.Val{}
+	if rn {
+		r = e.narrowBF16(x)
+	} else {
+		r = e.truncBF16(x, in.Rnd)
+	}
+	if from == ir.F64 { // whose NaNs keep sign and payload at the upper end
+		b := e.bits(x)
+		r = e.sel(e.fcmp("uno", x, fc(ir.F32, 0)), e.conv("trunc", e.op2("lshr", b, k(b, 16)), "i16"), r)
+	}
+	return r
 }
 
 // cutToHalf rounds to nearest, sees on which side that fell, and takes the neighbour if it is the wrong one.

@@ -137,9 +137,11 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
 	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:
-		return e.mulFlushF16(a[0], a[1])
+		return e.flushToF16(e.op2("fmul", e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float")))
 	case in.Rnd != ir.RN:
 		return e.directed(in, t, a)
+	case t == ir.F16 && in.FTZ && in.Op == ir.FFma:
+		return e.flushToF16(e.oddFma(e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float"), e.conv("fpext", a[2], "float")))
 	case in.Op == ir.FFma:
 		return e.intr("fma", a...)
 	case in.Op == ir.FSqrt:
@@ -148,9 +150,9 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	return e.op2(emit.Arith[in.Op], a[0], a[1])
 }
 
-// mulFlushF16 flushes by the exact product: what only rounds up to the least normal number is flushed too.
-func (e *emitter) mulFlushF16(a, b ll.Val) ll.Val {
-	p := e.op2("fmul", e.conv("fpext", a, "float"), e.conv("fpext", b, "float"))
+// flushToF16 narrows a product or a fused sum, exact or rounded to odd, and flushes by that: what only rounds up to the least normal
+// number is flushed too.
+func (e *emitter) flushToF16(p ll.Val) ll.Val {
 	tiny := e.fcmp("olt", e.intr("fabs", p), fc(ir.F32, 0x387ff000))
 	pb := e.bits(p)
 	zero := e.cast(e.op2("and", pb, k(pb, -1<<31)), "float")
@@ -169,16 +171,16 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	}
 	switch in.Op {
 	case ir.FFma:
-		return e.fmaBF16(w[0], w[1], w[2])
+		return e.narrowBF16(e.oddFma(w[0], w[1], w[2]))
 	case ir.FSqrt:
 		return e.narrowBF16(e.sqrt(w[0]))
 	}
 	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
 }
 
-// fmaBF16 is a fused operation with f32: the f32 result is rounded to odd, so that rounding it once more is as if it had been
+// oddFma is a fused operation of narrow numbers with f32, rounded to odd, so that rounding it once more is as if it had been
 // rounded once; what f32 rounded away is found with the product, which is exact where it matters (emit/warp, fmaNarrow).
-func (e *emitter) fmaBF16(a, b, c ll.Val) ll.Val {
+func (e *emitter) oddFma(a, b, c ll.Val) ll.Val {
 	p := e.op2("fmul", a, b)
 	s := e.intr("fma", a, b, c)
 	pv := e.op2("fsub", s, c)
@@ -189,7 +191,7 @@ func (e *emitter) fmaBF16(a, b, c ll.Val) ll.Val {
 	even := e.cmp("eq", e.op2("and", sb, k(sb, 1)), k(sb, 0))
 	toward0 := e.cmp("slt", e.op2("xor", sb, eb), k(sb, 0))
 	moved := e.op2("add", sb, e.sel(toward0, k(sb, -1), k(sb, 1)))
-	return e.narrowBF16(e.cast(e.sel(e.op2("and", inexact, even), moved, sb), "float"))
+	return e.cast(e.sel(e.op2("and", inexact, even), moved, sb), "float")
 }
 
 // widenBF16 is exact.

@@ -143,7 +143,10 @@ func emitFExt(e *emitter, in *ir.Inst) {
 			x = e.canonical(x, from, n) // f64 keeps the payload
 		}
 		if from == ir.BF16 {
-			return e.conv("fpext", e.widenBF16(x), typ(to))
+			x = e.widenBF16(x)
+			if in.FTZ { // bits, which the mode does not reach
+				x = e.flushBits(x, ir.F32)
+			}
 		}
 		return e.conv("fpext", x, typ(to))
 	})
@@ -153,7 +156,7 @@ func emitFTrunc(e *emitter, in *ir.Inst) {
 	from, to := in.Args[0].Type, in.Results[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x := a[0]
-		if from == ir.F32 && in.FTZ && !e.flush {
+		if from == ir.F32 && in.FTZ && (!e.flush || to == ir.BF16) { // bf16 is made of bits, which the mode does not reach
 			x = e.flushBits(x, from)
 		}
 		r := e.narrow(in, x, from, to)
@@ -209,12 +212,20 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 		return e.conv("fptrunc", x, "half")
 	case to == ir.F16:
 		return e.directedToHalf(in, x)
-	case rn:
-		return e.narrowBF16(x)
 	case in.Rnd == ir.RS:
 		e.unsupported("stochastic rounding")
 	}
-	return e.truncBF16(x, in.Rnd)
+	r := ll.Val{}
+	if rn {
+		r = e.narrowBF16(x)
+	} else {
+		r = e.truncBF16(x, in.Rnd)
+	}
+	if from == ir.F64 { // whose NaNs keep sign and payload at the upper end
+		b := e.bits(x, ir.F32)
+		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F32, 0)), e.conv("trunc", e.op2("lshr", b, k(b, 16)), "i16"), r)
+	}
+	return r
 }
 
 // emitPack puts parts side by side, the first lowest.

@@ -130,8 +130,9 @@ func floatSensitive(in *ir.Inst) bool {
 		return wide(in.Args)
 	case ir.FExt:
 		return in.Args[0].Type == ir.F32
-	case ir.FTrunc:
-		return in.Args[0].Type == ir.F64 || in.Rnd != ir.RN
+	case ir.FTrunc: // to bf16 on bits; a subnormal number of f32 becomes a zero of f16 unless it is rounded away from zero
+		away := in.Rnd != ir.RN && in.Rnd != ir.RZ
+		return in.Args[0].Type == ir.F64 || in.Results[0].Type == ir.F16 && away
 	case ir.Mma:
 		return true
 	case ir.Atomic, ir.Redux:
@@ -190,12 +191,15 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
 	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:
-		return e.mulFlushF16(a[0], a[1])
+		return e.flushToF16(e.op2("fmul", e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float")))
 	case in.Rnd != ir.RN:
 		return e.directed(in, t, a)
-	case in.Op == ir.FFma && t == ir.F16 && !e.cpu.fp16:
-		return e.fmaNarrow(e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float"), e.conv("fpext", a[2], "float"),
-			func(x ll.Val) ll.Val { return e.conv("fptrunc", x, "half") })
+	case in.Op == ir.FFma && t == ir.F16 && (in.FTZ || !e.cpu.fp16):
+		narrow := func(x ll.Val) ll.Val { return e.conv("fptrunc", x, "half") }
+		if in.FTZ {
+			narrow = e.flushToF16
+		}
+		return e.fmaNarrow(e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float"), e.conv("fpext", a[2], "float"), narrow)
 	case in.Op == ir.FFma:
 		return e.intr("fma", a...)
 	case in.Op == ir.FSqrt:
@@ -204,9 +208,9 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	return e.op2(emit.Arith[in.Op], a[0], a[1])
 }
 
-// mulFlushF16 flushes by the exact product: what only rounds up to the least normal number is flushed too.
-func (e *emitter) mulFlushF16(a, b ll.Val) ll.Val {
-	p := e.op2("fmul", e.conv("fpext", a, "float"), e.conv("fpext", b, "float"))
+// flushToF16 narrows a product or a fused sum, exact or rounded to odd, and flushes by that: what only rounds up to the least normal
+// number is flushed too.
+func (e *emitter) flushToF16(p ll.Val) ll.Val {
 	tiny := e.fcmp("olt", e.intr("fabs", p), fconst(p, ir.F32, 0x387ff000))
 	pb := e.bits(p, ir.F32)
 	zero := e.fromBits(e.op2("and", pb, k(pb, -1<<31)), ir.F32)
@@ -408,7 +412,11 @@ func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 	}
 	if !in.NaN {
 		xn, yn := e.fcmp("uno", x, x), e.fcmp("uno", y, y)
-		x, y = e.sel(xn, y, x), e.sel(yn, x, y)
+		number := e.sel(xn, y, x)
+		if t == ir.F64 {
+			x = number // of two NaNs the second's payload; the others have one NaN
+		}
+		x, y = number, e.sel(yn, x, y)
 	}
 	var r ll.Val
 	if t == ir.F16 && !e.cpu.fp16 {
