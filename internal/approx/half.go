@@ -4,25 +4,30 @@ package approx
 
 const nan16 = 0x7fff // canonical NaN of f16 and bf16
 
-// Ex2F16 is ex2.approx.f16. Under 2^-23 the argument is zero to the hardware.
-func Ex2F16[V any](b Ops[V], x V) V {
-	return f16(b, x, func(v V) V {
-		return b.Select(b.LtF32(abs32(b, v), b.F32(0x34000000)), b.F32(one32), Ex2(b, v, true))
-	})
-}
+// Ex2F16 is ex2.approx.f16.
+func Ex2F16[V any](b Ops[V], x V) V { return f16(b, x, func(v V) V { return ex2Half(b, v) }) }
 
-// TanhF16 is tanh.approx.f16. Under 2^-8 it is the argument.
-func TanhF16[V any](b Ops[V], x V) V {
-	return f16(b, x, func(v V) V {
-		return b.Select(b.LtF32(abs32(b, v), b.F32(0x3b800000)), v, Tanh(b, v))
-	})
-}
+// TanhF16 is tanh.approx.f16.
+func TanhF16[V any](b Ops[V], x V) V { return f16(b, x, func(v V) V { return tanhHalf(b, v) }) }
 
 // Ex2BF16 is ex2.approx.ftz.bf16.
-func Ex2BF16[V any](b Ops[V], x V) V { return bf16(b, x, func(v V) V { return Ex2(b, v, true) }) }
+func Ex2BF16[V any](b Ops[V], x V) V { return bf16(b, x, func(v V) V { return ex2Half(b, v) }) }
+
+// ex2Half is ex2 before it is cut off. Under 2^-23 the argument is zero to the hardware.
+func ex2Half[V any](b Ops[V], v V) V {
+	return b.Select(b.LtF32(abs32(b, v), b.F32(0x34000000)), b.F32(one32), Ex2(b, v, true))
+}
 
 // TanhBF16 is tanh.approx.bf16.
-func TanhBF16[V any](b Ops[V], x V) V { return bf16(b, x, func(v V) V { return Tanh(b, v) }) }
+func TanhBF16[V any](b Ops[V], x V) V { return bf16(b, x, func(v V) V { return tanhHalf(b, v) }) }
+
+// tanhHalf is tanh before it is cut off. Under 2^-8+2^-15 it is the argument, and from 8 on one.
+func tanhHalf[V any](b Ops[V], v V) V {
+	a := abs32(b, v)
+	one := b.AsF32(b.OrI32(b.I32(one32), b.AndI32(b.AsI32(v), b.I32(sign32))))
+	r := b.Select(b.LtF32(a, b.F32(0x41000000)), Tanh(b, v), one)
+	return b.Select(b.LtF32(a, b.F32(0x3b810000)), v, r)
+}
 
 func f16[V any](b Ops[V], x V, fn func(V) V) V {
 	v := b.F16ToF32(x)
