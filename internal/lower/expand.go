@@ -146,6 +146,18 @@ func (x *inst) startSums(m *ir.Matrix, e mmaElem, acc []*ir.Value) [][]*ir.Value
 	return sums
 }
 
+// endPass rounds what a pass over fp8 has summed up where the result is f16, as the hardware's unit does.
+func (x *inst) endPass(m *ir.Matrix, e mmaElem, sums [][]*ir.Value) {
+	if e.unit != unitNarrow || m.D != "f16" {
+		return
+	}
+	for _, sum := range sums {
+		for i, v := range sum {
+			sum[i] = x.b.Emit(ir.FExt, ir.F32, ir.Attr{}, x.b.Emit(ir.FTrunc, ir.F16, ir.Attr{}, v))
+		}
+	}
+}
+
 // finishSums adds c where startSums left it out, and the sums of blocks, scaled.
 func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sums [][]*ir.Value, acc []*ir.Value, f *factors) []*ir.Value {
 	sum := sums[0]
@@ -208,6 +220,7 @@ func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Val
 				}
 			}
 		}
+		x.endPass(m, e, sums)
 	}
 	return x.packAccumulators(m, x.finishSums(m, e, sums, acc, f))
 }

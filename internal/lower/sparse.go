@@ -111,6 +111,7 @@ func (x *inst) expandSparse(m *ir.Matrix, selector int64, args []*ir.Value) []*i
 				}
 			}
 		}
+		x.endPass(m, e, sums)
 	}
 	return x.packAccumulators(m, x.finishSums(m, e, sums, acc, f))
 }

@@ -8,10 +8,11 @@ import (
 
 // How the tensor cores of sm_90 add up, fitted to recorded products of random operands, which it reproduces bit for bit:
 //
-// Up to 16 products and the accumulator are added at once. Every addend is aligned to the largest exponent among them (a product's
-// being the sum of its factors' exponents) and cut off 25 bits below it; the sum is exact, and is cut off to f32 or rounded to
-// nearest f16. fp8 operands run as two such additions without accumulator, over the first and second two bytes of every
-// register, to which c is then added in f32. m8n8k4 of f16, a shape of older cards, is a chain of f32 fma's without c, which is added last.
+// Up to 16 products and the accumulator are added at once; the eight of wmma's m16n16k8 four by four. Every addend is aligned to the
+// largest exponent among them (a product's being the sum of its factors' exponents, a subnormal factor's the least of its format) and
+// cut off 25 bits below it; the sum is exact, and is cut off to f32 or rounded to nearest f16. fp8 operands are f16 to it, and run as two such
+// additions without accumulator, over the first and second two bytes of every register, to which c is then added; each of
+// the three gives an f32, or an f16 if the result is one. m8n8k4 of f16, a shape of older cards, is a chain of f32 fma's without c, which is added last.
 
 // accBits is how far below the largest exponent addends are cut off.
 const accBits = 25
@@ -27,6 +28,11 @@ func (x *mma) dotFloat(p *operands3, i, j int) uint64 {
 	s := &accumulator{}
 	s.add(x.c.number(p.c.at(i, j)))
 	for k := range x.compressedK {
+		if k == 4 && x.n == 16 && x.k == 8 {
+			v := s.result(x.d.f)
+			s = &accumulator{}
+			s.add(x.d.number(v))
+		}
 		s.product(x, p, i, j, k)
 	}
 	return s.result(x.d.f)
@@ -34,22 +40,20 @@ func (x *mma) dotFloat(p *operands3, i, j int) uint64 {
 
 // dotBytes is fp8 and smaller.
 func (x *mma) dotBytes(p *operands3, i, j int) uint64 {
-	acc := 0.0
+	f := x.d.f
+	var acc uint64
 	for half := range 2 {
 		s := &accumulator{}
-		s.add(acc)
+		s.add(x.d.number(acc))
 		for k := range x.compressedK {
 			if k/2%2 == half {
 				s.product(x, p, i, j, k)
 			}
 		}
-		acc = math.Float64frombits(softfloat.F32.Convert(softfloat.F64, s.result(softfloat.F32), softfloat.Env{}))
+		acc = s.result(f)
 	}
-	sum := softfloat.F32.Add(f32bits(acc), f32bits(x.c.number(p.c.at(i, j))), softfloat.Env{})
-	if x.d.f == softfloat.F32 {
-		return sum
-	}
-	return softfloat.F32.Convert(x.d.f, sum, softfloat.Env{})
+	c := softfloat.F64.Convert(f, math.Float64bits(x.c.number(p.c.at(i, j))), softfloat.Env{})
+	return f.Add(acc, c, softfloat.Env{})
 }
 
 // f32bits is v, which f32 holds exactly, or a NaN.
@@ -116,9 +120,7 @@ func (s *accumulator) addAt(v float64, top int) {
 func (s *accumulator) product(x *mma, p *operands3, i, j, k int) {
 	a, b := x.a.number(p.a.at(i, k)), x.b.number(p.meets(i, k, j))
 	v := float64(a * b) // exact
-	_, ea := math.Frexp(a)
-	_, eb := math.Frexp(b)
-	top := ea + eb - 2
+	top := x.a.exponent(a) + x.b.exponent(b)
 	if sc := p.scales; sc != nil {
 		at := p.row(i, k)
 		f := float64(sc.a(i, at) * sc.b(j, at))
@@ -126,6 +128,16 @@ func (s *accumulator) product(x *mma, p *operands3, i, j, k int) {
 		v, top = float64(v*f), top+ef-1
 	}
 	s.addAt(v, top)
+}
+
+// exponent is that of an element in the unit that multiplies: at least the format's least, f16's for smaller formats.
+func (e *elem) exponent(v float64) int {
+	least := 1 - softfloat.F16.Bias
+	if e.bits > 8 {
+		least = 1 - e.f.Bias
+	}
+	_, n := math.Frexp(v)
+	return max(n-1, least)
 }
 
 // result rounds the sum. unrecorded: a sum too large for f32 is infinite.

@@ -70,6 +70,9 @@ func (d *decoder) atomicFloat(word isa.Mod, f *softfloat.Format) atomicOp {
 	switch word {
 	case isa.ModAdd:
 		return func(old, b, _ uint64, shared bool) uint64 {
+			if f.Propagates() && shared { // no unit of the memory, but an addition and a compare-and-swap
+				return f.Add(b, old, softfloat.Env{})
+			}
 			if f.Propagates() { // the memory's unit does not make a NaN quiet: recorded
 				for _, x := range [2]uint64{b, old} {
 					if f.IsNaN(x) {

@@ -95,8 +95,8 @@ func (e *emitter) combine(in *ir.Inst, old, x, p ll.Val) ll.Val {
 	return r
 }
 
-// combineFloat: f32 sums flush subnormals in global memory and do not in shared memory, and the unit that adds f64 does not
-// make a NaN quiet.
+// combineFloat: f32 sums flush subnormals in global memory and do not in shared memory, and the unit that adds f64
+// in global memory does not make a NaN quiet.
 func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, a, b ll.Val) ll.Val {
 	switch in.AtomOp {
 	case ir.AtomFMin, ir.AtomFMax:
@@ -113,8 +113,11 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, a, b ll.Val) ll.Val {
 		return e.canonical(e.op2("fadd", a, b), t)
 	case ir.F64:
 		r := e.op2("fadd", a, b)
-		r = e.sel(e.fcmp("uno", a, a), a, r)
-		return e.sel(e.fcmp("uno", b, b), b, r)
+		if in.Space == ir.Global || in.Space == ir.Generic {
+			r = e.sel(e.fcmp("uno", a, a), a, r)
+			return e.sel(e.fcmp("uno", b, b), b, r)
+		}
+		return e.pickNaN(&ir.Inst{Op: ir.FAdd}, r, []ll.Val{b, a}) // an addition of a to b
 	case ir.BF16:
 		return e.arithBF16(&ir.Inst{Op: ir.FAdd}, []ll.Val{a, b})
 	}

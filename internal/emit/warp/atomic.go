@@ -12,7 +12,7 @@ import (
 var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
 
 // combineFloat is combine of numbers. p is where the memory is: f32 sums flush subnormals in global memory and do not in
-// shared memory, and the unit that adds f64 there does not make a NaN quiet.
+// shared memory.
 func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
 	el, _ := emit.Element(t)
 	a, b := e.unpair(old, t), e.unpair(x, t)
@@ -22,12 +22,10 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val 
 	switch {
 	case in.AtomOp == ir.AtomAdd && el == ir.F32:
 		r = e.addF32(in, a, b, p)
+	case in.AtomOp == ir.AtomAdd && el == ir.F64:
+		r = e.addF64(in, a, b, p)
 	case in.AtomOp == ir.AtomAdd:
 		r = e.arith(fake, el, []ll.Val{a, b})
-		if el == ir.F64 {
-			r = e.sel(e.fcmp("uno", a, a), a, r)
-			r = e.sel(e.fcmp("uno", b, b), b, r)
-		}
 	case in.AtomOp == ir.AtomFMin || in.AtomOp == ir.AtomFMax:
 		fake.Op = ir.FMin
 		if in.AtomOp == ir.AtomFMax {
@@ -60,6 +58,22 @@ func (e *emitter) addF32(in *ir.Inst, a, b, p ll.Val) ll.Val {
 		return e.sel(e.inShared(p), e.op2("fadd", a, b), flush())
 	}
 	return flush()
+}
+
+// addF64: the unit that adds in global memory does not make a NaN quiet, and keeps b's before a's. In shared memory it is an addition of a
+// to b.
+func (e *emitter) addF64(in *ir.Inst, a, b, p ll.Val) ll.Val {
+	sum := e.op2("fadd", a, b)
+	pick := func(first, then ll.Val) ll.Val {
+		return e.sel(e.fcmp("uno", first, first), first, e.sel(e.fcmp("uno", then, then), then, sum))
+	}
+	switch in.Space {
+	case ir.Shared, ir.Local:
+		return e.quiet(pick(a, b))
+	case ir.Generic:
+		return e.sel(e.inShared(p), e.quiet(pick(a, b)), pick(b, a))
+	}
+	return pick(b, a)
 }
 
 // inShared reports whether a host address lies in the block's shared memory.
