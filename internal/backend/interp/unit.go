@@ -270,8 +270,8 @@ func (d *decoder) spaceOf(slot string) ptx.Space {
 	return 0
 }
 
-// maxSlots bounds a thread's registers: what a function uses, not what it declares.
-const maxSlots = 1 << 14
+// maxSlots bounds a thread's registers: what a function uses, not what it declares. PyTorch's power of complex numbers has more than 16,384.
+const maxSlots = 1 << 15
 
 // slot is where register i of the body lives; it gets its place at the first use.
 func (c *code) slot(i int32) int32 {
