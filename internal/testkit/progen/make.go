@@ -94,8 +94,10 @@ func (m *maker) statement(at where) *node {
 		}
 	}
 	switch {
-	case n < 38:
+	case n < 36:
 		return m.plain()
+	case n < 38:
+		return m.vectorOrTable(at)
 	case n < 45:
 		return m.constant()
 	case n < 55 && !deep:
@@ -108,8 +110,10 @@ func (m *maker) statement(at where) *node {
 		return m.tangle(at)
 	case n < 70 && at.inLoop:
 		return &node{kind: escape, pred: m.guard(), again: m.IntN(2) == 0}
-	case n < 74:
+	case n < 73:
 		return m.memory(at)
+	case n < 74:
+		return m.vectorOrTable(at)
 	case n < 76 && !at.function:
 		return m.again()
 	case n < 78 && !at.function:
@@ -263,7 +267,7 @@ func (m *maker) jump(at where) *node {
 // carry is a sum, a difference or a product over several words: one instruction hands its carry to the next, with others between that
 // leave it alone.
 func (m *maker) carry() *node {
-	sub := m.IntN(3) == 0
+	sub := m.IntN(4) // of 3 all, of 2 some
 	var out []string
 	add := func(first, more bool) {
 		typ, prefix := []string{"u32", "s32"}[m.IntN(2)], "r"
@@ -272,7 +276,7 @@ func (m *maker) carry() *node {
 		}
 		op := "add"
 		switch {
-		case sub:
+		case sub == 3 || sub == 2 && m.IntN(2) == 0:
 			op = "sub"
 		case m.IntN(3) == 0:
 			op = "mad"

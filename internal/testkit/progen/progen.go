@@ -3,7 +3,7 @@
 // through pointers, shared and local memory, shuffles and votes of whole warps, barriers in uniform flow, by warps and with
 // threads that have ended, and atomics whose result does not depend on their order; accesses of mixed widths to one place with stores, fences,
 // volatile and ordered accesses between; tables that all blocks read; counts of bytes; warps that hand over global memory at a barrier;
-// threads that walk by themselves (walk.go); sorting networks with chains of conditions between barriers, and byte tables in loops that go
+// threads that walk by themselves (walk.go); vector registers and variables of functions (vectors.go); sorting networks with chains of conditions between barriers, and byte tables in loops that go
 // on by the block's size (network.go); carries over many words; ways that end in a trap and are never taken; a dozen levels of choices and
 // loops; blocks whose warps hold several rows or lanes without a thread. Two executors must
 // leave the same bytes in memory.
@@ -143,6 +143,8 @@ func (p *Program) Text() string {
 	for i := 0; i < localBytes; i += 8 {
 		w.p("st.local.u64 [own+%d], w3;", i)
 	}
+	w.ownTables(0)
+	w.vectorRegisters()
 	w.p("bar.sync 0;")
 	w.move("in_", true)
 	w.nodes(p.body)
@@ -219,6 +221,8 @@ func signature(i int) string {
 func (w *printer) function(i int, f *function) {
 	fmt.Fprintf(w, "%s\n{\n", signature(i))
 	w.registers()
+	w.ownTables(i + 1)
+	w.vectorRegisters()
 	w.p("mov.u64 loc_, own;\n\tmov.u64 w3, 0;")
 	for i := 0; i < localBytes; i += 8 {
 		w.p("st.local.u64 [own+%d], w3;", i)
