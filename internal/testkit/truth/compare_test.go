@@ -138,6 +138,11 @@ func recorded(t *testing.T) ([]*Line, map[string][]byte) {
 
 func (c comparison) run(t *testing.T) {
 	lines, want := recorded(t)
+	c.against(t, lines, want)
+}
+
+// against compares with what is wanted of lines.
+func (c comparison) against(t *testing.T, lines []*Line, want map[string][]byte) {
 	devs, err := c.backend.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -12,10 +12,14 @@ import (
 func (l *Line) Inputs() []byte {
 	rng := rand.New(rand.NewPCG(l.seed(), 1))
 	out := make([]byte, 0, Lanes*l.InBytes())
-	for range Lanes {
+	for lane := range Lanes {
 		for _, r := range l.regs {
-			out = binary.LittleEndian.AppendUint64(out, l.value(rng, r))
+			out = binary.LittleEndian.AppendUint64(out, l.value(rng, r, lane))
 			out = binary.LittleEndian.AppendUint64(out, rng.Uint64())
+		}
+		if l.edges && l.memory {
+			out = append(out, l.edgeMemory(rng)...)
+			continue
 		}
 		for range l.memoryBytes() / 8 {
 			out = binary.LittleEndian.AppendUint64(out, pick(rng, bits64))
@@ -34,12 +38,14 @@ func Params() []byte {
 	return out
 }
 
-func (l *Line) value(rng *rand.Rand, r reg) uint64 {
+func (l *Line) value(rng *rand.Rand, r reg, lane int) uint64 {
 	switch {
 	case r.role == "membermask":
 		return 0xffffffff // all lanes take part: what others would do is not defined
 	case r.typ == isa.Pred:
 		return uint64(rng.Uint32() & 1)
+	case l.matrix() && !r.dest && l.edges:
+		return l.edgeFragment(rng, r, lane)
 	case l.matrix() && !r.dest:
 		return l.fragment(rng, r)
 	}
@@ -60,13 +66,7 @@ func (l *Line) fragment(rng *rand.Rand, r reg) uint64 {
 			return uint64(rng.Uint32()&0x1f1f1f1f + 0x28282828)
 		}
 	}
-	t := isa.TypeNone
-	for _, slot := range map[string][]string{"a": {"atype", "type"}, "b": {"btype", "atype", "type"}, "c": {"ctype", "dtype", "type"}}[r.role] {
-		if w := word(l.Form, l.Mods, slot); w != 0 {
-			t = w.Type()
-			break
-		}
-	}
+	t := l.elementType(r)
 	small := func() float64 { return float64(rng.IntN(33)-16) / 8 }
 	switch t {
 	case isa.F16, isa.F16x2:
@@ -81,6 +81,16 @@ func (l *Line) fragment(rng *rand.Rand, r reg) uint64 {
 		return uint64(rng.Uint32()&0x83838383 | 0x38383838)
 	}
 	return rng.Uint64()
+}
+
+// elementType is the type of the matrix elements in a register.
+func (l *Line) elementType(r reg) isa.Type {
+	for _, slot := range map[string][]string{"a": {"atype", "type"}, "b": {"btype", "atype", "type"}, "c": {"ctype", "dtype", "type"}}[r.role] {
+		if w := word(l.Form, l.Mods, slot); w != 0 {
+			return w.Type()
+		}
+	}
+	return isa.TypeNone
 }
 
 // half is x as f16 bits, for values that are exact there.

@@ -22,6 +22,8 @@ const (
 	Lanes = 64
 	// slotBytes is each lane's piece of memory for loads, stores and atomics.
 	slotBytes = 64
+	// spellings bounds the lines of one form.
+	spellings = 24
 	// profile is the newest PTX the recording driver takes, for the card it has.
 	version, target, targetSM = "9.0", "sm_90", 90
 )
@@ -41,6 +43,7 @@ type Line struct {
 	memory bool   // it reads or writes memory: the lane's piece is part of the result
 	before string // sets the carry flag that the line reads
 	after  string // reads the carry flag that the line sets into %cy
+	edges  bool   // see EdgeLines
 }
 
 // reg is a register of a line.

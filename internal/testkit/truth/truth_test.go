@@ -18,12 +18,10 @@ import (
 
 var (
 	recordFile = flag.String("record", "", "run every line on the real driver and write its answers to this file")
+	recordEdge = flag.Bool("edges", false, "with -record: the lines of EdgeLines")
 	childFrom  = flag.Int("from", -1, "of a recording child: the first line")
 	rowsFile   = flag.String("rows", "../../../testdata/isa/rows.gz", "the recorded answers")
 )
-
-// spellings bounds the lines of one form.
-const spellings = 24
 
 // TestRecord runs every line on a real GPU and writes its answers. The vendor's compiler dies on a few lines and a fault
 // ends all work of a process, so lines run in a child; when it dies the next child begins behind the guilty line.
@@ -35,10 +33,10 @@ func TestRecord(t *testing.T) {
 		recordFrom(t, *childFrom)
 		return
 	}
-	lines := Lines(spellings)
+	lines := toRecord()
 	results := map[string][]byte{}
 	for from := 0; from < len(lines); {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestRecord$", "-record="+*recordFile, fmt.Sprintf("-from=%d", from))
+		cmd := exec.Command(os.Args[0], "-test.run=^TestRecord$", "-record="+*recordFile, fmt.Sprintf("-from=%d", from), fmt.Sprintf("-edges=%v", *recordEdge))
 		out, err := cmd.CombinedOutput()
 		next := len(lines)
 		b, readErr := os.ReadFile(*recordFile + ".part")
@@ -75,6 +73,13 @@ func TestRecord(t *testing.T) {
 	_ = os.Remove(*recordFile + ".part")
 }
 
+func toRecord() []*Line {
+	if *recordEdge {
+		return EdgeLines()
+	}
+	return Lines(spellings)
+}
+
 // recordFrom is the child: before each line it writes its number, after it the answer.
 func recordFrom(t *testing.T, from int) {
 	devs, err := cuda.New(cuda.Config{}).Open()
@@ -89,7 +94,7 @@ func recordFrom(t *testing.T, from int) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for i, l := range Lines(spellings) {
+	for i, l := range toRecord() {
 		if i < from {
 			continue
 		}

@@ -1,0 +1,304 @@
+package truth
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"kudzu/internal/compile"
+	"kudzu/internal/ptx/isa"
+	"kudzu/internal/testkit"
+)
+
+const sweepsFile = isaDir + "sweeps.gz"
+
+var sweepKind = flag.String("sweepkind", "", "compare only sweeps of all inputs (all), or only those of a sample (sample)")
+
+// TestSweepRecord wants an answer of the card for every sweep, and a sweep for every answer.
+func TestSweepRecord(t *testing.T) {
+	recorded, answers, err := ReadSweeps(sweepsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Sweeps()
+	for _, s := range all {
+		if _, ok := answers[s.Text]; !ok {
+			t.Errorf("%s: the card was not asked, or refused it", s.Text)
+		}
+	}
+	if len(all) != len(recorded) || len(all) < 4000 {
+		t.Errorf("%d sweeps, %d recorded", len(all), len(recorded))
+	}
+}
+
+// TestSweepCPU compares compiled kernels with the hashes that a card gave, and the interpreter with both: chunks around edge
+// values of half of the forms with one operand, and of a sixteenth of the others. KUDZU_FULL=1 takes all chunks of all forms, which
+// is 2^32 inputs for many; -lines and -sweepkind choose.
+func TestSweepCPU(t *testing.T) {
+	c := sweepComparison{full: os.Getenv("KUDZU_FULL") != "", every: 2, oracle: interpRunner}
+	c.run(t, compile.Target{})
+}
+
+// TestSweepAVX2 does the same with code for a processor without AVX-512.
+func TestSweepAVX2(t *testing.T) {
+	if runtime.GOARCH != "amd64" || !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C) {
+		t.Skip("this machine does not run x86-64-v3")
+	}
+	c := sweepComparison{full: os.Getenv("KUDZU_FULL") != "", every: 4}
+	c.run(t, compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64-v3"})
+}
+
+// sweepComparison is the compiler for a target against the recorded sweeps.
+type sweepComparison struct {
+	full   bool
+	every  int                        // of the kernels of forms with one operand, without full
+	oracle func(t *testing.T) *Runner // an executor that is too slow for chunks, compared row by row
+	answer map[string]SweepAnswer     // what the card said
+	open   openList                   // known differences
+
+	mu     sync.Mutex
+	lines  []string // of the report
+	inputs atomic.Int64
+	forms  atomic.Int64
+}
+
+func (c *sweepComparison) run(t *testing.T, target compile.Target) {
+	sweeps, answers, err := ReadSweeps(sweepsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.answer, c.open = answers, readOpen(t, isaDir+"sweeps-open.txt")
+	if *onlyLines != "" {
+		rx := regexp.MustCompile(*onlyLines)
+		sweeps = slices.DeleteFunc(sweeps, func(s *Sweep) bool { return !rx.MatchString(s.Text) })
+	}
+	if *sweepKind != "" {
+		sweeps = slices.DeleteFunc(sweeps, func(s *Sweep) bool { return s.All != (*sweepKind == "all") })
+	}
+	devs, err := compiledFor(t, target).backend.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := make(chan []*Sweep)
+	var wg sync.WaitGroup
+	for range 2 {
+		r := &Runner{Device: devs[0], Host: testkit.NewHostPage(t, HostBytes), Module: describe}
+		var oracle *Runner
+		if c.oracle != nil {
+			oracle = c.oracle(t)
+		}
+		wg.Go(func() {
+			for batch := range work {
+				c.judge(r, oracle, batch)
+			}
+		})
+	}
+	for _, batch := range c.batches(sweeps) {
+		work <- batch
+	}
+	close(work)
+	wg.Wait()
+	slices.Sort(c.lines)
+	if dump := os.Getenv("KUDZU_TRUTH"); dump != "" { // a file for every difference
+		if err := os.WriteFile(dump, []byte(strings.Join(c.lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range c.lines[:min(len(c.lines), 60)] {
+		t.Error(line)
+	}
+	t.Logf("%d forms on %d inputs, %d differences that are not listed", c.forms.Load(), c.inputs.Load(), len(c.lines))
+	for p, n := range c.open {
+		if n == 0 && c.full && *onlyLines == "" {
+			t.Errorf("sweeps-open.txt: nothing that begins with %q differs any more: take it off the list", p)
+		}
+	}
+}
+
+// batches are the kernels to run. Forms with .ftz are in kernels of their own, which run with the processor's flush mode, and once
+// more beside one without it, which do not.
+func (c *sweepComparison) batches(sweeps []*Sweep) [][]*Sweep {
+	var out [][]*Sweep
+	plain := map[string]*Sweep{}
+	n := [2]int{}
+	take := func(batch []*Sweep, every int) {
+		i := 0
+		if batch[0].All {
+			i = 1
+		}
+		if n[i]++; c.full || n[i]%every == 1 {
+			out = append(out, batch)
+		}
+	}
+	for _, batch := range SweepBatches(sweeps, sweepBatch) {
+		every := 8 * c.every
+		if batch[0].All {
+			every = c.every
+		}
+		take(batch, every)
+		if !slices.Contains(batch[0].Mods, isa.ModFtz) {
+			if i := slices.IndexFunc(batch, (*Sweep).minds); i >= 0 {
+				plain[batch[0].shape()] = batch[i]
+			}
+		} else if p := plain[batch[0].shape()]; p != nil {
+			take(append([]*Sweep{p}, batch...), 2*every)
+		}
+	}
+	return out
+}
+
+// minds reports a form without .ftz that keeps the flush mode away from its kernel.
+func (s *Sweep) minds() bool {
+	switch s.Form.Op {
+	case isa.Add, isa.Mul, isa.Fma, isa.Sqrt, isa.Rcp, isa.Set, isa.Setp:
+		return true
+	case isa.Cvt:
+		return !s.regs[0].typ.IsFloat()
+	}
+	return false
+}
+
+// chunks are those of a sweep that are compared.
+func (c *sweepComparison) chunks(s *Sweep) []int {
+	var list []int
+	switch {
+	case c.full || s.Chunks() <= sampleChunks && s.All:
+		for i := range s.Chunks() {
+			list = append(list, i)
+		}
+	case !s.All:
+		list = []int{0, 1 + int(s.seed()%(sampleChunks-1))}
+	default:
+		for _, v := range append(slices.Clone(bitsF32), edgeList(s.sources()[0].typ, 4)...) {
+			list = append(list, int(uint32(v)>>20))
+		}
+		slices.Sort(list)
+		list = slices.Compact(list)
+	}
+	return list
+}
+
+func (c *sweepComparison) differs(s *Sweep, format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.open.allows(s.Text) {
+		c.lines = append(c.lines, fmt.Sprintf("%s: %s: ", s.Chapter, s.Text)+fmt.Sprintf(format, args...))
+	}
+}
+
+// judge compares one kernel.
+func (c *sweepComparison) judge(r, oracle *Runner, batch []*Sweep) {
+	k, err := r.LoadSweeps(batch, false)
+	if err != nil {
+		c.differs(batch[0], "%d lines: %v", len(batch), err)
+		return
+	}
+	defer k.Close()
+	chunks := c.chunks(batch[0])
+	got, err := hashesOf(k, chunks, batch[0].Chunk())
+	if err != nil {
+		c.differs(batch[0], "%d lines: %v", len(batch), err)
+		return
+	}
+	for i, s := range batch {
+		c.forms.Add(1)
+		c.inputs.Add(int64(len(chunks) * s.Chunk()))
+		c.compare(s, "compiled", chunks, got[i])
+	}
+	if oracle != nil {
+		c.interpreted(k, oracle, batch)
+	}
+}
+
+// hashesOf gives the hashes of some chunks, neighbours in one launch.
+func hashesOf(k *SweepKernel, chunks []int, size int) ([][]uint32, error) {
+	out := make([][]uint32, len(k.Sweeps))
+	for len(chunks) > 0 {
+		n := 1
+		for n < len(chunks) && chunks[n] == chunks[0]+n {
+			n++
+		}
+		h, err := k.Hashes(chunks[0], n, size)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = append(out[i], h[i]...)
+		}
+		chunks = chunks[n:]
+	}
+	return out, nil
+}
+
+func (c *sweepComparison) compare(s *Sweep, who string, chunks []int, got []uint32) {
+	want := c.answer[s.Text]
+	var bad []string
+	total := uint32(0)
+	for i, chunk := range chunks {
+		total += got[i]
+		if uint16(got[i]) != want.Chunks[chunk] {
+			bad = append(bad, fmt.Sprintf("%#x", chunk*s.Chunk()))
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		c.differs(s, "%s: %d of %d chunks of %d differ from the card's: from %s", who, len(bad), len(chunks), s.Chunk(), strings.Join(bad[:min(len(bad), 12)], " "))
+	case len(chunks) == s.Chunks() && total != want.Total:
+		c.differs(s, "%s: the sum of all inputs differs from the card's", who)
+	}
+}
+
+// interpreted compares the interpreter: with the card where chunks are small, else with compiled code around edge values.
+func (c *sweepComparison) interpreted(k *SweepKernel, oracle *Runner, batch []*Sweep) {
+	o, err := oracle.LoadSweeps(batch, false)
+	if err != nil {
+		c.differs(batch[0], "%d lines: interpreter: %v", len(batch), err)
+		return
+	}
+	defer o.Close()
+	s := batch[0]
+	if s.All && s.Bits < 32 {
+		chunks := c.chunks(s)
+		if len(chunks) > 4 && !c.full {
+			chunks = []int{0, 7, 8, 15} // zeros, subnormals, infinities, NaNs
+		}
+		h, err := hashesOf(o, chunks, s.Chunk())
+		if err != nil {
+			c.differs(s, "interpreter: %v", err)
+			return
+		}
+		for i, s := range batch {
+			c.compare(s, "interpreter", chunks, h[i])
+		}
+		return
+	}
+	for n, row := range s.Rows() {
+		if !c.full && n%4 != 0 {
+			continue
+		}
+		a, err := k.Hashes(row, 1, sweepThreads)
+		if err != nil {
+			c.differs(s, "row %#x: %v", row*sweepThreads, err)
+			return
+		}
+		b, err := o.Hashes(row, 1, sweepThreads)
+		if err != nil {
+			c.differs(s, "interpreter: row %#x: %v", row*sweepThreads, err)
+			return
+		}
+		for i, s := range batch {
+			if a[i][0] != b[i][0] {
+				c.differs(s, "interpreter and compiled code differ in the row from %#x", row*sweepThreads)
+			}
+		}
+	}
+}
