@@ -218,20 +218,23 @@ func decodeLd(d *decoder) step {
 		return step{lane: func(t *thread) { t.r[slot] = widen(load(t.mem(p.space, p.at(t), size, size))) }}
 	}
 	total := size * uint64(n)
-	return step{lane: func(t *thread) {
-		m := t.mem(p.space, p.at(t), total, total)
+	// A warp's vectors side by side are a line that is written at once: behind a flag at its end, which the last lane reads, the other
+	// lanes find the data that was written with it or before it.
+	return step{down: true, lane: func(t *thread) {
+		w := readVector(t.mem(p.space, p.at(t), total, total))
 		for i, slot := range dst {
-			t.r[slot] = widen(load(m[uint64(i)*size:][:size]))
+			at := uint64(i) * size
+			t.r[slot] = widen(w[at/8] >> (at % 8 * 8) & mask(int(8*size)))
 		}
 	}}
 }
 
 func ld128(p place, dst []int32) step {
 	total := 16 * uint64(len(dst))
-	return step{lane: func(t *thread) {
-		m := t.mem(p.space, p.at(t), total, total)
+	return step{down: true, lane: func(t *thread) {
+		w := readVector(t.mem(p.space, p.at(t), total, total))
 		for i, slot := range dst {
-			t.r[slot], t.r[slot+1] = load(m[16*i:][:8]), load(m[16*i+8:][:8])
+			t.r[slot], t.r[slot+1] = w[2*i], w[2*i+1]
 		}
 	}}
 }
@@ -266,12 +269,12 @@ func decodeSt(d *decoder) step {
 	total := size * uint64(len(src))
 	if typ == isa.B128 {
 		return step{lane: func(t *thread) {
-			m := t.mem(p.space, p.at(t), total, total)
+			var w [4]uint64
 			for i := range src {
 				v := src[i].get2(t)
-				store(m[16*i:][:8], v[0])
-				store(m[16*i+8:][:8], v[1])
+				w[2*i], w[2*i+1] = v[0], v[1]
 			}
+			writeVector(t.mem(p.space, p.at(t), total, total), &w)
 		}}
 	}
 	if n == 1 {
@@ -279,10 +282,12 @@ func decodeSt(d *decoder) step {
 		return step{lane: func(t *thread) { store(t.mem(p.space, p.at(t), size, size), s.get(t)) }}
 	}
 	return step{lane: func(t *thread) {
-		m := t.mem(p.space, p.at(t), total, total)
+		var w [4]uint64
 		for i := range src {
-			store(m[uint64(i)*size:][:size], src[i].get(t))
+			at := uint64(i) * size
+			w[at/8] |= src[i].get(t) & mask(int(8*size)) << (at % 8 * 8)
 		}
+		writeVector(t.mem(p.space, p.at(t), total, total), &w)
 	}}
 }
 

@@ -128,8 +128,13 @@ func (w *warp) together(mask uint32, limit int32, budget int) (used int) {
 			w.leave(in, code, pc, mask, active)
 			return used
 		}
-		for s := active; s != 0; s &= s - 1 {
-			t := w.threads[bits.TrailingZeros32(s)]
+		for s := active; s != 0; {
+			i := bits.TrailingZeros32(s)
+			if in.down {
+				i = bits.Len32(s) - 1
+			}
+			s &^= 1 << i
+			t := w.threads[i]
 			w.current = t
 			in.lane(t)
 		}

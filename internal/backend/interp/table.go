@@ -13,6 +13,7 @@ type step struct {
 	lane  func(t *thread)              // for each thread on its own
 	warp  func(w *warp, active uint32) // once for the threads of a warp that are here together; moves their pc or makes them wait
 	jumps bool                         // lane may change pc, code or state
+	down  bool                         // the last thread goes first
 }
 
 // decoders is what executes each op. Ops are here or in unsupportedOps; a test finds the ones that are in neither or both.

@@ -162,22 +162,39 @@ func emitStore(e *emitter, in *ir.Inst) {
 
 var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
 
-// orderedLoad loads element by element: PTX's vectors are atomic one by one.
+// orderedLoad loads what fits 8 bytes at once: elements of a vector that share them are never seen apart on hardware, though to PTX they
+// are accesses of their own.
 func (e *emitter) orderedLoad(in *ir.Inst) {
 	order := orderNames[in.Order]
 	if in.Order == ir.Release || in.Order == ir.AcqRel {
 		order = "acquire"
 	}
 	a := e.val(in.Args[0])
-	for i, r := range in.Results {
-		bytes := max(r.Type.Bits()/8, 1)
-		if bytes > 8 {
-			e.fail("an ordered load of %d bytes", bytes)
-		}
+	bytes, each := e.shares(in, in.Results)
+	t := intType(8 * bytes * each)
+	for i := 0; i < len(in.Results); i += each {
 		p := e.pointer(in.Space, e.op2("add", a, ll.Int("i64", int64(i*bytes))))
-		t := accessType(r.Type, 1)
-		e.set(r, e.fromMemory(e.o.Op(t, "load atomic %s, %s %s%s, align %d", t, p, e.scope(in.Scope), order, bytes), r.Type))
+		x := e.o.Op(t, "load atomic %s, %s %s%s, align %d", t, p, e.scope(in.Scope), order, bytes*each)
+		for j, r := range in.Results[i : i+each] {
+			y := x
+			if j > 0 {
+				y = e.op2("lshr", x, ll.Int(t, int64(8*bytes*j)))
+			}
+			if each > 1 {
+				y = e.conv("trunc", y, intType(8*bytes))
+			}
+			e.set(r, e.fromMemory(y, r.Type))
+		}
 	}
+}
+
+// shares is the bytes of an element of an ordered access, and how many of them go together.
+func (e *emitter) shares(in *ir.Inst, vs []*ir.Value) (bytes, each int) {
+	bytes = max(vs[0].Type.Bits()/8, 1)
+	if bytes > 8 {
+		e.fail("an ordered %s of %d bytes", in.Op, bytes)
+	}
+	return bytes, min(len(vs), 8/bytes)
 }
 
 func (e *emitter) orderedStore(in *ir.Inst) {
@@ -185,15 +202,20 @@ func (e *emitter) orderedStore(in *ir.Inst) {
 	if in.Order == ir.Acquire || in.Order == ir.AcqRel {
 		order = "release"
 	}
-	a := e.val(in.Args[0])
-	for i := range in.Args[1:] {
-		x := e.stored(in.Args[1+i : 2+i])
-		bytes := bitsOf(x.T) / 8
-		if bytes > 8 {
-			e.fail("an ordered store of %d bytes", bytes)
+	a, vs := e.val(in.Args[0]), in.Args[1:]
+	bytes, each := e.shares(in, vs)
+	t := intType(8 * bytes * each)
+	for i := 0; i < len(vs); i += each {
+		x := e.stored(vs[i : i+1])
+		if each > 1 {
+			x = e.conv("zext", x, t)
+		}
+		for j := 1; j < each; j++ {
+			y := e.conv("zext", e.stored(vs[i+j:i+j+1]), t)
+			x = e.op2("or", x, e.op2("shl", y, ll.Int(t, int64(8*bytes*j))))
 		}
 		p := e.pointer(in.Space, e.op2("add", a, ll.Int("i64", int64(i*bytes))))
-		e.o.Do("store atomic %s, %s %s%s, align %d", x, p, e.scope(in.Scope), order, bytes)
+		e.o.Do("store atomic %s, %s %s%s, align %d", x, p, e.scope(in.Scope), order, bytes*each)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/ll"
 )
 
-// gather loads lane by lane; two elements of 32 bits go together as one of 64.
+// gather loads lane by lane.
 func (e *emitter) gather(a *access) []ll.Val {
 	if e.cpu.avx512 && e.w == 32 && a.known && a.near() && len(a.types) == 1 && a.elem == 4 {
 		return []ll.Val{e.gatherKnown(a)}
@@ -21,25 +21,41 @@ func (e *emitter) gather(a *access) []ll.Val {
 	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem < 4 && a.in.Space != ir.Local && !a.in.Volatile && a.in.Order == ir.Weak {
 		return []ll.Val{e.gatherSmall(a)}
 	}
+	if len(a.types) > 1 && a.elem < 8 {
+		return e.gatherPieces(a)
+	}
 	ptrs := e.pointers(a.in)
 	var out []ll.Val
-	if len(a.types) >= 2 && len(a.types)%2 == 0 && a.same() && a.elem == 4 {
-		for i := 0; i < len(a.types); i += 2 {
-			w := e.gatherOne("i64", 4, e.movePtrs(ptrs, i*4), a.mask)
-			for half := 0; half < 2; half++ {
-				x := w
-				if half == 1 {
-					x = e.op2("lshr", w, k(w, 32))
-				}
-				out = append(out, e.conv("bitcast", e.conv("trunc", x, "i32"), memType(a.types[0])))
-			}
-		}
-		return out
-	}
 	off := 0
 	for _, t := range a.types {
 		out = append(out, e.gatherOne(memType(t), bytesOf(t), e.movePtrs(ptrs, off), a.mask))
 		off += bytesOf(t)
+	}
+	return out
+}
+
+// gatherPieces gathers the elements of up to 8 bytes of a lane together, and takes them apart.
+func (e *emitter) gatherPieces(a *access) []ll.Val {
+	var out []ll.Val
+	take := func(x ll.Val, n int) {
+		bits := 8 * a.elem
+		for i := range n {
+			y := x
+			if i > 0 {
+				y = e.op2("lshr", x, k(x, int64(i*bits)))
+			}
+			out = append(out, e.conv("bitcast", e.conv("trunc", y, fmt.Sprintf("i%d", bits)), memType(a.types[len(out)])))
+		}
+	}
+	if a.size < 8 {
+		one := *a
+		one.types, one.elem = []ir.Type{map[int]ir.Type{2: ir.I16, 4: ir.I32}[a.size]}, a.size
+		take(e.gather(&one)[0], len(a.types))
+		return out
+	}
+	ptrs := e.pointers(a.in)
+	for off := 0; off < a.size; off += 8 {
+		take(e.gatherOne("i64", a.elem, e.movePtrs(ptrs, off), a.mask), 8/a.elem)
 	}
 	return out
 }

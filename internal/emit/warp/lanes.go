@@ -21,10 +21,15 @@ func (e *emitter) room(elem string, slot int) ll.Val {
 // overLanes runs body for each lane of mask, lowest first, with that lane of each operand, and collects its results
 // (types out) in vectors; lanes that do not act have zero there.
 func (e *emitter) overLanes(mask ll.Val, args []ll.Val, out []string, body func(lane []ll.Val) []ll.Val) []ll.Val {
-	o := e.o
 	if e.w == 1 {
 		return body(args)
 	}
+	return e.eachLane(mask, false, args, out, func(_ ll.Val, l []ll.Val) []ll.Val { return body(l) })
+}
+
+// eachLane is overLanes for several lanes; body gets the lane's number too. down: highest lane first.
+func (e *emitter) eachLane(mask ll.Val, down bool, args []ll.Val, out []string, body func(number ll.Val, lane []ll.Val) []ll.Val) []ll.Val {
+	o := e.o
 	slot := 0
 	store := func(x ll.Val) ll.Val {
 		_, el := split(x.T)
@@ -53,7 +58,13 @@ func (e *emitter) overLanes(mask ll.Val, args []ll.Val, out []string, body func(
 	e.label(head)
 	bits := o.Phi("i32")
 	bits.Add(act, pre)
-	lane := e.conv("zext", o.Call("i32", "llvm.cttz.i32", bits.Val, ll.Int("i1", 1)), "i64")
+	var number ll.Val
+	if down {
+		number = e.op2("sub", ll.Int("i32", 31), o.Call("i32", "llvm.ctlz.i32", bits.Val, ll.Int("i1", 1)))
+	} else {
+		number = o.Call("i32", "llvm.cttz.i32", bits.Val, ll.Int("i1", 1))
+	}
+	lane := e.conv("zext", number, "i64")
 	each := make([]ll.Val, len(args))
 	for i, x := range args {
 		n, el := split(x.T)
@@ -74,12 +85,18 @@ func (e *emitter) overLanes(mask ll.Val, args []ll.Val, out []string, body func(
 			}
 		}
 	}
-	got := body(each)
+	got := body(lane, each)
 	for i, x := range got {
 		p := o.Op("ptr", "getelementptr %s, %s, %s", out[i], results[i], lane)
 		o.Do("store %s, %s", x, p)
 	}
-	next := e.op2("and", bits.Val, e.op2("sub", bits.Val, ll.Int("i32", 1)))
+	var rest ll.Val
+	if down {
+		rest = e.not(e.op2("shl", ll.Int("i32", 1), number))
+	} else {
+		rest = e.op2("sub", bits.Val, ll.Int("i32", 1)) // without the lowest
+	}
+	next := e.op2("and", bits.Val, rest)
 	bits.Add(next, o.Cur())
 	o.CondBr(e.cmp("ne", next, ll.Int("i32", 0)), head, done)
 	e.label(done)

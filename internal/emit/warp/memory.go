@@ -51,11 +51,14 @@ type access struct {
 
 func (e *emitter) access(in *ir.Inst, vals []*ir.Value) *access {
 	a := &access{in: in}
+	a.elem = bytesOf(vals[0].Type)
 	for _, v := range vals {
+		if bytesOf(v.Type) != a.elem {
+			panic("BUG: a vector of elements of different sizes")
+		}
 		a.types = append(a.types, v.Type)
-		a.size += bytesOf(v.Type)
+		a.size += a.elem
 	}
-	a.elem = bytesOf(a.types[0])
 	a.shape, a.known = e.pattern(in)
 	a.mask, a.all = e.mask(in)
 	if in.ReadOnly && !in.Volatile {
@@ -90,6 +93,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	switch {
 	case a.uniform():
 		out = e.loadUniform(a)
+	case a.whole():
+		out = e.loadPieces(a)
 	case a.unit() && len(a.types) == 1:
 		out = []ll.Val{e.loadUnit(a)}
 	case a.same() && e.segmented(a):
@@ -127,10 +132,13 @@ func emitLoad(e *emitter, in *ir.Inst) {
 func (e *emitter) loadUniform(a *access) []ll.Val {
 	run := func() []ll.Val {
 		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+		if a.whole() {
+			return e.elements(a, e.loadPiece(a, p))
+		}
 		var out []ll.Val
 		off := 0
 		vol := ""
-		if a.in.Volatile || a.in.Order != ir.Weak {
+		if watched(a.in) {
 			vol = "volatile "
 		}
 		for _, t := range a.types {
@@ -367,6 +375,8 @@ func emitStore(e *emitter, in *ir.Inst) {
 	switch {
 	case a.uniform():
 		e.storeUniform(a, vals)
+	case a.whole():
+		e.storePieces(a, vals)
 	case a.unit() && len(vals) == 1:
 		p := e.pointer(in.Space, e.scalar(in.Args[0]))
 		e.maskedStore(e.stored(vals[0], e.w), a.elem, p, a.mask, a.all)
@@ -406,24 +416,25 @@ func (e *emitter) maskedStore(x ll.Val, align int, p, mask ll.Val, all bool) {
 func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
 	run := func() {
 		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
-		vol := ""
-		if a.in.Volatile || a.in.Order != ir.Weak {
-			vol = "volatile "
-		}
-		off := 0
+		var xs []ll.Val
 		for _, v := range vals {
-			var x ll.Val
 			if uniform(v) || e.w == 1 {
-				x = e.stored(v, 1)
-			} else {
-				act := e.active(a.in)
-				lane := e.op2("sub", ll.Int("i32", 31), e.clz(act))
-				all := e.stored(v, e.w)
-				_, el := split(all.T)
-				x = e.o.Op(el, "extractelement %s, %s", all, lane)
+				xs = append(xs, e.stored(v, 1))
+				continue
 			}
-			e.o.Do("store %s%s, %s, align %d", vol, x, e.at(p, off), bytesOf(v.Type))
-			off += bytesOf(v.Type)
+			act := e.active(a.in)
+			lane := e.op2("sub", ll.Int("i32", 31), e.clz(act))
+			all := e.stored(v, e.w)
+			_, el := split(all.T)
+			xs = append(xs, e.o.Op(el, "extractelement %s, %s", all, lane))
+		}
+		switch {
+		case len(xs) > 1 || a.whole():
+			e.storePiece(a, e.piece(a, xs), p)
+		case watched(a.in):
+			e.o.Do("store volatile %s, %s, align %d", xs[0], p, a.elem)
+		default:
+			e.o.Do("store %s, %s, align %d", xs[0], p, a.elem)
 		}
 	}
 	if a.all {
@@ -435,19 +446,13 @@ func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
 
 // storeWide stores vectors of several elements a lane by shuffling them together; with lanes missing, one by one.
 func (e *emitter) storeWide(a *access, vals []*ir.Value) {
-	n := len(vals)
 	fast := func() []ll.Val {
 		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
 		var xs []ll.Val
 		for _, v := range vals {
 			xs = append(xs, e.stored(v, e.w))
 		}
-		joined := xs[0]
-		for _, x := range xs[1:] {
-			joined = e.join(joined, x)
-		}
-		for i := 0; i < n; i++ {
-			part := e.shuffle(joined, joined, rangeInts(i*e.w, e.w, func(g int) int { return g%n*e.w + g/n }))
+		for i, part := range e.interleave(xs) {
 			e.o.Do("store %s, %s, align %d", part, e.at(p, i*e.w*a.elem), a.elem)
 		}
 		return nil
@@ -463,55 +468,26 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 // scatter stores lane by lane in order: unrolled when all lanes act, a loop over the acting ones otherwise. The processor's
 // scatter is no faster than either.
 func (e *emitter) scatter(a *access, vals []*ir.Value) {
-	unrolled := func() []ll.Val {
-		var ptrs, base ll.Val
-		if a.known {
-			base = e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
-		} else {
-			ptrs = e.pointers(a.in)
-		}
-		var xs []ll.Val
-		for _, v := range vals {
-			xs = append(xs, e.stored(v, e.w))
-		}
-		for l := 0; l < e.w; l++ {
-			var p ll.Val
-			if a.known {
-				p = e.at(base, int(laneOffset(a.shape, l)))
-			} else {
-				p = e.o.Op("ptr", "extractelement %s, i64 %d", ptrs, l)
-			}
-			off := 0
-			for i, v := range vals {
-				_, el := split(xs[i].T)
-				x := e.o.Op(el, "extractelement %s, i64 %d", xs[i], l)
-				e.o.Do("store %s, %s, align %d", x, e.at(p, off), bytesOf(v.Type))
-				off += bytesOf(v.Type)
-			}
-		}
-		return nil
-	}
-	loop := func() []ll.Val {
-		ptrs := e.pointers(a.in)
-		var xs []ll.Val
-		for _, v := range vals {
-			xs = append(xs, e.stored(v, e.w))
-		}
-		e.overLanes(a.mask, append([]ll.Val{ptrs}, xs...), nil, func(l []ll.Val) []ll.Val {
-			off := 0
-			for i, v := range vals {
-				e.o.Do("store %s, %s, align %d", l[i+1], e.at(l[0], off), bytesOf(v.Type))
-				off += bytesOf(v.Type)
-			}
-			return nil
-		})
-		return nil
-	}
-	if a.all {
-		unrolled()
+	if len(vals) > 1 {
+		e.storePieces(a, vals)
 		return
 	}
-	loop()
+	if !a.all {
+		ptrs := e.pointers(a.in)
+		e.overLanes(a.mask, []ll.Val{ptrs, e.stored(vals[0], e.w)}, nil, func(l []ll.Val) []ll.Val {
+			e.o.Do("store %s, %s, align %d", l[1], l[0], a.elem)
+			return nil
+		})
+		return
+	}
+	at := e.lanePointers(a)
+	x := e.stored(vals[0], e.w)
+	_, el := split(x.T)
+	for l := range e.w {
+		p := at(l)
+		y := e.o.Op(el, "extractelement %s, i64 %d", x, l)
+		e.o.Do("store %s, %s, align %d", y, p, a.elem)
+	}
 }
 
 // emitPrefetch fetches what the passes ask for; to a program's own wishes the processor's prefetching does as well.
@@ -560,12 +536,12 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 	whole := in.Args[2].Const && in.Args[2].Bits >= uint64(n)
 	size := e.vector(in.Args[2])
 	e.overLanes(mask, []ll.Val{dp, sp, size}, nil, func(l []ll.Val) []ll.Val {
+		if whole {
+			t := pieceTypes[n]
+			e.o.Do("store %s, %s, align 4", e.o.Op(t, "load %s, %s, align 4", t, l[1]), l[0])
+			return nil
+		}
 		for off := 0; off < n; off += 4 {
-			if whole {
-				x := e.o.Op("i32", "load i32, %s, align 4", e.at(l[1], off))
-				e.o.Do("store %s, %s, align 4", x, e.at(l[0], off))
-				continue
-			}
 			// The size need not be whole words: bytes past it are zero.
 			in := e.cmp("ugt", l[2], ll.Int("i32", int64(off)))
 			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.o.Op("i32", "load i32, %s, align 4", e.at(l[1], off))} },
