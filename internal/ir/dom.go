@@ -238,11 +238,32 @@ func (t *DomTree) Dominates(a, b *Block) bool {
 	return ok && ok2 && t.pre[i] <= t.pre[j] && t.pre[j] < t.last[i]
 }
 
-// Interval is where b and what it dominates stand in a preorder of the tree; false: b is unreachable.
-func (t *DomTree) Interval(b *Block) (first, end int, ok bool) {
-	i, ok := t.nums.Of(b)
-	if !ok {
-		return 0, 0, false
+// Reachable is the blocks of the tree in reverse postorder, and their numbers in it; of the reverse graph, the first is nil.
+func (t *DomTree) Reachable() ([]*Block, BlockNums) { return t.order, t.nums }
+
+// Interval is where the block of a number in reverse postorder and those that it dominates stand in a preorder of the tree.
+func (t *DomTree) Interval(i int) (first, end int32) { return t.pre[i], t.last[i] }
+
+// Frontiers are the dominance frontiers, by numbers in reverse postorder: for each block those that it does not strictly dominate,
+// though it dominates a predecessor. Preds must be current.
+func (t *DomTree) Frontiers() [][]int32 {
+	out := make([][]int32, len(t.order))
+	for i, b := range t.order {
+		if len(b.Preds) < 2 {
+			continue
+		}
+		for _, p := range b.Preds {
+			j, ok := t.nums.Of(p)
+			if !ok {
+				continue
+			}
+			for r := int32(j); r != t.idom[i]; r = t.idom[r] {
+				if n := len(out[r]); n > 0 && out[r][n-1] == int32(i) {
+					break
+				}
+				out[r] = append(out[r], int32(i))
+			}
+		}
 	}
-	return int(t.pre[i]), int(t.last[i]), true
+	return out
 }

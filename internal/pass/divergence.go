@@ -11,18 +11,19 @@ type divergence struct {
 	divergent   map[*ir.Loop]bool  // lanes leave at different times
 	apart       map[*ir.Loop]uint8 // loops that are left at different times, with the level
 	left        map[*ir.Loop]uint8 // loops whose exits were followed, with the level
-	succAt      []int32            // the successors of block i are succs[succAt[i]:succAt[i+1]]
-	succs       []int32
+	frontier    [][]int32
 	spare       []*labels
 }
 
-// labels is the state of one walk from a branch. What it holds of a block counts where the block's round is the walk's.
+// labels is the state of one walk from a branch. A block that is not in it has the label of the nearest one in it that dominates it.
 type labels struct {
 	round     int32
 	at        []int32 // the last round in which the block was labelled
 	label     []int32
 	headAt    []int32 // the same of labels that come back to a loop's header
 	headLabel []int32
+	list      []int32 // the labelled blocks
+	next      minHeap // those not gone on from
 }
 
 func (a *analysis) prepare() {
@@ -30,13 +31,6 @@ func (a *analysis) prepare() {
 	n := len(a.rpo)
 	d.varyingPhis, d.warpPhis, d.seen = make([]bool, n), make([]bool, n), make([]uint8, n)
 	d.divergent, d.apart, d.left = map[*ir.Loop]bool{}, map[*ir.Loop]uint8{}, map[*ir.Loop]uint8{}
-	d.succAt = make([]int32, 1, n+1)
-	for _, b := range a.rpo {
-		for _, s := range b.Succs() {
-			d.succs = append(d.succs, int32(a.at(s)))
-		}
-		d.succAt = append(d.succAt, int32(len(d.succs)))
-	}
 }
 
 // at is the number of a block that can be reached.
@@ -67,7 +61,11 @@ func (a *analysis) control() bool {
 			continue
 		}
 		a.seen[i] = level
-		a.spread(a.succs[a.succAt[i]:a.succAt[i+1]], i, a.li.Innermost(b), level)
+		starts := make([]int32, 0, 2)
+		for _, s := range t.Targets {
+			starts = append(starts, int32(a.at(s)))
+		}
+		a.spread(starts, i, a.li.Innermost(b), level)
 		changed = true
 	}
 	return changed
@@ -78,50 +76,40 @@ func (a *analysis) control() bool {
 // while others stay is divergent: its exit phis vary too, and lanes that left it on different ways, in whatever rounds, are
 // followed from there.
 //
-// Once one block is left to go on from, all that comes behind it has its label: nothing more is found, unless a loop around has some
-// of its ways out or back labelled and others not yet.
+// A label holds for all that its block dominates, so that labels go from a block to its dominance frontier at once. Once one block is left to
+// go on from, all that comes behind it has its label: nothing more is found, unless a loop around has ways out or back with
+// another label.
 func (a *analysis) spread(starts []int32, from int, in *ir.Loop, level uint8) {
-	w := a.newLabels()
-	waiting := 0 // blocks labelled and not gone on from
-	open := true // something was labelled since settled looked
-	put := func(x, l int32) {
-		if w.at[x] != w.round {
-			w.at[x], w.label[x] = w.round, l
-			waiting++
-			open = open || in != nil && !in.Contains(a.rpo[x]) // beyond an exit
-		} else if old := w.label[x]; old != l && old != x {
-			w.label[x] = x
-			a.mark(int(x), level)
-		}
+	if a.frontier == nil {
+		a.frontier = a.dom.Frontiers()
 	}
-	step := func(from int, to, l int32) {
-		if int(to) > from {
-			put(to, l)
-			return
+	w := a.newLabels()
+	step := func(from, to, l int32) {
+		switch {
+		case to <= from: // a back edge: lanes meet again at the header, in step
+			if w.headAt[to] == w.round && w.headLabel[to] != l {
+				l = to
+			}
+			w.headAt[to], w.headLabel[to] = w.round, l
+		case w.at[to] != w.round:
+			w.at[to], w.label[to] = w.round, l
+			w.list = append(w.list, to)
+			w.next.push(to)
+		case w.label[to] != l && w.label[to] != to:
+			w.label[to] = to
+			a.mark(int(to), level)
 		}
-		// A back edge: lanes meet again at the header, in step.
-		if w.headAt[to] == w.round && w.headLabel[to] != l {
-			l = to
-		}
-		w.headAt[to], w.headLabel[to] = w.round, l
-		open = true
 	}
 	for _, s := range starts {
-		step(from, s, s)
+		step(int32(from), s, s)
 	}
-	for i := from + 1; waiting > 0; i++ {
-		if w.at[i] != w.round {
-			continue
+	for len(w.next) > 0 {
+		x := w.next.pop()
+		if len(w.next) == 0 && a.settled(w, w.label[x], in, level) {
+			break
 		}
-		waiting--
-		if waiting == 0 && (in == nil || open) {
-			if a.settled(w, in, level) {
-				break
-			}
-			open = false
-		}
-		for _, s := range a.succs[a.succAt[i]:a.succAt[i+1]] {
-			step(i, s, w.label[i])
+		for _, y := range a.frontier[x] {
+			step(x, y, w.label[x])
 		}
 	}
 	for l := in; l != nil; l = l.Parent {
@@ -137,23 +125,40 @@ func (a *analysis) newLabels() *labels {
 		w := a.spare[n-1]
 		a.spare = a.spare[:n-1]
 		w.round++
+		w.list, w.next = w.list[:0], w.next[:0]
 		return w
 	}
 	n := len(a.rpo)
-	return &labels{1, make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)}
+	return &labels{round: 1, at: make([]int32, n), label: make([]int32, n), headAt: make([]int32, n), headLabel: make([]int32, n)}
 }
 
-// settled reports that of each loop around either no way out or back is labelled, or it is known that it is left at different times.
-func (a *analysis) settled(w *labels, in *ir.Loop, level uint8) bool {
+// of is the label of block b; -1: it has none.
+func (w *labels) of(dom *ir.DomTree, b int) int32 {
+	if w.at[b] == w.round {
+		return w.label[b]
+	}
+	p, _ := dom.Interval(b)
+	nearest, label := int32(-1), int32(-1)
+	for _, x := range w.list {
+		if first, end := dom.Interval(int(x)); first <= p && p < end && first > nearest {
+			nearest, label = first, w.label[x]
+		}
+	}
+	return label
+}
+
+// settled reports that of each loop around either all ways out and back have the label that the rest will have, or it is known that it is
+// left at different times.
+func (a *analysis) settled(w *labels, rest int32, in *ir.Loop, level uint8) bool {
 	for l := in; l != nil; l = l.Parent {
 		if a.apart[l] >= level || a.leavesApart(w, l) {
 			continue
 		}
-		if w.headAt[a.at(l.Header)] == w.round {
+		if h := a.at(l.Header); w.headAt[h] == w.round && w.headLabel[h] != rest {
 			return false
 		}
 		for _, y := range l.Exits {
-			if w.at[a.at(y)] == w.round {
+			if x := w.of(a.dom, a.at(y)); x >= 0 && x != rest {
 				return false
 			}
 		}
@@ -198,14 +203,48 @@ func (a *analysis) leavesApart(w *labels, l *ir.Loop) bool {
 	h := a.at(l.Header)
 	out := int32(-1)
 	for _, y := range l.Exits {
-		i := a.at(y)
-		if w.at[i] != w.round {
+		x := w.of(a.dom, a.at(y))
+		if x < 0 {
 			continue
 		}
-		if out >= 0 && out != w.label[i] {
+		if out >= 0 && out != x {
 			return true
 		}
-		out = w.label[i]
+		out = x
 	}
 	return out >= 0 && w.headAt[h] == w.round && w.headLabel[h] != out // equal: they met again before the exit
+}
+
+// minHeap gives the least of its numbers first.
+type minHeap []int32
+
+func (h *minHeap) push(x int32) {
+	s := append(*h, x)
+	*h = s
+	for i := len(s) - 1; i > 0 && s[(i-1)/2] > s[i]; i = (i - 1) / 2 {
+		s[i], s[(i-1)/2] = s[(i-1)/2], s[i]
+	}
+}
+
+func (h *minHeap) pop() int32 {
+	s := *h
+	least := s[0]
+	n := len(s) - 1
+	s[0] = s[n]
+	s = s[:n]
+	*h = s
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= n {
+			return least
+		}
+		if c+1 < n && s[c+1] < s[c] {
+			c++
+		}
+		if s[i] <= s[c] {
+			return least
+		}
+		s[i], s[c] = s[c], s[i]
+		i = c
+	}
 }

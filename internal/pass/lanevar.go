@@ -16,7 +16,7 @@ type laneVar struct {
 	empty  *ir.Value // false for masks; nil for values: undefined
 	reset  *ir.Block
 	writes []blockWrites
-	defs   []laneDef // by place in the dominator tree
+	defs   []laneDef // by interval
 	places *varPlaces
 }
 
@@ -28,17 +28,17 @@ type blockWrites struct {
 // laneDef is a block that writes the variable or has a phi of it, or where it becomes empty.
 type laneDef struct {
 	block      *ir.Block
-	first, end int // its interval in the dominator tree
-	up         int // the def that dominates it, -1: none
+	first, end int32 // its interval in the dominator tree
+	up         int   // the def that dominates it, -1: none
 }
 
-// varPlaces is what variables, one after the other, need of the graph, and what the one under way is in each block. Blocks go by their place
-// in the order; what is held of one counts where the place's round is the variable's.
+// varPlaces is what variables, one after the other, need of the graph, and what the one under way is in each block. Blocks go by their
+// numbers; what is held of one counts where its round is the variable's.
 type varPlaces struct {
+	blocks      []*ir.Block // in reverse postorder
 	nums        ir.BlockNums
 	dom         *ir.DomTree
-	idom        []int32
-	frontier    [][]int32      // the dominance frontier of each block
+	frontier    [][]int32
 	loop        []*stretchBack // the innermost stretch that control goes back in
 	head        *heads
 	round       int32
@@ -50,26 +50,21 @@ type varPlaces struct {
 	work        []int32
 }
 
-// stretchBack is the places between a block that control comes back to and the last that goes back there.
+// stretchBack is the blocks between a block that control comes back to and the last that goes back there.
 type stretchBack struct {
 	first, last int
 	outer       *stretchBack
 }
 
 func (l *linearizer) newPlaces() *varPlaces {
-	n := len(l.ord)
-	p := &varPlaces{nums: l.f.NumberBlocks(l.ord), dom: ir.Dominators(l.f), idom: make([]int32, n), frontier: make([][]int32, n),
-		loop: make([]*stretchBack, n), head: newHeads(l.f), inAt: make([]int32, n), outAt: make([]int32, n),
-		in: make([]*ir.Value, n), out: make([]*ir.Value, n), joins: make([]int32, n), written: make([]int32, n), writes: make([]int32, n)}
-	for i, b := range l.ord {
-		p.idom[i] = -1
-		if d := p.dom.Idom(b); d != nil {
-			at, _ := p.nums.Of(d)
-			p.idom[i] = int32(at)
-		}
-	}
+	p := &varPlaces{dom: ir.Dominators(l.f), head: newHeads(l.f)}
+	p.blocks, p.nums = p.dom.Reachable()
+	p.frontier = p.dom.Frontiers()
+	n := len(p.blocks)
+	p.inAt, p.outAt, p.joins, p.written, p.writes = make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	p.in, p.out, p.loop = make([]*ir.Value, n), make([]*ir.Value, n), make([]*stretchBack, n)
 	var top *stretchBack // stretches that overlap count as one inside of the other
-	for i, b := range l.ord {
+	for i, b := range p.blocks {
 		for top != nil && top.last < i {
 			top = top.outer
 		}
@@ -77,7 +72,6 @@ func (l *linearizer) newPlaces() *varPlaces {
 		for _, q := range b.Preds {
 			if j, ok := p.nums.Of(q); ok {
 				last = max(last, j)
-				p.meets(int32(i), int32(j), len(b.Preds))
 			}
 		}
 		if last >= i {
@@ -91,20 +85,7 @@ func (l *linearizer) newPlaces() *varPlaces {
 	return p
 }
 
-// meets adds block to the frontiers of a predecessor and of what dominates it.
-func (p *varPlaces) meets(block, pred int32, preds int) {
-	if preds < 2 {
-		return
-	}
-	for r := pred; r != p.idom[block]; r = p.idom[r] {
-		if n := len(p.frontier[r]); n > 0 && p.frontier[r][n-1] == block {
-			return
-		}
-		p.frontier[r] = append(p.frontier[r], block)
-	}
-}
-
-// bound is the last place on a way to block b that does not come through the beginning of an iteration, reset.
+// bound is the last block on a way to block b that does not come through the beginning of an iteration, reset.
 func (p *varPlaces) bound(b, reset *ir.Block) int {
 	from := -1
 	if reset != nil {
@@ -172,7 +153,7 @@ func (v *laneVar) solve(to ...*ir.Block) {
 			}
 			p.joins[y] = p.round
 			if p.written[y] != p.round {
-				v.def(v.l.ord[y])
+				v.def(v.places.blocks[y])
 				work = append(work, y)
 			}
 		}
@@ -189,14 +170,15 @@ func (v *laneVar) solve(to ...*ir.Block) {
 }
 
 func (v *laneVar) def(b *ir.Block) {
-	first, end, _ := v.places.dom.Interval(b)
+	at, _ := v.places.nums.Of(b)
+	first, end := v.places.dom.Interval(at)
 	v.defs = append(v.defs, laneDef{block: b, first: first, end: end})
 }
 
-// before is the nearest def that dominates b and is not in it; nil: none.
-func (v *laneVar) before(b *ir.Block) *ir.Block {
-	first, _, _ := v.places.dom.Interval(b)
-	i, _ := slices.BinarySearchFunc(v.defs, first, func(d laneDef, at int) int { return cmp.Compare(d.first, at) })
+// before is the nearest def that dominates the block of a number and is not in it; nil: none.
+func (v *laneVar) before(at int) *ir.Block {
+	first, _ := v.places.dom.Interval(at)
+	i, _ := slices.BinarySearchFunc(v.defs, first, func(d laneDef, at int32) int { return cmp.Compare(d.first, at) })
 	for i--; i >= 0 && v.defs[i].end <= first; {
 		i = v.defs[i].up
 	}
@@ -217,7 +199,7 @@ func (v *laneVar) atStart(b *ir.Block) *ir.Value {
 		return p.in[at]
 	}
 	if p.joins[at] != p.round {
-		if d := v.before(b); d != nil {
+		if d := v.before(at); d != nil {
 			return v.atEnd(d)
 		}
 		return nil
