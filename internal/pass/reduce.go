@@ -1,6 +1,10 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"slices"
+
+	"kudzu/internal/ir"
+)
 
 // reduce makes irreducible control flow reducible. After it every cycle of the graph is entered through one block. Where a
 // cycle has several entries, all edges to them go to a new block that is told by a number which of them is meant; that
@@ -145,22 +149,27 @@ func components(blocks []*ir.Block) [][]*ir.Block {
 	return out
 }
 
-// dispatch sends all edges into the entries through one new block.
+// dispatch sends all edges into the entries through one new block. Values that phis of different entries had share phis of the new block: an
+// edge is for one entry, so that there are as many as one entry needs, not as all of them do.
 func dispatch(f *ir.Func, entries []*ir.Block, meet bool) {
 	d := f.NewBlock("")
 	which := f.NewInst(ir.Phi, []ir.Type{ir.I32})
 	d.Append(which)
-	type moved struct {
-		phi *ir.Inst // of an entry
-		at  *ir.Inst // of d
-	}
-	var phis []moved
+	shared := map[ir.Type][]*ir.Inst{}
+	var all []*ir.Inst // of d, in order
+	with := map[*ir.Value]*ir.Value{}
 	for _, e := range entries {
+		used := map[ir.Type]int{}
 		for _, phi := range e.Insts[:numPhis(e)] {
-			n := f.NewInst(ir.Phi, []ir.Type{phi.Results[0].Type})
-			n.Line = phi.Line
-			d.Append(n)
-			phis = append(phis, moved{phi, n})
+			t := phi.Results[0].Type
+			if used[t] == len(shared[t]) {
+				n := f.NewInst(ir.Phi, []ir.Type{t})
+				n.Line = phi.Line
+				d.Append(n)
+				shared[t], all = append(shared[t], n), append(all, n)
+			}
+			with[phi.Results[0]] = shared[t][used[t]].Results[0]
+			used[t]++
 		}
 	}
 	for i, e := range entries {
@@ -169,22 +178,23 @@ func dispatch(f *ir.Func, entries []*ir.Block, meet bool) {
 			setTerm(f, edge, ir.Br, nil, d).Line = p.Term().Line
 			retarget(p, e, edge)
 			which.Args, which.Targets = append(which.Args, ir.ConstInt(ir.I32, uint64(i))), append(which.Targets, edge)
-			for _, m := range phis {
-				v := (*ir.Value)(nil)
-				for j, from := range m.phi.Targets {
-					if m.phi.Block == e && from == p {
-						v = m.phi.Args[j]
-					}
+			brings := map[*ir.Value]*ir.Value{}
+			for _, phi := range e.Insts[:numPhis(e)] {
+				if j := slices.Index(phi.Targets, p); j >= 0 {
+					brings[with[phi.Results[0]]] = phi.Args[j]
 				}
-				if v == nil && meet && m.phi.Results[0].Type == ir.I1 {
+			}
+			for _, n := range all {
+				v := brings[n.Results[0]]
+				if v == nil && meet && n.Results[0].Type == ir.I1 {
 					v = ir.ConstInt(ir.I1, 0) // LLVM keeps predicates in masks of all lanes, and an undefined one undefines those of others
 				}
 				if v == nil {
-					u := f.NewInst(ir.Undef, []ir.Type{m.phi.Results[0].Type})
+					u := f.NewInst(ir.Undef, []ir.Type{n.Results[0].Type})
 					beforeTerm(edge, u)
 					v = u.Results[0]
 				}
-				m.at.Args, m.at.Targets = append(m.at.Args, v), append(m.at.Targets, edge)
+				n.Args, n.Targets = append(n.Args, v), append(n.Targets, edge)
 			}
 		}
 	}
@@ -194,10 +204,6 @@ func dispatch(f *ir.Func, entries []*ir.Block, meet bool) {
 	in := f.NewInst(ir.Switch, nil, which.Results[0])
 	in.Targets = entries
 	d.Append(in)
-	with := map[*ir.Value]*ir.Value{}
-	for _, m := range phis {
-		with[m.phi.Results[0]] = m.at.Results[0]
-	}
 	for _, e := range entries {
 		e.Insts = e.Insts[numPhis(e):]
 	}
