@@ -35,7 +35,7 @@ type tensorShape struct {
 
 // begin checks the common part and makes a map of it.
 func (s *tensorShape) begin() (*tensormap.Map, error) {
-	m := &tensormap.Map{Type: tensormap.Type(s.typ), Rank: int(s.rank), Address: uint64(s.address), Interleave: tensormap.Interleave(s.interleave), Swizzle: tensormap.Swizzle(s.swizzle)}
+	m := &tensormap.Map{Type: tensormap.Type(s.typ), Rank: int(s.rank), Address: uint64(s.address), Interleave: tensormap.Interleave(s.interleave), Swizzle: tensormap.Swizzle(s.swizzle), Promotion: uint8(s.promotion)}
 	interleaved := s.interleave != cu.CU_TENSOR_MAP_INTERLEAVE_NONE
 	switch {
 	case s.to == hostmem.Nil, s.address == hostmem.Nil, s.dims == hostmem.Nil, s.steps == hostmem.Nil, s.rank > 1 && s.strides == hostmem.Nil:

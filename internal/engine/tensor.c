@@ -10,7 +10,6 @@ enum { T_U8, T_U16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F64, T_BF16, T_F
 enum { PLAIN, SLICES16, SLICES32 };
 enum { CLUSTER_STRIDE = 512 << 10 }; // internal/image: ClusterStride
 #define BOX_MAX (UINT64_C(1) << 24)
-#define MAGIC UINT32_C(0x70616d7a)
 
 static const uint8_t type_bytes[TYPES] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 
@@ -21,34 +20,41 @@ struct map {
 	bool nan, im2col;
 };
 
-static inline u64 get(const uint8_t *p, unsigned n) {
-	u64 v = 0;
-	memcpy(&v, p, n); // little-endian, as both processors are
-	return v;
-}
+// The types by their numbers in a map.
+static const uint8_t numbered[] = {T_U8, T_U16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F32FTZ, T_F64, T_BF16};
+
+// Some bits of a map, which is words of 64 (internal/tensormap/layout.go).
+static inline u64 get(const u64 *w, u32 word, u32 shift, u32 width) { return w[word] >> shift & ((UINT64_C(1) << width) - 1); }
+
+static inline i64 get_signed(const u64 *w, u32 word, u32 shift, u32 width) { return (i64)(get(w, word, shift, width) << (64 - width)) >> (64 - width); }
 
 static bool unpack(const uint8_t *b, struct map *m) {
-	if ((u32)get(b, 4) != MAGIC || b[4] >= TYPES || b[5] < 1 || b[5] > RANK || b[6] > SLICES32 || b[7] > 3) return false;
-	m->type = b[4];
-	m->rank = b[5];
-	m->interleave = b[6];
-	m->swizzle = b[7];
-	m->nan = b[8] & 1;
-	m->im2col = b[8] & 2;
+	u64 w[8];
+	memcpy(w, b, sizeof w); // little-endian, as both processors are
+	u32 code = (u32)get(w, 1, 7, 4);
+	m->im2col = get(w, 1, 0, 1);
+	m->rank = (u32)get(w, 1, 4, 3) + 1;
+	m->interleave = (u32)get(w, 1, 11, 2);
+	m->swizzle = (u32)get(w, 1, 13, 2);
+	m->nan = get(w, 1, 15, 1);
+	if (code >= sizeof numbered || m->rank > RANK || m->interleave > SLICES32 || (m->im2col && m->rank < 3)) return false;
+	m->type = numbered[code];
+	if (get(w, 1, 16, 1)) m->type = m->type == T_F32 ? T_TF32 : m->type == T_F32FTZ ? T_TF32FTZ : m->type;
 	m->unit = m->interleave == PLAIN ? type_bytes[m->type] : 16u * m->interleave;
-	m->address = get(b + 16, 8);
-	for (int i = 0; i < RANK; i++) {
-		m->dim[i] = get(b + 24 + 4 * i, 4) + 1;
-		m->box[i] = (u32)get(b + 44 + 2 * i, 2);
-		m->step[i] = b[9 + i] ? b[9 + i] : 1;
-		m->stride[i] = i ? get(b + 56 + 8 * (i - 1), 8) : m->unit;
+	m->address = w[0];
+	for (u32 i = 0; i < RANK; i++) {
+		m->dim[i] = get(w, 4 + i / 2, i % 2 * 32, 32) + 1;
+		m->step[i] = (u32)get(w, 6, 32 + 3 * i, 3) + 1;
+		m->box[i] = (u32)(i ? get(w, 7, 8 * (i - 1), 8) : get(w, 6, 56, 8)) + 1;
+		m->stride[i] = i ? get(w, 1 + i / 2, i % 2 * 32, 32) << 4 | get(w, 3, 32 + 4 * (i - 1), 4) << 36 : m->unit;
 	}
-	for (int i = 0; i < RANK - 2; i++) {
-		m->lower[i] = (int16_t)get(b + 88 + 2 * i, 2);
-		m->upper[i] = (int16_t)get(b + 94 + 2 * i, 2);
+	m->channels = m->box[0];
+	m->pixels = (u32)get(w, 7, 32, 10) + 1;
+	u32 width = m->rank == 3 ? 16 : m->rank == 4 ? 8 : 5; // the corners share 32 bits
+	for (u32 i = 0; m->im2col && i + 2 < m->rank; i++) {
+		m->lower[i] = (int16_t)get_signed(w, 7, width * i, width);
+		m->upper[i] = (int16_t)get_signed(w, 7, 16 + width * i, width);
 	}
-	m->channels = (u32)get(b + 100, 2);
-	m->pixels = (u32)get(b + 102, 2);
 	return true;
 }
 
@@ -319,7 +325,8 @@ static u32 copy_box(const struct kz_launch *l, struct kz_worker *w, u32 op, cons
 	struct copy c = {.m = &m, .kind = op & KZ_TENSOR_KIND, .red = op >> KZ_TENSOR_RED_SHIFT & 15, .shared = shared};
 	if ((u64)where % 64) return STOP_MISALIGN;
 	if (!unpack(where, &m) || m.rank != (op >> KZ_TENSOR_RANK_SHIFT & 15) || m.im2col != (mode == KZ_TENSOR_IM2COL) || mode == KZ_TENSOR_NO_MODE) return STOP_INSTRUCTION;
-	if (m.im2col && m.rank < 3) return STOP_INSTRUCTION;
+	for (u32 i = 0; i < m.rank; i++)
+		if (m.dim[i] == UINT64_C(1) << 32) return STOP_INSTRUCTION; // what tensormap.replace makes of 0
 	one = m;
 	if (mode == KZ_TENSOR_ROWS) one.box[1] = 1;
 	u64 n = box_bytes(&one);
@@ -346,43 +353,7 @@ static u32 copy_box(const struct kz_launch *l, struct kz_worker *w, u32 op, cons
 	return STOP_NONE;
 }
 
-// --- tensormap.replace ---
-
-// The types in the order in which tensormap.replace numbers them.
-static const uint8_t numbered[TYPES] = {T_U8, T_U16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F32FTZ, T_F64, T_BF16, T_TF32, T_TF32FTZ};
-
-static u32 replace(u32 op, uint8_t *b, u64 v) {
-	struct map m;
-	u32 ord = op >> KZ_TENSOR_ORD_SHIFT & 15;
-	if ((u64)b % 64) return STOP_MISALIGN;
-	if (!unpack(b, &m)) return STOP_INSTRUCTION;
-	u32 v32 = (u32)(v - 1);
-	switch (op >> KZ_TENSOR_FIELD_SHIFT & 15) {
-	case KZ_TFIELD_ADDRESS: memcpy(b + 16, &v, 8); break;
-	case KZ_TFIELD_RANK: b[5] = (uint8_t)((v & 7) + 1); break; // from zero
-	case KZ_TFIELD_DIM:
-		if (v == 0) return STOP_INSTRUCTION;
-		memcpy(b + 24 + 4 * ord, &v32, 4);
-		break;
-	case KZ_TFIELD_STRIDE:
-		v &= ~UINT64_C(15);
-		memcpy(b + 56 + 8 * ord, &v, 8);
-		break;
-	case KZ_TFIELD_BOX: {
-		uint16_t n = (uint16_t)((v32 & 0xff) + 1);
-		memcpy(b + 44 + 2 * ord, &n, 2);
-		break;
-	}
-	case KZ_TFIELD_STEP: b[9 + ord] = (uint8_t)((v32 & 7) + 1); break;
-	case KZ_TFIELD_TYPE: b[4] = numbered[v % TYPES]; break;
-	case KZ_TFIELD_INTERLEAVE: b[6] = (uint8_t)v; break;
-	case KZ_TFIELD_SWIZZLE: b[7] = (uint8_t)v; break;
-	case KZ_TFIELD_FILL: b[8] = (uint8_t)((b[8] & ~1) | (v == 1)); break;
-	}
-	return STOP_NONE;
-}
-
-// args: 32 addresses of maps; 32 addresses in shared memory, or new values; then 32 of each coordinate and of each offset.
+// args: 32 addresses of maps; 32 addresses in shared memory; then 32 of each coordinate and of each offset.
 u64 kz_tensor(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask, const void *args, void *results) {
 	uint8_t *const *maps = args;
 	const u64 *second = (const u64 *)args + LANES;
@@ -391,17 +362,12 @@ u64 kz_tensor(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask, 
 	u32 before = float_mode_plain();
 	for (u32 left = mask; left; left &= left - 1) {
 		int lane = __builtin_ctz(left);
-		u32 code;
+		int32_t at[COORDS];
+		uint16_t shift[SHIFTS];
 		bytes[lane] = 0;
-		if ((op & KZ_TENSOR_KIND) == KZ_TENSOR_REPLACE) {
-			code = replace(op, maps[lane], second[lane]);
-		} else {
-			int32_t at[COORDS];
-			uint16_t shift[SHIFTS];
-			for (int i = 0; i < COORDS; i++) at[i] = (int32_t)words[i][lane];
-			for (int i = 0; i < SHIFTS; i++) shift[i] = (uint16_t)words[COORDS + i][lane];
-			code = copy_box(l, w, op, maps[lane], (uint8_t *)second[lane], at, shift, &bytes[lane]);
-		}
+		for (int i = 0; i < COORDS; i++) at[i] = (int32_t)words[i][lane];
+		for (int i = 0; i < SHIFTS; i++) shift[i] = (uint16_t)words[COORDS + i][lane];
+		u32 code = copy_box(l, w, op, maps[lane], (uint8_t *)second[lane], at, shift, &bytes[lane]);
 		if (code) {
 			stop = code;
 			lanes |= UINT32_C(1) << lane;

@@ -1,17 +1,15 @@
 package image
 
-// A tensor copy, and a change of a tensor map, is one call of the runtime for a whole warp:
+// A tensor copy is one call of the runtime for a whole warp:
 //
 //	uint64_t tensor(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, const void *args, void *results);
 //
-// The lanes of mask act. args holds 32 addresses of maps, 32 addresses in shared memory (of TensorReplace: new values), then 32 words
-// of each of TensorCoords coordinates and TensorShifts im2col offsets. The one result word is the bytes that were copied. op is one of
+// The lanes of mask act. args holds 32 addresses of maps, 32 addresses in shared memory, then 32 words of each of TensorCoords coordinates and TensorShifts im2col offsets. The one result word is the bytes that were copied. op is one of
 // Tensor… with the fields below. The answer is 0, or a StopXxx code in the low half and the lanes that stopped in the high half.
 const (
 	TensorLoad = iota
 	TensorStore
 	TensorReduce
-	TensorReplace
 )
 
 // TensorCoords and TensorShifts are how many words of each there are.
@@ -25,11 +23,9 @@ const TensorMapBytes = 128
 
 // Fields of op.
 const (
-	TensorRankShift  = 4
-	TensorModeShift  = 8  // TensorModeXxx
-	TensorRedShift   = 12 // TensorRedXxx
-	TensorFieldShift = 16 // TensorFieldXxx
-	TensorOrdShift   = 20 // the dimension of a field
+	TensorRankShift = 4
+	TensorModeShift = 8  // TensorModeXxx
+	TensorRedShift  = 12 // TensorRedXxx
 )
 
 // How a copy goes through the tensor.
@@ -50,18 +46,4 @@ const (
 	TensorRedAnd
 	TensorRedOr
 	TensorRedXor
-)
-
-// Fields of a map.
-const (
-	TensorFieldAddress = iota
-	TensorFieldRank
-	TensorFieldDim
-	TensorFieldStride
-	TensorFieldBox
-	TensorFieldStep
-	TensorFieldType
-	TensorFieldInterleave
-	TensorFieldSwizzle
-	TensorFieldFill
 )

@@ -5,6 +5,7 @@ import (
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
+	"kudzu/internal/tensormap"
 )
 
 // Tensor copies are the runtime's: what is copied is only known when the map is read. Here is what the instruction says, and the
@@ -89,41 +90,47 @@ func lowerCpReduceAsyncBulkTensor(x *inst) {
 	x.tensor(op|image.TensorReduce|tensorReds[x.Mod("op")]<<image.TensorRedShift, where, x.address(&x.Args[x.index("a")], ir.Shared), words)
 }
 
-var tensorFields = map[isa.Mod]uint64{
-	isa.ModGlobalAddress: image.TensorFieldAddress, isa.ModRank: image.TensorFieldRank, isa.ModGlobalDim: image.TensorFieldDim,
-	isa.ModGlobalStride: image.TensorFieldStride, isa.ModBoxDim: image.TensorFieldBox, isa.ModElementStride: image.TensorFieldStep,
-	isa.ModElemtype: image.TensorFieldType, isa.ModInterleaveLayout: image.TensorFieldInterleave, isa.ModSwizzleMode: image.TensorFieldSwizzle,
-	isa.ModFillMode: image.TensorFieldFill,
-}
-
-// lowerTensormapReplace changes a field of a map in memory.
+// lowerTensormapReplace changes a field of a map in memory: loads, stores and what is between.
 func lowerTensormapReplace(x *inst) {
-	field := x.Mod("field")
-	ord := uint64(0)
-	if x.has("ord") {
-		ord = x.Args[x.index("ord")].Imm
-	}
-	if ord >= image.TensorCoords || field == isa.ModGlobalStride && ord >= image.TensorCoords-1 {
-		x.fail("%s of dimension %d", x.spelling(), ord)
-	}
-	b := &x.Args[x.index("b")]
+	field, b := x.Mod("field"), &x.Args[x.index("b")]
 	if field == isa.ModSwizzleAtomicity { // maps here have 16 bytes, as all of compute capability 9.0
 		if b.Kind != ptx.OpImm || b.Imm != 0 {
 			x.fail("%s other than 16 bytes", x.spelling())
 		}
 		return
 	}
-	code, ok := tensorFields[field]
-	if !ok {
-		x.fail("%s", x.spelling())
+	ord := 0
+	if x.has("ord") {
+		ord = int(min(x.Args[x.index("ord")].Imm, tensormap.MaxRank))
+	}
+	patches := tensormap.FieldOf(field.String()).Patches(ord, b.Imm)
+	if patches == nil {
+		x.fail("%s of dimension %d", x.spelling(), ord)
 	}
 	sp := x.space(x.spaceWord())
 	v := x.resize(x.arg("b"), 64, false)
-	args := []*ir.Value{x.address(&x.Args[x.index("a")], sp), v}
-	for range image.TensorCoords + image.TensorShifts {
-		args = append(args, i32(0))
+	for i := range patches {
+		p := &patches[i]
+		o := x.Args[x.index("a")]
+		o.Imm += uint64(p.Off)
+		a, t, attr := x.address(&o, sp), intOf(8*p.Bytes), ir.Attr{Space: sp, Align: uint8(p.Bytes)}
+		w := v
+		if p.Less != 0 {
+			w = x.op(ir.Sub, w, ir.ConstInt(ir.I64, p.Less))
+		}
+		if p.Right > 0 {
+			w = x.op(ir.ShrU, w, i32(int64(p.Right)))
+		}
+		w = x.resize(w, 8*p.Bytes, false)
+		if p.Left > 0 {
+			w = x.op(ir.Shl, w, i32(int64(p.Left)))
+		}
+		if p.Mask != 1<<(8*p.Bytes)-1 {
+			old := x.b.Emit(ir.Load, t, attr, a)
+			w = x.op(ir.Or, x.op(ir.And, old, ir.ConstInt(t, ^p.Mask)), x.op(ir.And, w, ir.ConstInt(t, p.Mask)))
+		}
+		x.b.EmitN(ir.Store, nil, attr, a, w)
 	}
-	x.b.Emit(ir.Tensor, ir.I32, ir.Attr{Space: sp, Imm: image.TensorReplace | code<<image.TensorFieldShift | ord<<image.TensorOrdShift}, args...)
 }
 
 // lowerTensormapCpFenceproxy copies a map from shared to global memory, where copies read it.

@@ -1,8 +1,6 @@
-// Package tensormap is what a CUtensorMap says: the vendor leaves its 128 bytes opaque, and these are ours. The driver packs
-// them, kernels carry them about, the executors unpack them. A map may come from anywhere, so Unpack trusts nothing.
+// Package tensormap is what a CUtensorMap says. The driver packs one, kernels carry it about and change fields of it, the executors
+// unpack it. A map may come from anywhere, so Unpack trusts nothing.
 package tensormap
-
-import "encoding/binary"
 
 // Bytes is the size of a packed map; Align is what its address must be a multiple of.
 const (
@@ -85,66 +83,11 @@ type Map struct {
 	Step       [MaxRank]uint32     // elements from one that is taken to the next
 	Interleave Interleave
 	Swizzle    Swizzle
-	NaN        bool // outside the tensor is NaN, not zero
+	NaN        bool  // outside the tensor is NaN, not zero
+	Promotion  uint8 // CUtensorMapL2promotion: kept, nothing reads it
 
 	Im2col       bool
 	Lower, Upper [MaxRank - 2]int16 // corners of the box of pixels
 	Channels     uint32
 	Pixels       uint32
-}
-
-// magic begins every packed map, so that other bytes are seen for what they are.
-const magic = 0x70616d7a
-
-// Pack writes the map.
-func (m *Map) Pack() [Bytes]byte {
-	var b [Bytes]byte
-	le := binary.LittleEndian
-	le.PutUint32(b[0:], magic)
-	b[4], b[5], b[6], b[7] = byte(m.Type), byte(m.Rank), byte(m.Interleave), byte(m.Swizzle)
-	if m.NaN {
-		b[8] |= 1
-	}
-	if m.Im2col {
-		b[8] |= 2
-	}
-	le.PutUint64(b[16:], m.Address)
-	for i := range MaxRank {
-		le.PutUint32(b[24+4*i:], uint32(m.Dim[i]-1)) // 2^32 fits
-		le.PutUint16(b[44+2*i:], uint16(m.Box[i]))
-		b[9+i] = byte(m.Step[i])
-	}
-	for i, s := range m.Stride {
-		le.PutUint64(b[56+8*i:], s)
-	}
-	for i := range m.Lower {
-		le.PutUint16(b[88+2*i:], uint16(m.Lower[i]))
-		le.PutUint16(b[94+2*i:], uint16(m.Upper[i]))
-	}
-	le.PutUint16(b[100:], uint16(m.Channels))
-	le.PutUint16(b[102:], uint16(m.Pixels))
-	return b
-}
-
-// Unpack reads a map; false for bytes that are none.
-func Unpack(b []byte) (*Map, bool) {
-	le := binary.LittleEndian
-	if len(b) < Bytes || le.Uint32(b) != magic || b[4] >= byte(numTypes) || b[5] < 1 || b[5] > MaxRank || b[6] > byte(Slices32) || b[7] > byte(Swizzle128) {
-		return nil, false
-	}
-	m := &Map{Type: Type(b[4]), Rank: int(b[5]), Interleave: Interleave(b[6]), Swizzle: Swizzle(b[7]), NaN: b[8]&1 != 0, Im2col: b[8]&2 != 0, Address: le.Uint64(b[16:])}
-	for i := range MaxRank {
-		m.Dim[i] = uint64(le.Uint32(b[24+4*i:])) + 1
-		m.Box[i] = uint32(le.Uint16(b[44+2*i:]))
-		m.Step[i] = max(1, uint32(b[9+i]))
-	}
-	for i := range m.Stride {
-		m.Stride[i] = le.Uint64(b[56+8*i:])
-	}
-	for i := range m.Lower {
-		m.Lower[i] = int16(le.Uint16(b[88+2*i:]))
-		m.Upper[i] = int16(le.Uint16(b[94+2*i:]))
-	}
-	m.Channels, m.Pixels = uint32(le.Uint16(b[100:])), uint32(le.Uint16(b[102:]))
-	return m, true
 }

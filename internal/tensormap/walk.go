@@ -12,6 +12,17 @@ func (m *Map) Unit() int {
 	return m.Type.Bytes()
 }
 
+// Bounded reports that no dimension has 2^32 elements, which is what tensormap.replace makes of 0: the driver packs such maps, a copy
+// that reads one is an illegal instruction (recorded).
+func (m *Map) Bounded() bool {
+	for _, n := range m.Dim[:m.Rank] {
+		if n == 1<<32 {
+			return false
+		}
+	}
+	return true
+}
+
 // count is how many units of dimension i a tile has. Element strides thin them out, but for the innermost dimension of a plain
 // layout, where they are ignored. In interleaved layouts the last dimension but one is the channels', in slices, and a tile has
 // one of them whatever the box says (recorded).

@@ -59,7 +59,7 @@ type block struct {
 func (g *grid) newBlock(n uint64) *block {
 	b := &block{g: g, linear: n}
 	b.ctaid, b.rank = g.place(n)
-	b.shared = make([]byte, g.shared)
+	b.shared = make([]byte, g.shared, (g.shared+127)/128*128) // blocks get it in pieces of 128 bytes
 	b.live = g.threads
 	c := g.u.entry
 	threads := make([]thread, g.threads)

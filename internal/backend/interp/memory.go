@@ -50,7 +50,8 @@ func (t *thread) mem(space ptx.Space, addr, n, align uint64) []byte {
 	}
 	switch space {
 	case ptx.SpaceShared:
-		return t.within(t.sharedOf(addr), addr&(1<<rankShift-1), n, given, "shared memory")
+		m := t.sharedOf(addr)
+		return t.within(m[:cap(m)], addr&(1<<rankShift-1), n, given, "shared memory")
 	case ptx.SpaceLocal:
 		return t.within(t.local, addr, n, given, "local memory")
 	case ptx.SpaceParam:

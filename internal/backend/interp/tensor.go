@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"fmt"
 	"math/bits"
 
 	"kudzu/internal/backend"
@@ -59,6 +60,8 @@ func (x *tensor) get(t *thread) *tensormap.Map {
 		t.fault(backend.FaultInstruction, "no tensor map at the address")
 	case m.Rank != x.rank || m.Im2col != x.im2col || x.wide:
 		t.fault(backend.FaultInstruction, "tensor map of another kind than the copy")
+	case !m.Bounded():
+		t.fault(backend.FaultInstruction, "a tensor dimension of 2^32 elements")
 	}
 	return m
 }
@@ -281,51 +284,27 @@ func reduces(word isa.Mod, t isa.Type) bool {
 
 // decodeTensormapReplace changes a field of a map in memory.
 func decodeTensormapReplace(d *decoder) step {
-	p, v, ord := d.place("a", "space"), d.src("b"), int(d.srcOr("ord", 0).imm)
+	p, v, ord := d.place("a", "space"), d.src("b"), d.srcOr("ord", 0).imm
 	field := d.in.Mod("field")
-	if ord >= tensormap.MaxRank || field == isa.ModGlobalStride && ord >= tensormap.MaxRank-1 {
-		d.bad("%s of dimension %d", d.spelling(), ord)
-	}
-	set := tensorFields[field]
 	if field == isa.ModSwizzleAtomicity {
 		if v.imm != 0 { // 16 bytes, which all maps of compute capability 9.0 have
 			return d.unsupported(d.spelling() + " other than 16 bytes")
 		}
-		set = func(*tensormap.Map, int, uint64) {}
+		return step{lane: func(*thread) {}}
+	}
+	patches := tensormap.FieldOf(field.String()).Patches(int(min(ord, tensormap.MaxRank)), v.imm)
+	if patches == nil {
+		return d.unsupported(fmt.Sprintf("%s of dimension %d", d.spelling(), ord))
 	}
 	return step{lane: func(t *thread) {
-		mem := t.mem(p.space, p.at(t), tensormap.Bytes, tensormap.Align)
-		m, ok := tensormap.Unpack(mem)
-		if !ok {
-			t.fault(backend.FaultInstruction, "no tensor map at the address")
+		at, n := p.at(t), v.get(t)
+		for i := range patches {
+			q := &patches[i]
+			m := t.mem(p.space, at+uint64(q.Off), uint64(q.Bytes), uint64(q.Bytes))
+			store(m, q.Apply(load(m), n))
 		}
-		n := v.get(t)
-		if field == isa.ModGlobalDim && n == 0 {
-			t.fault(backend.FaultInstruction, "a tensor dimension of no elements")
-		}
-		set(m, ord, n)
-		b := m.Pack()
-		copy(mem, b[:])
 	}}
 }
-
-// tensorFields are what tensormap.replace sets.
-var tensorFields = map[isa.Mod]func(m *tensormap.Map, ord int, v uint64){
-	isa.ModGlobalAddress:    func(m *tensormap.Map, _ int, v uint64) { m.Address = v },
-	isa.ModRank:             func(m *tensormap.Map, _ int, v uint64) { m.Rank = int(v&7) + 1 }, // from zero
-	isa.ModGlobalDim:        func(m *tensormap.Map, ord int, v uint64) { m.Dim[ord] = (v-1)&0xffffffff + 1 },
-	isa.ModGlobalStride:     func(m *tensormap.Map, ord int, v uint64) { m.Stride[ord] = v &^ 15 },
-	isa.ModBoxDim:           func(m *tensormap.Map, ord int, v uint64) { m.Box[ord] = uint32(v-1)&0xff + 1 },
-	isa.ModElementStride:    func(m *tensormap.Map, ord int, v uint64) { m.Step[ord] = uint32(v-1)&7 + 1 },
-	isa.ModElemtype:         func(m *tensormap.Map, _ int, v uint64) { m.Type = elemTypes[v%uint64(len(elemTypes))] },
-	isa.ModInterleaveLayout: func(m *tensormap.Map, _ int, v uint64) { m.Interleave = tensormap.Interleave(v) },
-	isa.ModSwizzleMode:      func(m *tensormap.Map, _ int, v uint64) { m.Swizzle = tensormap.Swizzle(v) },
-	isa.ModFillMode:         func(m *tensormap.Map, _ int, v uint64) { m.NaN = v == 1 },
-}
-
-// elemTypes are the types in the order in which tensormap.replace numbers them, which is not the driver's.
-var elemTypes = [...]tensormap.Type{tensormap.U8, tensormap.U16, tensormap.U32, tensormap.S32, tensormap.U64, tensormap.S64, tensormap.F16, tensormap.F32,
-	tensormap.F32FTZ, tensormap.F64, tensormap.BF16, tensormap.TF32, tensormap.TF32FTZ}
 
 // decodeTensormapCpFenceproxy copies a map from shared to global memory, where copies read it.
 func decodeTensormapCpFenceproxy(d *decoder) step {

@@ -21,10 +21,7 @@ func emitTensor(e *emitter, in *ir.Inst) {
 		return p
 	}
 	args, results := room("tensor arguments", texLanes*(8+8+4*words)), room("tensor results", texLanes*4)
-	maps, second := e.hostAddress(in.Args[0], in.Space), e.stored(in.Args[1], e.w)
-	if in.Imm&0xf != image.TensorReplace {
-		second = e.hostAddress(in.Args[1], ir.Shared)
-	}
+	maps, second := e.hostAddress(in.Args[0], in.Space), e.hostAddress(in.Args[1], ir.Shared)
 	o.Do("store %s, %s, align 64", maps, e.at(args, 0))
 	o.Do("store %s, %s, align 64", second, e.at(args, texLanes*8))
 	for i, a := range in.Args[2:] {
