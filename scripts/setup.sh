@@ -17,9 +17,9 @@ max_llvm=$(sed -n 's/^const newest = //p' "$source")
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# versions prints the major versions that will do: the tested ones, then the others, the newest first.
+# versions prints the major versions that will do: the tested ones in their order, then the others, the newest first.
 versions() {
-    echo "$tested" | tr ' ' '\n' | sort -rn
+    echo "$tested"
     v=$max_llvm
     while [ "$v" -ge "$min_llvm" ]; do
         case " $tested " in *" $v "*) ;; *) echo "$v" ;; esac

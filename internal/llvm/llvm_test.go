@@ -141,11 +141,11 @@ func TestInOrder(t *testing.T) {
 	for _, n := range inOrder(inFolder(dir), nil) {
 		got = append(got, filepath.Base(n))
 	}
-	if want := "libLLVM-19.so.1 libLLVM.so.22.1 libLLVM.so.21.1 libLLVM.so.77.1 libLLVM.so"; strings.Join(got, " ") != want {
+	if want := "libLLVM.so.22.1 libLLVM-19.so.1 libLLVM.so.21.1 libLLVM.so.77.1 libLLVM.so"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
-	got = inOrder([]file{{"/a/libLLVM.so.22.1", 22}}, release.Names)
-	if i, j := slices.Index(got, "libLLVM.so.19.1"), slices.Index(got, "/a/libLLVM.so.22.1"); i != 0 || j < 0 || slices.Index(got, "libLLVM.so.20.1") < j {
+	got = inOrder([]file{{"/a/libLLVM.so.19.1", 19}}, release.Names)
+	if i, j := slices.Index(got, "libLLVM.so.22.1"), slices.Index(got, "/a/libLLVM.so.19.1"); i != 0 || j < 0 || slices.Index(got, "libLLVM.so.20.1") < j {
 		t.Errorf("a folder's file of a tested version does not come before other versions: %v", got)
 	}
 }
