@@ -310,7 +310,7 @@ func TestAssertAndMalloc(t *testing.T) {
 func TestFaults(t *testing.T) {
 	b := newBench(t, ".shared .align 4 .b8 s[64];\n"+
 		entry("misaligned", "	ld.global.u32 %r1, [%out+2];\n")+
-		entry("sharedend", "	st.shared.u32 [s+64], %t;\n")+
+		entry("sharedend", "	st.shared.u32 [s+128], %t;\n")+
 		entry("localend", "	.local .align 4 .b8 l[16];\n	st.local.u32 [l+16], %t;\n")+
 		entry("bar16", "	mov.u32 %r1, 16;\n	barrier.sync %r1;\n")+
 		entry("host", "	mov.u64 %rd1, 4096;\n	ld.u32 %r1, [%rd1];\n")+
