@@ -13,6 +13,8 @@ type traits struct {
 	waits   bool // blocks that read what others publish: how far those are is open
 	floats  bool // arithmetic on floats
 	clock   bool // the time, or the number of a processor
+	f16     bool // conversions to f16
+	bf16    bool // and to bf16
 	stores  kinds
 	heap    bool // memory that the kernel itself asks for: the two have heaps of their own
 }
@@ -26,6 +28,8 @@ var (
 	heaps   = regexp.MustCompile(`\.extern\s+\.func[^;]*\b(malloc|cudaMalloc|__cudaCDP2Malloc)\b`)
 	integer = regexp.MustCompile(`\.[su](8|4)\b|\.b1\b`)
 	anyWord = regexp.MustCompile(`\.[bus](32|64|128)$`)
+	toHalf  = regexp.MustCompile(`\.f16(x2)?\.f32`)
+	toBrain = regexp.MustCompile(`\.bf16(x2)?\.f32`)
 	anyHalf = regexp.MustCompile(`\.([bus]16|f16|bf16)$`)
 	float   = regexp.MustCompile(`\.(f16|f16x2|bf16|bf16x2|f32|f64)\b`)
 )
@@ -45,6 +49,9 @@ func traitsOf(text string) traits {
 			cas = cas || strings.Contains(op, ".cas.")
 		case "add", "sub", "mul", "fma", "mad":
 			t.floats = t.floats || float.MatchString(op)
+		case "cvt":
+			t.f16 = t.f16 || toHalf.MatchString(op)
+			t.bf16 = t.bf16 || toBrain.MatchString(op)
 		case "st":
 			t.stores.add(op, text)
 		case "ld":
