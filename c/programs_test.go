@@ -58,7 +58,7 @@ func TestRuntime(t *testing.T) {
 func TestQuery(t *testing.T) {
 	libs := dist(t)
 	stdout, stderr, err := run(t, libs, nil, compile(t, "abi_query", "-L"+libs, "-lcuda"))
-	want := "version 13000\nname ok\nbad flags 1\nbad device 101\nnull out 1\n"
+	want := "version 13040\nname ok\nbad flags 1\nbad device 101\nnull out 1\n"
 	if err != nil || stdout != want || stderr != "" {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)
 	}

@@ -87,7 +87,9 @@ enum {
 	KZ_NOT_SUPPORTED = 801,
 };
 
-#define KZ_DRIVER_VERSION 13000
+// kz_driver_version is the CUDA version that the driver presents: the newest whose PTX is taken, or what
+// KUDZU_DRIVER_VERSION says.
+int kz_driver_version(void);
 
 #define KZ_EXPORT __attribute__((visibility("default")))
 

@@ -133,7 +133,7 @@ static int integrity_check(uint32_t version, uint64_t seconds, uint64_t out[2]) 
 	if (!out)
 		return KZ_INVALID_VALUE;
 	struct kz_integrity in = {
-	    .driver_version = KZ_DRIVER_VERSION,
+	    .driver_version = kz_driver_version(),
 	    .version = version,
 	    .pid = (uint32_t)getpid(),
 	    .tid = (uint32_t)pthread_self(),

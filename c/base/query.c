@@ -3,15 +3,42 @@
 #include "base.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "zproc.h"
+#include "zversion.h"
+
+// named reads a version as "13.0"; 0 if it is none. internal/driver/version.go says so to the user, and has the same bounds.
+static int named(const char *s) {
+	enum { OLDEST = 11000 };
+	int major = 0, n = 0;
+	for (; s[n] >= '0' && s[n] <= '9' && n < 2; n++)
+		major = 10 * major + (s[n] - '0');
+	if (n == 0 || s[n] != '.' || s[n + 1] < '0' || s[n + 1] > '9' || s[n + 2])
+		return 0;
+	int version = 1000 * major + 10 * (s[n + 1] - '0');
+	return version >= OLDEST ? version : 0;
+}
+
+int kz_driver_version(void) {
+	static atomic_int known; // 0: not asked yet. Asking twice at once gives the same.
+	int version = atomic_load_explicit(&known, memory_order_relaxed);
+	if (!version) {
+		const char *s = getenv("KUDZU_DRIVER_VERSION");
+		version = s && *s ? named(s) : 0;
+		if (!version)
+			version = KZ_NEWEST_VERSION;
+		atomic_store_explicit(&known, version, memory_order_relaxed);
+	}
+	return version;
+}
 
 int kzb_cuDriverGetVersion(int *version);
 int kzb_cuDriverGetVersion(int *version) {
 	if (!version)
 		return KZ_INVALID_VALUE;
-	*version = KZ_DRIVER_VERSION;
+	*version = kz_driver_version();
 	return KZ_SUCCESS;
 }
 
@@ -88,9 +115,9 @@ static int lookup(const char *name, int version, int per_thread, void **out) {
 // is not there; it says so in the status and with a null pointer.
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status);
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status) {
-	if (!name || !out || flags > FLAGS || version > KZ_DRIVER_VERSION)
+	if (!name || !out || flags > FLAGS || version > kz_driver_version())
 		return KZ_INVALID_VALUE;
-	int found = lookup(name, version < 0 ? KZ_DRIVER_VERSION : version, (flags & FLAG_PER_THREAD) != 0, out);
+	int found = lookup(name, version < 0 ? kz_driver_version() : version, (flags & FLAG_PER_THREAD) != 0, out);
 	if (status)
 		*status = found;
 	return KZ_SUCCESS;

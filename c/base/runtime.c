@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "zproc.h"
+#include "zversion.h"
 
 int kz_runtime_answer(int code) {
 	if (code)
@@ -209,9 +210,9 @@ static int answer_version(int *version, int value) {
 }
 
 int kzb_cudaDriverGetVersion(int *version);
-int kzb_cudaDriverGetVersion(int *version) { return answer_version(version, KZ_DRIVER_VERSION); }
+int kzb_cudaDriverGetVersion(int *version) { return answer_version(version, kz_driver_version()); }
 
-enum { VERSION_11 = 11080, VERSION_12 = 12090, VERSION_13 = 13000 }; // what the libraries say they are
+enum { VERSION_11 = 11080, VERSION_12 = 12090, VERSION_13 = KZ_NEWEST_VERSION }; // what the libraries say they are
 
 int kzb11_cudaRuntimeGetVersion(int *version);
 int kzb11_cudaRuntimeGetVersion(int *version) { return answer_version(version, VERSION_11); }

@@ -28,6 +28,7 @@ var outputs = []struct {
 	{"fronts", writeFronts},
 	{"tables", writeTables},
 	{"audit", writeAudit},
+	{"version", writeVersion},
 	{"stubs", writeStubs},
 	{"bindings", writeBind},
 	{"coverage", writeCoverage},

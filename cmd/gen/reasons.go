@@ -33,13 +33,13 @@ var reasons = []struct{ prefix, why string }{
 	{"cuMipmappedArrayGetMemoryReq", "deferred array mapping: not yet"}, {"cudaMipmappedArrayGetMemoryReq", "deferred array mapping: not yet"},
 	{"cuArrayGetPlane", "planar video formats: not yet"}, {"cudaArrayGetPlane", "planar video formats: not yet"},
 	{"cuMemBatchDecompress", "no decompression engine; the device's attribute says so"},
-	{"cuMemGetLocationInfo", "not yet: newer than CUDA 13.0, the version the driver answers with"}, {"cudaMemGetLocationInfo", "not yet: newer than CUDA 13.0, the version the driver answers with"},
-	{"cuStreamBeginRecapture", "not yet: newer than CUDA 13.0, the version the driver answers with"}, {"cudaStreamBeginRecapture", "not yet: newer than CUDA 13.0, the version the driver answers with"},
+	{"cuMemGetLocationInfo", "not yet: of CUDA 13.3 and 13.4, whose driver nothing was recorded on"}, {"cudaMemGetLocationInfo", "not yet: of CUDA 13.3 and 13.4, whose driver nothing was recorded on"},
+	{"cuStreamBeginRecapture", "not yet: of CUDA 13.3 and 13.4, whose driver nothing was recorded on"}, {"cudaStreamBeginRecapture", "not yet: of CUDA 13.3 and 13.4, whose driver nothing was recorded on"},
 	{"cuStreamBeginCaptureToCig", "graphics in CUDA needs Direct3D"}, {"cuStreamEndCaptureToCig", "graphics in CUDA needs Direct3D"},
 	{"cuLaunchCooperativeKernelMultiDevice", "withdrawn by the vendor: not yet"},
 	{"cuTensorMapEncodeIm2colWide", "a mode of compute capability 10 only: not yet"},
 	{"cuLogs", "vendor's log stream: not yet"},
-	{"cuCheckpointOperationComplete", "not yet: newer than CUDA 13.0, the version the driver answers with"}, {"cuProfilerInitialize", "withdrawn by the vendor"},
+	{"cuCheckpointOperationComplete", "not yet: of CUDA 13.3 and 13.4, whose driver nothing was recorded on"}, {"cuProfilerInitialize", "withdrawn by the vendor"},
 	{"cudbg", "the vendor's debugger interface, private"},
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kudzu/internal/devices"
+	"kudzu/internal/driver"
 	"kudzu/internal/llvm"
 	"kudzu/internal/llvm/release"
 )
@@ -22,7 +23,7 @@ func runInfo(args []string, out io.Writer) error {
 	if len(args) > 0 {
 		return errUsage{"info takes no arguments but --json"}
 	}
-	fmt.Fprintf(out, "kudzu %s, CUDA driver API 13.0, %s/%s\n\n", Version, runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(out, "kudzu %s, CUDA driver API %s, %s/%s\n\n", Version, driver.VersionText(driver.Version()), runtime.GOOS, runtime.GOARCH)
 	chosen := os.Getenv("KUDZU_BACKEND")
 	n := 0
 	for _, b := range devices.All(devices.Config{}) {
@@ -94,7 +95,7 @@ func infoJSON(out io.Writer) error {
 		Libraries string       `json:"libraries"`
 		Problems  []string     `json:"problems"`
 	}
-	r.Version, r.CUDA, r.Devices, r.Problems = Version, "13.0", []infoDevice{}, []string{}
+	r.Version, r.CUDA, r.Devices, r.Problems = Version, driver.VersionText(driver.Version()), []infoDevice{}, []string{}
 	for _, b := range devices.All(devices.Config{}) {
 		devs, err := b.Open()
 		if err != nil {

@@ -109,7 +109,7 @@ func TestCommands(t *testing.T) {
 		{"--help", 0, []string{"kudzu run "}},
 		{"help run", 0, []string{"usage: kudzu run [--backend cpu|interp|hip] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]"}},
 		{"compile --help", 0, []string{"usage: kudzu compile file.ptx"}},
-		{"version", 0, []string{"kudzu " + Version + " (CUDA driver API 13.0)\n"}},
+		{"version", 0, []string{"kudzu " + Version + " (CUDA driver API 13.4)\n"}},
 		{"--version", 0, []string{"kudzu " + Version}},
 		{"frobnicate", 1, []string{`no verb "frobnicate"`, "kudzu help"}},
 		{"help frobnicate", 1, []string{`no verb "frobnicate"`}},

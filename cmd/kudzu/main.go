@@ -9,9 +9,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"kudzu/internal/driver"
 )
 
-// Version is Kudzu's; the CUDA version it answers to is in base.
+// Version is Kudzu's; the CUDA version it answers to is driver.Version.
 const Version = "0.1.0"
 
 // verb is one command of the program.
@@ -118,7 +120,7 @@ func runHelp(args []string, out io.Writer) error {
 Try:  kudzu run ./your_cuda_program
       kudzu info
 
-Variables: KUDZU_BACKEND=cpu|interp|cuda|hip (or several: hip,cpu), KUDZU_THREADS=n, KUDZU_MEMORY=8G, KUDZU_COMPUTE_CAPABILITY=8.0,
+Variables: KUDZU_BACKEND=cpu|interp|cuda|hip (or several: hip,cpu), KUDZU_THREADS=n, KUDZU_MEMORY=8G, KUDZU_COMPUTE_CAPABILITY=8.0, KUDZU_DRIVER_VERSION=13.0,
 KUDZU_DEVICES=n, KUDZU_CACHE_DIR=dir, KUDZU_LLVM=libLLVM.so, KUDZU_LOG=error|warn|info|debug.
 `)
 	return nil
@@ -128,6 +130,6 @@ func runVersion(args []string, out io.Writer) error {
 	if len(args) > 0 {
 		return errUsage{"version takes no arguments"}
 	}
-	fmt.Fprintf(out, "kudzu %s (CUDA driver API 13.0)\n", Version)
+	fmt.Fprintf(out, "kudzu %s (CUDA driver API %s)\n", Version, driver.VersionText(driver.Version()))
 	return nil
 }

@@ -103,7 +103,7 @@ var smiFields = map[string]func(c card) (string, string){
 	"gpu_name":           func(c card) (string, string) { return c.Name, "" },
 	"uuid":               func(c card) (string, string) { return c.uuid(), "" },
 	"gpu_uuid":           func(c card) (string, string) { return c.uuid(), "" },
-	"driver_version":     func(c card) (string, string) { return nvml.DriverVersion, "" },
+	"driver_version":     func(c card) (string, string) { return nvml.DriverVersion(), "" },
 	"count":              nil, // filled in where the number is known
 	"compute_cap":        func(c card) (string, string) { return fmt.Sprintf("%d.%d", c.Major, c.Minor), "" },
 	"pci.bus_id":         func(c card) (string, string) { return c.bus(), "" },
@@ -187,7 +187,7 @@ func smiRule(out io.Writer, with string) {
 // smiTable prints what people expect: versions, a row a device, and the processes.
 func smiTable(out io.Writer, cards []card, users []roster.Process) {
 	smiRule(out, "-")
-	smiLine(out, fmt.Sprintf("Kudzu-SMI %-18s Driver Version: %-14s CUDA Version: %d.%d", Version, nvml.DriverVersion, driver.Version/1000, driver.Version%1000/10))
+	smiLine(out, fmt.Sprintf("Kudzu-SMI %-18s Driver Version: %-14s CUDA Version: %s", Version, nvml.DriverVersion(), driver.VersionText(driver.Version())))
 	smiRule(out, "-")
 	smiLine(out, fmt.Sprintf("%-3s  %-36s %-17s %-16s %s", "GPU", "Name", "Bus-Id", "Memory-Usage", "GPU-Util"))
 	smiRule(out, "=")

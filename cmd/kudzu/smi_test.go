@@ -25,8 +25,8 @@ func TestSMI(t *testing.T) {
 	}{
 		{[]string{"-L"}, `^GPU 0: .+ \(UUID: GPU-[0-9a-f-]{36}\)\nGPU 1: .+\n$`},
 		{[]string{"--query-gpu=index,memory.total", "--format=csv"}, `^index, memory.total \[MiB\]\n0, 1024 MiB\n1, 1024 MiB\n$`},
-		{[]string{"--query-gpu=memory.total,driver_version,count,power.draw", "--format=csv,noheader,nounits"}, `^(1024, 580\.[0-9.]+, 2, \[N/A\]\n){2}$`},
-		{nil, `(?s)^\+-+\+\n\| Kudzu-SMI .*Driver Version: 580.*CUDA Version: 13\.0.*/ 1024MiB.*Processes:.*\+-+\+\n$`},
+		{[]string{"--query-gpu=memory.total,driver_version,count,power.draw", "--format=csv,noheader,nounits"}, `^(1024, 615\.[0-9.]+, 2, \[N/A\]\n){2}$`},
+		{nil, `(?s)^\+-+\+\n\| Kudzu-SMI .*Driver Version: 615.*CUDA Version: 13\.4.*/ 1024MiB.*Processes:.*\+-+\+\n$`},
 	} {
 		if got := smi(t, c.args...); !regexp.MustCompile(c.want).MatchString(got) {
 			t.Errorf("smi %v:\n%s\nwant %s", c.args, got, c.want)

@@ -27,7 +27,7 @@ func truth(b bool) int {
 // oneMemory reports whether host and device have one memory: each may touch what is the other's.
 func oneMemory(i *backend.Info) bool { return i.HostPointers && i.HostVisible }
 
-// deviceAttrs has every attribute that CUDA 13.0 knows. What depends on the device comes from its Info; the rest is what
+// deviceAttrs has every attribute that CUDA 13.4 knows. What depends on the device comes from its Info; the rest is what
 // a device of compute capability 9.0 answers (recorded on an H200), except that features which this driver does not
 // offer are 0, so that a program takes its other path.
 var deviceAttrs = [...]attr{
@@ -178,4 +178,18 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:      num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED:                  num(0),
 	cu.CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED:     num(0),
+
+	// Of 13.1 and newer: nothing is recorded of them. The whole device is one domain.
+	cu.CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED:                                num(0),
+	cu.CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT:                                     num(1),
+	cu.CU_DEVICE_ATTRIBUTE_MAX_OVERSIZED_SHARED_MEMORY_PER_BLOCK:                     num(0),
+	cu.CU_DEVICE_ATTRIBUTE_D3D12_CIG_STREAMS_SUPPORTED:                               num(0),
+	cu.CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED:                                    num(0),
+	cu.CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_SUPPORTED:                        num(0),
+	cu.CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED:                      num(0),
+	cu.CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED:                    num(0),
+	cu.CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED: num(0),
+	cu.CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT:                      func(i *backend.Info) int { return i.Processors },
+	cu.CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_SUPPORTED_HANDLE_TYPES:                   num(0),
+	cu.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_LOCALIZED_MEMORY_SUPPORTED:           num(0),
 }

@@ -25,7 +25,7 @@ func TestBeforeInit(t *testing.T) {
 	want(t, "StreamSynchronize", th.StreamSynchronize(0), 3)
 	want(t, "LaunchKernel", th.LaunchKernel(0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), 3)
 	want(t, "ProfilerStart", th.ProfilerStart(), 3)
-	if v, err := th.DriverGetVersion(); v != 13000 || err != nil {
+	if v, err := th.DriverGetVersion(); v != 13040 || err != nil {
 		t.Error(v, err)
 	}
 	want(t, "Init 1", th.Init(1), 1)
@@ -101,7 +101,7 @@ func TestDevices(t *testing.T) {
 	}
 	for a := range deviceAttrs {
 		_, err := th.DeviceGetAttribute(cu.CUdevice_attribute(a), 0)
-		want(t, "attribute", err, map[bool]int{true: 1}[a == 0])
+		want(t, "attribute", err, map[bool]int{true: 1}[a == 0 || unnamed[a]])
 	}
 	_, err := th.DeviceGetAttribute(cu.CUdevice_attribute(len(deviceAttrs)), 0)
 	want(t, "attribute past the end", err, 1)
@@ -112,9 +112,12 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+// unnamed are the numbers of attributes that no header names.
+var unnamed = map[int]bool{159: true, 160: true}
+
 func TestTablesHaveNoHoles(t *testing.T) {
 	for a, f := range deviceAttrs {
-		if f == nil && a != 0 {
+		if f == nil && a != 0 && !unnamed[a] {
 			t.Errorf("no device attribute %d", a)
 		}
 	}

@@ -142,7 +142,7 @@ func (t *Thread) DeviceGetAttribute(attr cu.CUdevice_attribute, dev cu.CUdevice)
 	if err != nil {
 		return 0, err
 	}
-	if attr <= 0 || int(attr) >= len(deviceAttrs) {
+	if attr <= 0 || int(attr) >= len(deviceAttrs) || deviceAttrs[attr] == nil {
 		return 0, errInvalidValue
 	}
 	switch attr {

@@ -15,9 +15,6 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Version is the CUDA version this driver presents: 13.0.
-const Version = 13000
-
 // The kinds of handle, one a table of state.
 const (
 	kindContext handle.Kind = iota + 1
@@ -310,7 +307,7 @@ func uuidString(u [16]byte) string {
 }
 
 // DriverGetVersion is the CUDA version; it works before Init.
-func (t *Thread) DriverGetVersion() (int32, error) { return Version, nil }
+func (t *Thread) DriverGetVersion() (int32, error) { return int32(Version()), nil }
 
 // ProfilerStart marks the start of a region of interest for tools.
 func (t *Thread) ProfilerStart() error {

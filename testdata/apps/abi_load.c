@@ -35,7 +35,7 @@ int main(void) {
 	EXPECT(init(0), 0);
 	dlclose(cuda);
 	EXPECT(version(&v), 0);
-	EXPECT(v, 13000);
+	EXPECT(v, 13040);
 	EXPECT(init(0), 0);
 	return finish();
 }

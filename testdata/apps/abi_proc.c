@@ -55,14 +55,14 @@ int main(void) {
 	EXPECT(is(get("cuInit", 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS), "cuInit"), 1);
 
 	void *fn = &fn;
-	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 13010, 0, (CUdriverProcAddressQueryResult *)&status), CUDA_ERROR_INVALID_VALUE); // newer than the driver
+	EXPECT(cuGetProcAddress_v2("cuInit", &fn, 13050, 0, (CUdriverProcAddressQueryResult *)&status), CUDA_ERROR_INVALID_VALUE); // newer than the driver
 	EXPECT(fn == &fn, 1);
 	EXPECT(cuGetProcAddress_v2("cuNoSuchFunction", &fn, 12000, 0, NULL), CUDA_SUCCESS);
 	EXPECT(fn == NULL, 1);
 	fn = &fn;
 	EXPECT(cuGetProcAddress("cuNoSuchFunction", &fn, 12000, 0), CUDA_ERROR_NOT_FOUND); // the first form differs
 	EXPECT(cuGetProcAddress("cuGetProcAddress", &fn, 11020, 0), CUDA_ERROR_NOT_FOUND);
-	EXPECT(cuGetProcAddress("cuInit", &fn, 13010, 0), CUDA_ERROR_INVALID_VALUE);
+	EXPECT(cuGetProcAddress("cuInit", &fn, 13050, 0), CUDA_ERROR_INVALID_VALUE);
 	EXPECT(fn == &fn, 1);
 	EXPECT(cuGetProcAddress("cuInit", &fn, 12000, 0), CUDA_SUCCESS);
 	EXPECT(is(fn, "cuInit"), 1);

@@ -38,10 +38,12 @@ static void check_integrity(void) {
 		cuDeviceGetAttribute(&devices[i].bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, i);
 		cuDeviceGetAttribute(&devices[i].device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, i);
 	}
+	int driver = 0;
+	EXPECT(cuDriverGetVersion(&driver), 0);
 	static const uint32_t versions[] = {12080, 12081, 12082, 13000, 13002};
 	for (int v = 0; v < 5; v++) {
 		uint64_t got[2] = {0}, want[2];
-		struct kz_integrity m = {13000, versions[v], (uint32_t)getpid(), (uint32_t)pthread_self(),
+		struct kz_integrity m = {(uint32_t)driver, versions[v], (uint32_t)getpid(), (uint32_t)pthread_self(),
 		                         (uint64_t)rt, (uint64_t)in, (uint64_t)in[1], 1234567};
 		kz_integrity_answer(&m, devices, (size_t)count, (uint8_t *)want);
 		EXPECT(((check_fn *)in[1])(versions[v], 1234567, got), 0);

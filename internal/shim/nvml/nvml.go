@@ -100,11 +100,11 @@ func ready() error {
 	return nil
 }
 
-// Versions. The driver's is the one whose interface the tables describe.
-const (
-	DriverVersion = "580.65.06"
-	nvmlVersion   = "13." + DriverVersion
-)
+// DriverVersion is NVIDIA's driver of the CUDA version that ours presents.
+func DriverVersion() string { return driver.Release().Driver }
+
+// nvmlVersion is what the library of that driver calls itself.
+func nvmlVersion() string { return fmt.Sprintf("%d.%s", driver.Version()/1000, DriverVersion()) }
 
 // answer writes a text, which must fit.
 func answer(p hostmem.Ptr, n uint32, s string) error {
@@ -123,16 +123,16 @@ func answer(p hostmem.Ptr, n uint32, s string) error {
 
 // SystemGetDriverVersion is the driver's version.
 func (t *Thread) SystemGetDriverVersion(p hostmem.Ptr, n uint32) error {
-	return answer(p, n, DriverVersion)
+	return answer(p, n, DriverVersion())
 }
 
 // SystemGetNVMLVersion is NVML's version.
 func (t *Thread) SystemGetNVMLVersion(p hostmem.Ptr, n uint32) error {
-	return answer(p, n, nvmlVersion)
+	return answer(p, n, nvmlVersion())
 }
 
 // SystemGetCudaDriverVersion is CUDA's version.
-func (t *Thread) SystemGetCudaDriverVersion() (int32, error) { return driver.Version, ready() }
+func (t *Thread) SystemGetCudaDriverVersion() (int32, error) { return int32(driver.Version()), ready() }
 
 // SystemGetProcessName is what a process was started as, cut to fit.
 func (t *Thread) SystemGetProcessName(pid uint32, p hostmem.Ptr, n uint32) error {

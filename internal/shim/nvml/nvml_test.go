@@ -80,7 +80,7 @@ func TestDevice(t *testing.T) {
 	if _, err := th.DeviceGetHandleByPciBusId("nonsense"); ReturnOf(err) != invalidArgument {
 		t.Fatalf("by nonsense: %v", err)
 	}
-	if v := text(t, th.SystemGetDriverVersion); v != DriverVersion {
+	if v := text(t, th.SystemGetDriverVersion); v != DriverVersion() {
 		t.Fatalf("driver version %q", v)
 	}
 	if err := th.DeviceGetMemoryInfoV2(h, p); ReturnOf(err) != wrongVersion {
