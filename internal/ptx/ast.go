@@ -221,12 +221,13 @@ type Loc struct {
 
 // Inst is one instruction. Form is the table row its spelling matched.
 type Inst struct {
-	Pos  Pos
-	Form *isa.Form
-	Mods []isa.Mod // one per slot of Form (Form.Slots()); 0 where an optional slot is absent
-	Args []Operand // one per operand of Form (Form.Operands()); Kind None where an optional one is absent
-	Pred int32     // guard register, an index into Body.Regs; -1: none
-	Not  bool      // guard is @!p
+	Pos   Pos
+	Form  *isa.Form
+	Mods  []isa.Mod // one per slot of Form (Form.Slots()); 0 where an optional slot is absent
+	Args  []Operand // one per operand of Form (Form.Operands()); Kind None where an optional one is absent
+	Pred  int32     // guard register, an index into Body.Regs; -1: none
+	Not   bool      // guard is @!p
+	Older Older     // which of Mods an older module left unsaid
 }
 
 // OperandKind tells what an operand is.

@@ -159,7 +159,7 @@ func (p *parser) instruction(pred int32, not bool) {
 	}
 	sp := p.spell[text]
 	if sp == nil {
-		sp = isa.Lookup(text)
+		sp = p.lookup(text)
 		p.spell[sp.Text] = sp
 	}
 	if len(sp.Cands) == 0 {
@@ -198,6 +198,9 @@ func (p *parser) instruction(pred int32, not bool) {
 		}
 	}
 	p.expect(';')
+	if p.older != nil && len(in.Mods) > 0 {
+		in.Older = p.older[&in.Mods[0]]
+	}
 	p.b.Insts = append(p.b.Insts, in)
 }
 
@@ -349,6 +352,9 @@ func (p *parser) registers() {
 	p.expect(';')
 }
 
+// paramsInside reports a kernel whose parameters are declared in its body, as all were before version 1.4.
+func (p *parser) paramsInside() bool { return p.fn.Kind == Entry && p.m.Version < isa.V(1, 4) }
+
 // localVars reads a variable declaration inside a body.
 func (p *parser) localVars() {
 	d := p.declHead()
@@ -356,8 +362,20 @@ func (p *parser) localVars() {
 	if d.space == SpaceParam {
 		role = CallParam
 	}
+	if role == CallParam && p.paramsInside() {
+		role = KernelParam
+	}
 	for {
 		v := p.variable(&d, role)
+		if role == KernelParam {
+			p.fn.Params = append(p.fn.Params, v)
+			layout(p.fn.Params)
+			p.declareParam(v)
+			if !p.accept(',') {
+				break
+			}
+			continue
+		}
 		if d.space == SpaceGlobal || d.space == SpaceConst { // lives as long as the module, which may hold others of its name
 			v.Symbol = p.fn.Name + "$" + v.Name + "$" + strconv.Itoa(p.statics)
 			p.statics++

@@ -50,6 +50,8 @@ type parser struct {
 	refs   []labelRef
 
 	statics int // variables of the global and constant space so far
+
+	older map[*isa.Mod]Older // what words stand for something unsaid; nil in newer modules
 }
 
 // bailout unwinds to the statement loop after an error was reported.
@@ -57,7 +59,7 @@ type bailout struct{}
 
 func newParser(text string) *parser {
 	p := &parser{
-		m:     &Module{Text: text, AddressSize: 32, syms: map[string]symbol{}},
+		m:     &Module{Text: text, AddressSize: 64, syms: map[string]symbol{}},
 		rep:   NewReporter(text),
 		spell: map[string]*isa.Spelling{},
 		stray: -1,

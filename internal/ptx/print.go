@@ -476,7 +476,9 @@ func (p *printer) inst(f *Func, in *Inst) {
 	}
 	p.s(in.Form.Prefix())
 	for _, m := range in.Mods {
-		p.s(m.String())
+		if !in.Unsaid(m) {
+			p.s(m.String())
+		}
 	}
 	sep := " "
 	for i := range in.Args {

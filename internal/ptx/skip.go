@@ -1,6 +1,10 @@
 package ptx
 
-import "strings"
+import (
+	"strings"
+
+	"kudzu/internal/ptx/isa"
+)
 
 // skipper finds matching braces. It reads no tokens: it jumps from brace to brace with the processor's string search and
 // only looks closer at slashes and quotes, which may begin a comment or a string. This is what makes indexing fast. It
@@ -118,7 +122,7 @@ func (p *parser) skipBody() int {
 func (p *parser) indexBody(f *Func) int {
 	start, tok, open := p.start, p.tok, p.end
 	end := p.skipBody()
-	if !mayDeclare(p.text[start:end]) {
+	if !mayDeclare(p.text[start:end]) && !(f.Kind == Entry && p.m.Version < isa.V(1, 4)) {
 		return end
 	}
 	p.start, p.tok, p.end = start, tok, open

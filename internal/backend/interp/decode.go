@@ -186,7 +186,12 @@ func (d *decoder) source(o *ptx.Operand, t isa.Type) operand {
 	case ptx.OpImm:
 		return constant(d.immediate(o, t))
 	case ptx.OpSReg:
-		return operand{slot: -2, fn: d.special(o)}
+		read := d.special(o)
+		if t.Bits() == 0 || t.Bits() >= o.SReg.Type().Bits() {
+			return operand{slot: -2, fn: read}
+		}
+		m := mask(t.Bits())
+		return operand{slot: -2, fn: func(t *thread) uint64 { return read(t) & m }}
 	case ptx.OpVar:
 		if o.Var != nil && o.Var.Type.Class() == isa.ClassOpaque && len(o.Var.Dims) == 0 {
 			return d.handle(o)

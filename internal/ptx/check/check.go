@@ -79,9 +79,6 @@ func (c *checker) header() {
 	if t, ok := isa.TargetOf(name); ok && m.Version < t.PTX {
 		c.errorf(0, "PTX .version %d.%d does not support .target %s", m.Version.Major(), m.Version.Minor(), name)
 	}
-	if m.AddressSize == 64 && m.Target.SM < 20 && m.Target.SM > 0 {
-		c.errorf(0, ".address_size 64 requires .target sm_20 or higher")
-	}
 }
 
 func (c *checker) variable(v *ptx.Var) {

@@ -133,3 +133,41 @@ func TestVectorRegisters(t *testing.T) {
 		}
 	}
 }
+
+// What versions and targets of the past leave unsaid, as the vendor's assembler and an H200's driver take it.
+func TestOlderModules(t *testing.T) {
+	const inside, listed = ".entry k { .param .u64 o; ", ".entry k(.param .u64 o) { "
+	const regs = ".reg .u64 rd; .reg .f32 f, g; .reg .f64 a, b; .reg .u32 x; ld.param.u64 rd, [o]; "
+	rows := []struct {
+		version, target, open, inst string
+		good                        bool
+	}{
+		{"1.0", "sm_10", inside, "mad.f32 f, f, g, g;", true},
+		{"1.3", "sm_13", inside, "mad.f32 f, f, g, g;", true},
+		{"1.4", "sm_13", listed, "mad.f32 f, f, g, g;", true},
+		{"8.0", "sm_13", listed, "mad.sat.f32 f, f, g, g;", true},
+		{"3.1", "sm_35", listed, "mad.ftz.f32 f, f, g, g;", true},
+		{"3.2", "sm_20", listed, "mad.f32 f, f, g, g;", false},
+		{"8.0", "sm_80", listed, "mad.f32 f, f, g, g;", false},
+		{"1.4", "sm_13", listed, "mad.rn.f32 f, f, g, g;", false},
+		{"1.4", "sm_13", listed, "fma.rn.f32 f, f, g, g;", false},
+		{"1.3", "sm_13", inside, "div.f32 f, f, g;", true},
+		{"1.4", "sm_13", listed, "div.f32 f, f, g;", false},
+		{"1.3", "sm_13", inside, "div.approx.f32 f, f, g;", false},
+		{"1.3", "sm_13", inside, "div.rn.f32 f, f, g;", false},
+		{"1.3", "sm_13", inside, "sin.f32 f, f;", true},
+		{"1.4", "sm_13", listed, "sin.f32 f, f;", false},
+		{"1.3", "sm_13", inside, "mad.f64 a, a, b, b;", true},
+		{"1.4", "sm_13", listed, "mad.f64 a, a, b, b;", false},
+		{"1.3", "sm_13", inside, "sqrt.f64 a, b;", true},
+		{"1.3", "sm_13", inside, "cvt.s32.f32 x, f;", false},
+		{"8.0", "sm_80", listed, "cvt.u32.u16 x, %tid.x;", true},
+		{"8.0", "sm_80", listed, "add.u32 x, %tid.x, x;", false},
+	}
+	for _, r := range rows {
+		_, err := Text(".version " + r.version + "\n.target " + r.target + "\n" + r.open + regs + r.inst + " exit; }\n")
+		if (err == nil) != r.good {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}

@@ -47,11 +47,11 @@ func (c *checker) mismatch(in *ptx.Inst) bool {
 // spelling checks versions and targets, and what words may stand together.
 func (c *checker) spelling(in *ptx.Inst) bool {
 	need := isa.Need{PTX: in.Form.PTX, SM: in.Form.SM, Arch: in.Form.Arch}
-	if !c.need(in, need, in.Op().String()) {
+	if in.Older&ptx.OlderWord == 0 && !c.need(in, need, in.Op().String()) {
 		return false
 	}
 	for _, m := range in.Mods {
-		if n, ok := m.Need(); ok && !c.need(in, n, m.String()) {
+		if n, ok := m.Need(); ok && !in.Unsaid(m) && !c.need(in, n, m.String()) {
 			return false
 		}
 	}
@@ -104,7 +104,7 @@ func (c *checker) operand(in *ptx.Inst, i int, o *isa.Operand, a *ptx.Operand) b
 	case ptx.OpImm:
 		return c.constant(in, o, a, t)
 	case ptx.OpSReg:
-		if in.Op() != isa.Mov {
+		if in.Op() != isa.Mov && in.Op() != isa.Cvt {
 			c.errorf(a.Pos, "Special register argument not allowed for instruction '%v'", in.Op())
 			return false
 		}
