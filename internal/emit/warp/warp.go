@@ -57,11 +57,13 @@ func (e *emitter) amongMembers(in *ir.Inst, arg int, f func(members ll.Val) []ll
 	}
 	o.CondBr(e.cmp("ne", rest, ll.Int("i32", 0)), head, out)
 	e.label(out)
-	for i, r := range in.Results {
-		v := o.Phi(types[i])
-		v.Add(ll.Val{T: types[i], S: "zeroinitializer"}, pre)
-		v.Add(next[i], here)
-		e.set(r, v.Val)
+	for i := range acc {
+		acc[i] = o.Phi(types[i])
+		acc[i].Add(ll.Val{T: types[i], S: "zeroinitializer"}, pre)
+		acc[i].Add(next[i], here)
+	}
+	for i, r := range in.Results { // setting may store to the frame, and phis come first
+		e.set(r, acc[i].Val)
 	}
 }
 
