@@ -26,8 +26,43 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 		if name := orders[in.Cmp]; t == ir.F16 && e.cpu.fp16 && name != "" {
 			return e.orderF16(in.Cmp, name, x, y)
 		}
+		if orders[in.Cmp] != "" && e.cpu.fp16 {
+			x, y = e.keptWide(x, in.Args[0]), e.keptWide(y, in.Args[1])
+		}
 		return e.fcmp(floatCmps[in.Cmp], x, y)
 	})
+}
+
+// keptWide puts a fence behind what was a half: LLVM would make comparisons of halves of these (see orderF16).
+func (e *emitter) keptWide(x ll.Val, v *ir.Value) ll.Val {
+	if wasHalf(v, map[*ir.Value]bool{}) {
+		return e.intr("arithmetic.fence", x)
+	}
+	return x
+}
+
+// movable are the operations that LLVM may do in the narrow format, before it extends.
+var movable = map[ir.Op]bool{ir.FNeg: true, ir.FAbs: true, ir.FMin: true, ir.FMax: true, ir.FCopysign: true, ir.FRound: true, ir.FRelu: true, ir.Select: true, ir.Phi: true, ir.Copy: true}
+
+// wasHalf says that v may be an extended half, whatever of movable was done to it since.
+func wasHalf(v *ir.Value, seen map[*ir.Value]bool) bool {
+	d := v.Def
+	if d == nil || seen[v] {
+		return false
+	}
+	seen[v] = true
+	if d.Op == ir.FExt {
+		return d.Args[0].Type == ir.F16
+	}
+	if !movable[d.Op] {
+		return false
+	}
+	for _, a := range d.Args {
+		if a.Type == v.Type && wasHalf(a, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // orders are the comparisons that are not the same with their operands swapped.
