@@ -173,6 +173,7 @@ const (
 	BarRedPopc
 	BarRedAnd
 	BarRedOr
+	BarPace // the compiler's own: no warp goes on before the others have come here, or have had a turn
 )
 
 // Matrix describes a matrix operation.

@@ -23,7 +23,7 @@ var atomWords = [...]string{
 
 var shufWords = [...]string{ShufUp: "up", ShufDown: "down", ShufBfly: "bfly", ShufIdx: "idx"}
 
-var barWords = [...]string{BarSync: "sync", BarArrive: "arrive", BarRedPopc: "red.popc", BarRedAnd: "red.and", BarRedOr: "red.or"}
+var barWords = [...]string{BarSync: "sync", BarArrive: "arrive", BarRedPopc: "red.popc", BarRedAnd: "red.and", BarRedOr: "red.or", BarPace: "pace"}
 
 var sregWords = [NumSpecialRegs]string{
 	TidX: "tid.x", TidY: "tid.y", TidZ: "tid.z", NtidX: "ntid.x", NtidY: "ntid.y", NtidZ: "ntid.z",

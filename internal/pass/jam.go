@@ -84,7 +84,7 @@ func (j *jammer) allowed() bool {
 		for _, in := range b.Insts {
 			switch in.Op {
 			case ir.Bar:
-				if in.BarKind != ir.BarSync || in.Mask != nil && !always(in.Mask) {
+				if in.BarKind != ir.BarSync && in.BarKind != ir.BarPace || in.Mask != nil && !always(in.Mask) {
 					return false
 				}
 			case ir.Exit:

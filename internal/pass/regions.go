@@ -129,7 +129,7 @@ func oneWarp(f *ir.Func) {
 				continue
 			}
 			switch in.BarKind {
-			case ir.BarSync, ir.BarArrive:
+			case ir.BarSync, ir.BarArrive, ir.BarPace:
 				continue
 			case ir.BarRedAnd:
 				in.Op = ir.VoteAll

@@ -75,7 +75,7 @@ func (a *analysis) transfer(in *ir.Inst, i int) fact {
 	case ir.ToGeneric, ir.FromGeneric:
 		return a.genericFact(in, r)
 	case ir.Bar:
-		if in.BarKind == ir.BarSync || in.BarKind == ir.BarArrive {
+		if in.BarKind == ir.BarSync || in.BarKind == ir.BarArrive || in.BarKind == ir.BarPace {
 			return r
 		}
 		r.kind = ir.WarpUniform // block-uniform only where all warps meet

@@ -161,11 +161,16 @@ func (e *emitter) pointOf(b *ir.Block) int {
 // emitBar ends the warp's turn. Behind a barrier that all warps of the block reach the next warp runs, then the next region.
 func emitBar(e *emitter, in *ir.Inst) {
 	k := e.pointOf(in.Block)
+	if e.f.Regions.PerWarp && in.BarKind == ir.BarPace {
+		e.save(k)
+		e.o.Do("store i32 %d, %s", k, e.at(e.ctx.warpFrame, warpPC)) // it stays running, and goes on in the next round
+		return
+	}
 	if e.f.Regions.PerWarp {
 		e.perWarpBar(in, k)
 		return
 	}
-	if in.BarKind != ir.BarSync {
+	if in.BarKind != ir.BarSync && in.BarKind != ir.BarPace {
 		e.reduceBar(in)
 	}
 	e.save(k)
