@@ -333,13 +333,22 @@ func (b *sliceWriter) variable(v *indexVar) {
 	b.text(";\n")
 }
 
-// prototype declares a function ahead of its definition.
+// prototype declares a function or kernel ahead of its definition.
 func (b *sliceWriter) prototype(f *IndexFunc) {
-	if f.Kind != DeviceFunc || f.Open < 0 {
+	if f.Open < 0 {
 		return
 	}
+	head := b.x.Text[f.Start:f.Open]
+	if f.Kind == Entry { // without the directives behind its parameters
+		head = withoutComments(head)
+		if i := strings.LastIndexByte(head, ')'); i >= 0 {
+			head = head[:i+1]
+		} else if i := strings.Index(head, f.Name); i >= 0 {
+			head = head[:i+len(f.Name)]
+		}
+	}
 	b.note(f.Start)
-	b.text(strings.TrimRight(b.x.Text[f.Start:f.Open], " \t\r\n"))
+	b.text(strings.TrimRight(head, " \t\r\n"))
 	b.text("\n;\n")
 }
 
