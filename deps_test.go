@@ -29,7 +29,7 @@ var rules = []rule{
 	// compiler
 	{room: "ptx", may: "ptx/isa"},
 	{room: "ptx/check", may: "ptx ptx/isa"}, {room: "ptx/isa/spell", may: "ptx/isa"},
-	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image tensormap", why: "approx defines the .approx functions once; image names the runtime entries; tensormap has the layout of maps"},
+	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image tensormap devrt", why: "approx defines the .approx functions once; image names the runtime entries; tensormap has the layout of maps, devrt the calls of CUDA's device runtime"},
 	{room: "pass", may: "ir"},
 	{room: "emit", may: "ir ll"},
 	{room: "emit/warp", may: "emit ir ll image", why: "the calling convention is image's"},

@@ -37,6 +37,7 @@ type Facts struct {
 	Registers    uint32 // as image.Meta has them
 	PTXVersion   uint32
 	Vars         []string // the module's variables it names
+	Launches     bool     `json:",omitempty"` // as image.Meta has it
 }
 
 // Target is the machine that the image is for; the zero value is the one we run on.

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/logx"
@@ -202,7 +203,7 @@ func unresolved(m *ptx.Module) string {
 func missing(args []ptx.Operand, known map[string]bool) string {
 	for i := range args {
 		a := &args[i]
-		if a.Kind == ptx.OpFunc && !known[a.Name] && !systemFuncs[a.Name] && backend.DeviceRuntime(a.Name) == "" {
+		if a.Kind == ptx.OpFunc && !known[a.Name] && !systemFuncs[a.Name] && devrt.CallOf(a.Name) < 0 {
 			return a.Name
 		}
 		if name := missing(a.Elems, known); name != "" {

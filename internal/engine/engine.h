@@ -49,7 +49,7 @@ _Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_laun
 _Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
                offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
                offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && sizeof(struct kz_worker) == 128, "kz_worker");
-enum { KZ_NUM_RT = 11, KZ_STOP_YIELD = 7 };
+enum { KZ_NUM_RT = 13, KZ_STOP_YIELD = 7 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
 
@@ -201,13 +201,39 @@ struct kz_launch_args {
 	uint32_t cooperative;
 	uint32_t clustered; // the code knows of clusters, and its blocks run so
 	uint64_t vars; // address of the array for kz_launch.vars
+	struct kz_children *children; // where what it launches is kept; NULL: it launches nothing
 };
+
+// --- what kernels launch (children.c) ---
+
+struct kz_child_rules { // what a launch is checked against
+	uint32_t max_grid[3], max_block[3], max_threads, max_shared;
+	uint32_t depth; // of the grid that launches: 0 if the host launched it
+	uint64_t nkernels;
+	const uint64_t *kernels; // sorted pairs: what a device pointer to a kernel is, and the bytes of its parameters
+};
+
+struct kz_child {
+	struct kz_child *next;
+	uint64_t function, buffer;
+	uint32_t grid[3], block[3], dynamic_shared;
+	uint32_t bytes;
+	uint8_t params[];
+};
+
+struct kz_children;
+struct kz_children *kz_children_new(const struct kz_child_rules *r); // NULL without memory
+struct kz_child *kz_children_take(struct kz_children *c); // what was launched since, in the order in which it runs; the caller frees each
+void kz_child_free(struct kz_child *x);
+void kz_children_free(struct kz_children *c); // nothing of the grid runs any more
 
 // --- queues ---
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority);
 void kz_queue_unref(struct kz_queue *q);
 int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);
+// Puts in a launch and behind it, with nothing between them, an inlinable task, which is run also when the domain is poisoned.
+int kz_queue_launch_then(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, uint64_t id);
 // Puts in a task and behind it a launch whose kernel is not there yet. The task names it with kz_launch_fill before it is done;
 // if it does not, nothing is launched.
 int kz_queue_later(struct kz_queue *q, uint64_t id, uint32_t params_bytes, const uint8_t *params, void **launch);

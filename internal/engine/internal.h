@@ -150,6 +150,10 @@ void kz_heap_release(struct kz_heap *h, uint64_t p);
 
 extern const void *const kz_rt[];
 
+// The calls of CUDA's device runtime, by their places in devrt.Calls (children.c).
+uint64_t kz_device_call(const struct kz_launch *l, struct kz_worker *w, uint32_t call, uint32_t thread, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
+uint64_t kz_device_launch(const struct kz_launch *l, struct kz_worker *w, uint32_t call, uint32_t thread, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
+
 // --- queues and operations (queue.c) ---
 
 enum { KZ_OP_KERNEL, KZ_OP_COPY, KZ_OP_FILL, KZ_OP_TASK, KZ_OP_MARK, KZ_OP_WAIT };
@@ -190,6 +194,7 @@ struct kz_op {
 			uint32_t workspace[2]; // its size, and the grid's barrier: cooperative groups know this layout
 			bool cooperative;
 			uint32_t cluster; // blocks that run together on one thread; 0: the code knows nothing of clusters
+			struct kz_children *children; // Go's
 			_Alignas(16) uint8_t params[];
 		} kernel;
 		struct { uint8_t *dst; const uint8_t *src; uint64_t dpitch, spitch, width, height, unit; } copy;
@@ -198,6 +203,7 @@ struct kz_op {
 		struct { struct kz_fence *f; } fence;
 	} u;
 };
+_Static_assert(offsetof(struct kz_op, u.kernel.params) % 64 == 0, "parameters hold tensor maps, which are aligned to 64 bytes");
 
 struct kz_queue {
 	// The side that enqueues.

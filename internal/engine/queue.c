@@ -106,12 +106,17 @@ static void drop(struct kz_queue *q, struct kz_op *op) {
 	free(op);
 }
 
-// Appends op and releases q->lock. small: short work that a synchronizing thread had better do itself.
-static void end(struct kz_queue *q, struct kz_op *op, bool small) {
+// Appends op. Preconditions: q->lock is held; end follows.
+static void append(struct kz_queue *q, struct kz_op *op) {
 	op->seq = ++q->submitted;
 	if (q->tail) q->tail->next = op;
 	else atomic_store_explicit(&q->head, op, memory_order_relaxed);
 	q->tail = op;
+}
+
+// Appends op and releases q->lock. small: short work that a synchronizing thread had better do itself.
+static void end(struct kz_queue *q, struct kz_op *op, bool small) {
+	append(q, op);
 	bool idle = q->state == KZ_Q_IDLE;
 	if (idle) {
 		q->state = KZ_Q_READY;
@@ -150,28 +155,58 @@ static void describe(struct kz_op *op, struct kz_kernel *k, const struct kz_laun
 	op->u.kernel.workspace[1] = 0;
 	l->workspace = a->cooperative ? (uint64_t)op->u.kernel.workspace : 0;
 	op->u.kernel.cooperative = a->cooperative != 0;
+	op->u.kernel.children = a->children;
 	op->job.total = (uint64_t)a->grid[0] * a->grid[1] * a->grid[2];
 	op->u.kernel.cluster = 0;
 	if (a->clustered) op->job.total /= op->u.kernel.cluster = a->cluster[0] * a->cluster[1] * a->cluster[2];
 	op->job.spins = k->i.spins || a->cooperative;
 }
 
-int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
-	if (kz_domain_bad(q->d)) return KZ_POISONED;
+// Returns a new launch with q->lock held, or NULL with it released and *rc why.
+static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, int *rc) {
 	uint64_t shared;
-	if (fits(k, a, &shared) != KZ_OK) return KZ_LIMIT;
+	*rc = kz_domain_bad(q->d) ? KZ_POISONED : fits(k, a, &shared);
+	if (*rc != KZ_OK) return NULL;
 	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
-	if (!op) return KZ_NOMEM;
+	if (!op) {
+		*rc = KZ_NOMEM;
+		return NULL;
+	}
 	if (atomic_load_explicit(&k->retired, memory_order_relaxed)) { // under the lock: see retire.c
 		drop(q, op);
-		return KZ_GONE;
+		*rc = KZ_GONE;
+		return NULL;
 	}
 	memcpy(op->u.kernel.params, params, a->params_bytes);
 	describe(op, k, a, shared);
 	op->u.kernel.l.grid_id = (q->number << 40) + q->submitted + 1;
+	return op;
+}
+
+int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
+	int rc;
+	struct kz_op *op = begin_launch(q, k, a, params, &rc);
+	if (!op) return rc;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
 	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));
 	end(q, op, small);
+	return KZ_OK;
+}
+
+int kz_queue_launch_then(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, uint64_t id) {
+	struct kz_op *then = begin(q, KZ_OP_TASK, sizeof *then);
+	if (!then) return KZ_NOMEM;
+	kz_release(&q->lock); // it is nobody's yet
+	then->u.task.id = id;
+	then->inlinable = true;
+	int rc;
+	struct kz_op *op = begin_launch(q, k, a, params, &rc);
+	if (!op) {
+		free(then);
+		return rc;
+	}
+	append(q, op);
+	end(q, then, false);
 	return KZ_OK;
 }
 
@@ -184,6 +219,7 @@ int kz_queue_later(struct kz_queue *q, uint64_t id, uint32_t params_bytes, const
 	op->u.kernel.k = NULL;
 	op->u.kernel.cluster = 0;
 	op->u.kernel.cooperative = false;
+	op->u.kernel.children = NULL;
 	int rc = kz_queue_task(q, id, 1, 0);
 	if (rc != KZ_OK) {
 		free(op);

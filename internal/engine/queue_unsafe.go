@@ -91,9 +91,10 @@ type Launch struct {
 	Grid, Block, Cluster [3]uint32
 	DynamicShared        uint32
 	Cooperative          bool
-	Clustered            bool   // the kernel is compiled for clusters: the blocks of one run together
-	Vars                 *Words // addresses of the variables the image names; nil: none. Must live until the kernel ends.
-	Params               []byte // copied
+	Clustered            bool      // the kernel is compiled for clusters: the blocks of one run together
+	Vars                 *Words    // addresses of the variables the image names; nil: none. Must live until the kernel ends.
+	Params               []byte    // copied
+	Children             *Children // where what it launches is kept; nil: it launches nothing. Must live until the kernel ends.
 }
 
 // Queue is an ordered list of work. Its methods may be called from any thread and only enqueue unless they say otherwise.
@@ -158,6 +159,10 @@ func (l *Launch) args(a *C.struct_kz_launch_args) {
 	a.cooperative, a.clustered, a.vars = flag(l.Cooperative), flag(l.Clustered), 0
 	if l.Vars != nil {
 		a.vars = C.uint64_t(l.Vars.addr())
+	}
+	a.children = nil
+	if l.Children != nil {
+		a.children = l.Children.c
 	}
 }
 

@@ -115,6 +115,8 @@ const (
 	RtTexture          // (l, w, op u32, mask u32, args, results) → u64: see texture.go
 	RtCluster          // (l, w, op u32) → u64: see ClusterArrive and its like
 	RtTensor           // (l, w, op u32, mask u32, args, results) → u64: see tensor.go
+	RtDevice           // (l, w, call u32, thread u32, five u64) → u64: a function of CUDA's device runtime, by its place in devrt.Calls
+	RtLaunch           // the same, for those that need the grid's list of launches: Meta.Launches
 	NumRt
 )
 
@@ -146,6 +148,7 @@ type Meta struct {
 	Spins        bool     // some loop waits on memory: the kernel must not run on the launching thread
 	Cooperative  bool     // uses grid-wide sync
 	Resumable    bool     // may return StopYield
+	Launches     bool     // calls RtLaunch
 	Vars         []string // module variables whose addresses go to kz_launch.vars
 	Funcs        []string // functions whose ids are taken (indirect calls)
 	PTXVersion   uint32   // of the .target: 80

@@ -3,6 +3,7 @@ package lower
 import (
 	"sort"
 
+	"kudzu/internal/devrt"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
@@ -330,6 +331,10 @@ var runtimeCalls = map[string]struct {
 func (x *inst) callRuntime(name string) {
 	rt, ok := runtimeCalls[name]
 	if !ok {
+		if i := devrt.CallOf(name); i >= 0 && !x.opts.GPU {
+			x.callDevice(i)
+			return
+		}
 		x.fail("the call of external function %s", name)
 	}
 	actual := x.Args[2].Elems
@@ -344,18 +349,86 @@ func (x *inst) callRuntime(name string) {
 	if rt.result == isa.TypeNone {
 		x.b.EmitN(ir.CallRt, nil, attr, args...)
 	} else {
-		v := x.b.Emit(ir.CallRt, irTypes[rt.result], attr, args...)
-		if res := x.Args[0].Elems; len(res) > 0 {
-			if o := &res[0]; o.Kind == ptx.OpVar && isCallParam(o.Var) {
-				x.copyParam(x.fr.params[o.Var], func(off int, t ir.Type) *ir.Value {
-					return x.cast(x.resize(v, t.Bits(), false), t)
-				})
-			} else {
-				x.setOperand(o, rt.result, v)
-			}
-		}
+		x.runtimeResult(x.b.Emit(ir.CallRt, irTypes[rt.result], attr, args...), rt.result)
 	}
 	if rt.entry == image.RtAssert {
 		x.stop(ir.Trap, ir.Attr{Imm: image.StopAssert})
 	}
+}
+
+// runtimeResult gives v to what the call names for its result.
+func (x *inst) runtimeResult(v *ir.Value, t isa.Type) {
+	res := x.Args[0].Elems
+	if len(res) == 0 {
+		return
+	}
+	if o := &res[0]; o.Kind == ptx.OpVar && isCallParam(o.Var) {
+		x.copyParam(x.fr.params[o.Var], func(off int, t ir.Type) *ir.Value {
+			return x.cast(x.resize(v, t.Bits(), false), t)
+		})
+	} else {
+		x.setOperand(o, t, v)
+	}
+}
+
+// deviceWords is how many words of 64 bits RtDevice and RtLaunch take.
+const deviceWords = 5
+
+// callDevice calls a function of CUDA's device runtime. Its arguments go as words of 32 bits, two in each of 64.
+func (x *inst) callDevice(call int) {
+	row := &devrt.Calls[call]
+	actual := x.Args[2].Elems
+	if len(actual) < len(row.Args) {
+		x.fail("a call of %s with %d arguments", row.Name, len(actual))
+	}
+	var words []*ir.Value // of 64 bits, or
+	var low *ir.Value     // a half that waits for its other half
+	half := func(v *ir.Value) {
+		v = x.resize(v, 64, false)
+		if low == nil {
+			low = v
+			return
+		}
+		words, low = append(words, x.op(ir.Or, low, x.op(ir.Shl, v, i32(32)))), nil
+	}
+	for i, kind := range row.Args {
+		switch kind {
+		case 'd':
+			read := x.reader(&actual[i], isa.B32)
+			for k := range 3 {
+				half(read(4*k, ir.I32))
+			}
+		case 'w':
+			half(x.reader(&actual[i], isa.B32)(0, ir.I32))
+		case 'l':
+			if low != nil {
+				half(i32(0))
+			}
+			words = append(words, x.reader(&actual[i], isa.B64)(0, ir.I64))
+		}
+	}
+	if low != nil {
+		half(i32(0))
+	}
+	args := append([]*ir.Value{i32(int64(call)), x.threadNumber()}, words...)
+	for len(args) < 2+deviceWords {
+		args = append(args, ir.ConstInt(ir.I64, 0))
+	}
+	attr := ir.Attr{Imm: image.RtDevice, Sym: row.Name}
+	if row.Grid {
+		attr.Imm = image.RtLaunch
+	}
+	v := x.b.Emit(ir.CallRt, ir.I64, attr, args...)
+	if call == 0 {
+		x.runtimeResult(v, isa.B64)
+		return
+	}
+	x.runtimeResult(x.resize(v, 32, false), isa.B32)
+}
+
+// threadNumber is the thread's place in its block.
+func (x *inst) threadNumber() *ir.Value {
+	reg := func(r ir.SpecialReg) *ir.Value { return x.b.Emit(ir.SReg, ir.I32, ir.Attr{Sreg: r}) }
+	row := x.op(ir.Add, reg(ir.TidY), x.op(ir.Mul, reg(ir.TidZ), reg(ir.NtidY)))
+	return x.op(ir.Add, reg(ir.TidX), x.op(ir.Mul, row, reg(ir.NtidX)))
 }

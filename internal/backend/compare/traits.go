@@ -25,7 +25,7 @@ type kinds struct{ f64, f32, f16, bf16 bool }
 var (
 	opcodes = regexp.MustCompile(`(?m)^[\s{]*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)`)
 	clocks  = regexp.MustCompile(`%(clock|globaltimer|smid|nsmid|warpid|gridid)`)
-	heaps   = regexp.MustCompile(`\.extern\s+\.func[^;]*\b(malloc|cudaMalloc|__cudaCDP2Malloc)\b`)
+	heaps   = regexp.MustCompile(`\.extern\s+\.func[^;]*\b(malloc|(cuda|__cudaCDP2)(Malloc|GetParameterBufferV2))\b`)
 	integer = regexp.MustCompile(`\.[su](8|4)\b|\.b1\b`)
 	anyWord = regexp.MustCompile(`\.[bus](32|64|128)$`)
 	toHalf  = regexp.MustCompile(`\.f16(x2)?\.f32`)

@@ -82,6 +82,7 @@ func TestTraits(t *testing.T) {
 		"\tld.relaxed.gpu.global.u32 %r1, [%rd1];":                                       {waits: true},
 		"\tmov.u32 %r1, %clock;":                                                         {clock: true},
 		".extern .func (.param .b64 r) malloc\n(\n.param .b64 n\n)\n;":                   {heap: true},
+		".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f);":   {heap: true},
 		"// malloc\n.entry my_malloc() { ret; }":                                         {},
 		"$L1: // red.add.f32\n\tadd.u32 %r1, %r1, 1;":                                    {},
 	} {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 
 	"kudzu/internal/backend"
@@ -130,6 +131,13 @@ func (k *Kernel) rescue(v *variant, err error) (*variant, error) {
 func (q *Queue) later(k *Kernel, a *ahead, l *backend.Launch) error {
 	own := *l
 	own.Params = append([]byte(nil), l.Params...)
+	var f *family
+	if k.told != nil && k.told.Launches { // facts was asked before the compiler was
+		var err error
+		if f, err = k.family(0); err != nil {
+			return err
+		}
+	}
 	err := q.q.Later(own.Params, func() (*engine.Kernel, *engine.Launch, error) {
 		<-a.done
 		v, err := k.rescue(a.v, a.err)
@@ -148,8 +156,20 @@ func (q *Queue) later(k *Kernel, a *ahead, l *backend.Launch) error {
 		if err := v.launch(&own, &el); err != nil {
 			return nil, nil, err
 		}
+		if f != nil {
+			el.Children = f.list
+		} else if v.launches {
+			return nil, nil, fmt.Errorf("BUG: kernel %s: launches kernels, of which its text told nothing", k.decl.Name)
+		}
 		k.p.dev.b.report.add(ReportLaunches, 1)
 		return v.code, &el, nil
 	})
+	switch {
+	case f == nil:
+	case err != nil:
+		f.list.Free()
+	default:
+		err = q.q.Task(func() error { return f.over(q.d) }, engine.TaskInline|engine.TaskAlways)
+	}
 	return q.d.fail(err)
 }

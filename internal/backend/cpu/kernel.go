@@ -61,6 +61,7 @@ type variant struct {
 	params      uint32
 	cooperative bool
 	clustered   bool               // for launches in clusters
+	launches    bool               // it may launch others
 	slice       func(line int) int // line of the kernel's slice to line of the module
 	stack       uint32             // it serves device limits up to this
 	hide        func()             // takes back what debug showed; may be nil
@@ -318,7 +319,7 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, stack uint32, line func
 	}
 	v := &variant{
 		kernel: k, block: block, image: im, mapping: m, vars: engine.NewWords(addrs), params: meta.ParamBytes,
-		cooperative: meta.Cooperative, slice: line, stack: stack,
+		cooperative: meta.Cooperative, launches: meta.Launches, slice: line, stack: stack,
 	}
 	variants.add(v)
 	v.code, err = engine.NewKernel(&engine.KernelConfig{
@@ -389,7 +390,7 @@ func (k *Kernel) Info() (*backend.KernelInfo, error) {
 		return v.fall.Info()
 	default:
 		m := &v.image.Meta
-		told = &compile.Facts{SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars}
+		told = &compile.Facts{SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars, Launches: m.Launches}
 	}
 	return k.info(told), nil
 }

@@ -20,7 +20,10 @@ type Program struct {
 	mu       sync.Mutex
 	kernels  map[string]*Kernel // guarded by mu
 	fallback backend.Program    // guarded by mu: loaded when first needed
-	unloaded bool               // guarded by mu
+	// What device pointers to kernels are, once a kernel may launch others: made under mu, then read only. words is the same for the engine.
+	byPointer map[uint64]*Kernel
+	words     *engine.Words
+	unloaded  bool // guarded by mu
 }
 
 const maxVarAlign = 1 << 20
@@ -114,8 +117,11 @@ func (p *Program) free(all []*variant) error {
 		v.free()
 	}
 	p.mu.Lock()
-	fallback := p.fallback
+	fallback, words := p.fallback, p.words
 	p.mu.Unlock()
+	if words != nil {
+		words.Free()
+	}
 	var err error
 	if fallback != nil {
 		err = fallback.Unload()

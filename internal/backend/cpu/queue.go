@@ -51,11 +51,15 @@ func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if err := v.launch(l, &el); err != nil {
 		return err
 	}
-	if err := q.q.Launch(v.code, &el); err != nil {
-		return q.d.fail(err)
+	if v.launches {
+		err = q.launching(v, &el)
+	} else {
+		err = q.d.fail(q.q.Launch(v.code, &el))
 	}
-	kk.p.dev.b.report.add(ReportLaunches, 1)
-	return nil
+	if err == nil {
+		kk.p.dev.b.report.add(ReportLaunches, 1)
+	}
+	return err
 }
 
 // inClusterOf is l with the clusters that the kernel asks for, where the launch does not say.

@@ -50,7 +50,7 @@ type child struct {
 	l backend.Launch
 }
 
-// deviceCalls are the functions that backend.DeviceRuntime names. They answer an error code, or what they say.
+// deviceCalls are the functions of devrt.Calls. They answer an error code, or what they say.
 var deviceCalls = map[string]builtin{
 	"GetParameterBufferV2":  parameterBufferV2,
 	"LaunchDeviceV2":        launchDeviceV2,

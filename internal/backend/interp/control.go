@@ -2,6 +2,7 @@ package interp
 
 import (
 	"kudzu/internal/backend"
+	"kudzu/internal/devrt"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
@@ -152,8 +153,8 @@ func decodeCall(d *decoder) step {
 			return step{jumps: true, lane: func(t *thread) { t.call(c, site) }}
 		}
 		fn := builtins[callee.Name]
-		if fn == nil {
-			fn = deviceCalls[backend.DeviceRuntime(callee.Name)]
+		if i := devrt.CallOf(callee.Name); fn == nil && i >= 0 {
+			fn = deviceCalls[devrt.Calls[i].Name]
 		}
 		if fn != nil {
 			d.u.ordered = true

@@ -40,7 +40,7 @@ func facts(req *compile.Request, t *clock) (*compile.Result, error) {
 	}
 	m := warp.Facts(k)
 	b, err := compile.EncodeFacts(&compile.Facts{
-		SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars,
+		SharedStatic: m.SharedStatic, LocalThread: m.LocalThread, Registers: m.Registers, PTXVersion: m.PTXVersion, Vars: m.Vars, Launches: m.Launches,
 	})
 	if err != nil {
 		return nil, stageError("facts", err)

@@ -146,9 +146,24 @@ func newEmitter(m *ir.Module, cfg Config) *emitter {
 // Facts is the part of a kernel's description that its IR alone gives.
 func Facts(m *ir.Module) image.Meta {
 	return image.Meta{
-		Kernel: m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
+		Launches: launches(m),
+		Kernel:   m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
 		ParamBytes: uint32(m.ParamBytes), Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM), Registers: uint32(max(m.Registers, 0)),
 	}
+}
+
+// launches reports a kernel that may launch others.
+func launches(m *ir.Module) bool {
+	for _, f := range m.Funcs {
+		for _, b := range f.Blocks {
+			for _, in := range b.Insts {
+				if in.Op == ir.CallRt && in.Imm == image.RtLaunch {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // unsupported gives up on the kernel.
