@@ -90,7 +90,8 @@ for n in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${n#*:}" "$root/dev/
 mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 mkdir -p "$root/var/cache/apt/archives"
 mount --bind "$archives" "$root/var/cache/apt/archives"
-exec chroot "$root" "$@"
+chroot "$root" "$@" || exit $? # this shell stays: a process that becomes another user outlives unshare
+exit 0
 '
 
 # base VERSION: file becomes the tar file of a bare root, which is made if there is none or it is a week old.
