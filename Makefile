@@ -23,7 +23,7 @@ fresh:
 # Figures: ratios against native code and PoCL, measured in one run. ROW=name[,name] runs only these rows, quickly and without
 # PoCL; scripts/bench.sh -asm NAME shows what Kudzu makes of one. See docs/bench/README.md.
 bench: dist
-	@scripts/bench.sh $(if $(ROW),-row '$(ROW)' -no-pocl,)
+	@scripts/bench.sh $(if $(OLD),-versus '$(OLD)') $(if $(ROW),-row '$(ROW)' $(if $(OLD),,-no-pocl))
 
 # .build/bench-bundle.tgz: the suite for a machine with nothing but gcc; unpack it there and run bundle/run.sh FOLDER 1,16.
 bench-bundle: dist

@@ -8,6 +8,7 @@
 #   scripts/bench.sh -launch              launch latency and start-up only
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
 #   scripts/bench.sh -scaling 1,16        compute-bound rows, saxpy and triad at these thread counts
+#   scripts/bench.sh -versus DIST [..]    another build's dist folder and this one, row by row in turn (also: make bench OLD=DIST)
 #   scripts/bench.sh -ptx                 bench/kernels/*.ptx again from the .cu files
 #   scripts/bench.sh -bundle              .build/bench-bundle.tgz: the 16-core run for a machine with nothing but gcc
 # KUDZU_PTXAS names a ptxas to compare with (else the one in PATH); BENCH_APPS a library for the full run's compile times.
@@ -123,6 +124,14 @@ stub() {
     gcc -shared -fPIC -o "$1" "$out/stub.c" -Wl,-soname,"$(basename "$1")" -Wl,--version-script="$out/stub.map"
 }
 
+versus() {
+    old=$1
+    shift
+    export KUDZU_CACHE_DIR="$PWD/$out/versus-cache"
+    bench/versus.sh "$out/harness" "$old/lib/libcuda.so.1" dist/lib/libcuda.so.1 "$out/versus" "$@"
+    go run ./internal/testkit/bench versus "$out/versus"
+}
+
 everything() {
     pocl
     "$out/harness" -json "$out/rows.json" "$@" || failed=1
@@ -152,6 +161,7 @@ case $verb in
 -launch) shift; launch "$@" ;;
 -compile) shift; compile "$@" ;;
 -scaling) shift; scaling "$@" ;;
+-versus) shift; versus "$@" ;;
 -bundle) bundle ;;
 -row) "$out/harness" "$@" ;;
 *) everything "$@" ;;

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -119,6 +120,40 @@ func TestKernelsInStep(t *testing.T) {
 			if x.Func(name) == nil {
 				t.Errorf("%s: the PTX has no kernel %s: scripts/bench.sh -ptx", file, name)
 			}
+		}
+	}
+}
+
+func TestVersus(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, row string, ms float64, ok bool) {
+		text := fmt.Sprintf(`{"rows": [{"row": %q, "kudzu_ms": %g, "kudzu_ok": %v}]}`, row, ms, ok)
+		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first-1", "a", 4, true)
+	write("first-2", "a", 9, true) // disturbed
+	write("second-3", "a", 2, true)
+	write("first-4", "b", 1, true)
+	if _, err := readPairs(dir); err == nil {
+		t.Error("a row of one side only was taken")
+	}
+	write("second-5", "b", 1.05, false)
+	pairs, err := readPairs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pairs) != 2 || pairs[0].ratio() != 2 {
+		t.Fatalf("%d pairs, the first %v", len(pairs), pairs[0].ratio())
+	}
+	var b strings.Builder
+	if err := printPairs(&b, pairs); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"faster", "second WRONG", "2.000", "0.952", "geomean of 2 rows: 1.3801", "1 rows beyond 10 %"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
 		}
 	}
 }

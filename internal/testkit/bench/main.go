@@ -8,9 +8,9 @@ import (
 )
 
 func main() {
-	verbs := map[string]func([]string) error{"compile": runCompile, "gpu": runGPU, "report": runReport}
+	verbs := map[string]func([]string) error{"compile": runCompile, "gpu": runGPU, "report": runReport, "versus": runVersus}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: bench compile [flags] | bench gpu [flags] [file.ptx...] | bench report [flags] rows.json")
+		fmt.Fprintln(os.Stderr, "usage: bench compile [flags] | bench gpu [flags] [file.ptx...] | bench report [flags] rows.json | bench versus folder")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {
