@@ -1,6 +1,6 @@
 #!/bin/sh
 # Two builds of Kudzu on the same rows, in turn: versus.sh HARNESS FIRST-LIBCUDA SECOND-LIBCUDA OUT [harness options]. Each row is
-# run by the first, the second, the second and the first, ROUNDS times (2), in processes of their own, so that what else
+# run by the first, the second, the second and the first, ROUNDS times (3), in processes of their own, so that what else
 # the machine does meets both alike. The figures go to OUT/first-N.json and OUT/second-N.json; `bench versus OUT` compares them.
 set -eu
 harness=$1 first=$2 second=$3 out=$4
@@ -10,7 +10,7 @@ rm -f "$out"/first-*.json "$out"/second-*.json
 n=0
 rows=$("$harness" -list "$@" | cut -d' ' -f1 | sort -u)
 for row in $rows; do
-    for side in $(yes first second second first | head -n $((4 * ${ROUNDS:-2}))); do
+    for side in $(yes first second second first | head -n "${ROUNDS:-3}"); do
         n=$((n + 1))
         eval "lib=\$$side"
         # A warm-up compiles; what it prints is not kept.

@@ -134,6 +134,7 @@ func TestVersus(t *testing.T) {
 	}
 	write("first-1", "a", 4, true)
 	write("first-2", "a", 9, true) // disturbed
+	write("first-3", "a", 3, true)
 	write("second-3", "a", 2, true)
 	write("first-4", "b", 1, true)
 	if _, err := readPairs(dir); err == nil {

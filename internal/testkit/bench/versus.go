@@ -20,8 +20,13 @@ type pair struct {
 	wrong [2]bool
 }
 
-// ratio is above 1 if the second build is faster. The quickest run of each side is the one that the machine disturbed least.
-func (p *pair) ratio() float64 { return slices.Min(p.times[0]) / slices.Min(p.times[1]) }
+// ratio is above 1 if the second build is faster: of medians, since the quickest of many runs is an accident.
+func (p *pair) ratio() float64 { return middle(p.times[0]) / middle(p.times[1]) }
+
+func middle(times []float64) float64 {
+	s := slices.Sorted(slices.Values(times))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
 
 // runVersus prints what bench/versus.sh measured: bench versus FOLDER.
 func runVersus(args []string) error {
@@ -100,7 +105,7 @@ func printPairs(to io.Writer, pairs []*pair) error {
 				mark += " " + name + " WRONG"
 			}
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%.4f\t%.3f\t%s\t\n", p.name, slices.Min(p.times[0]), slices.Min(p.times[1]), r, mark)
+		fmt.Fprintf(w, "%s\t%.4f\t%.4f\t%.3f\t%s\t\n", p.name, middle(p.times[0]), middle(p.times[1]), r, mark)
 	}
 	if err := w.Flush(); err != nil {
 		return err
