@@ -85,6 +85,21 @@ func TestPackageDoc(t *testing.T) {
 // mayUseUnsafe are rooms where C memory is the subject.
 var mayUseUnsafe = regexp.MustCompile(`^internal/(abi|engine|dl|llvm)/|^cmd/libkudzu/`)
 
+var namesArch = regexp.MustCompile(`_(amd64|arm64)_unsafe(_test)?\.go$`)
+
+// TestArchOfUnsafe: Go takes a processor's name only at the end of a file's, which _unsafe is; such a file needs the line that says it.
+func TestArchOfUnsafe(t *testing.T) {
+	for _, f := range tracked(t) {
+		arch := namesArch.FindStringSubmatch(f)
+		if arch == nil {
+			continue
+		}
+		if b, err := os.ReadFile(f); err == nil && !bytes.HasPrefix(b, []byte("//go:build "+arch[1]+"\n")) {
+			t.Errorf("%s is built for every processor: its first line is not //go:build %s", f, arch[1])
+		}
+	}
+}
+
 // TestUnsafeHasAName: unsafe is only in files named for it, in generated bindings, and in the rooms that speak C.
 func TestUnsafeHasAName(t *testing.T) {
 	for _, f := range tracked(t) {
