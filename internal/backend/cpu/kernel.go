@@ -173,6 +173,10 @@ func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
 		return nil, err
 	}
 	if r == nil {
+		var broken *compile.Failed
+		if errors.As(why, &broken) {
+			return nil, why // our fault, not something that we leave out
+		}
 		u := &backend.Unsupported{What: why.Error(), Kernel: k.decl.Name}
 		var cannot *compile.Unsupported
 		if errors.As(why, &cannot) {

@@ -311,6 +311,12 @@ func TestNobodyCan(t *testing.T) {
 	if err := q.Launch(k, launch(1, 0)); !errors.As(err, &got) || got.Line != 1001 || got.What != "x" {
 		t.Errorf("got %v", err)
 	}
+	d = open(t, Config{Compiler: &fake{err: &compile.Failed{Stage: "image", Text: "undefined symbol fmaxf"}}})
+	_, k = load(t, d, module(addOne))
+	var broken *compile.Failed
+	if err := q.Launch(k, launch(1, 0)); !errors.As(err, &broken) || errors.As(err, &got) {
+		t.Errorf("got %v", err)
+	}
 	d = open(t, Config{Compiler: &fake{err: &compile.Crash{Kernel: "k", Signal: "killed"}}, Fallback: &runner{}})
 	_, k = load(t, d, module(addOne))
 	var c *compile.Crash

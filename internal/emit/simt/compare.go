@@ -21,6 +21,12 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 	if t == ir.BF16 {
 		x, y = e.widenBF16(x), e.widenBF16(y)
 	}
+	switch emit.Apart(in) {
+	case 0:
+		x = e.intr("arithmetic.fence", x)
+	case 1:
+		y = e.intr("arithmetic.fence", y)
+	}
 	e.result(in, e.fcmp(floatCmps[in.Cmp], x, y))
 }
 

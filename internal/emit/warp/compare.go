@@ -23,17 +23,24 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 		if t == ir.BF16 {
 			x, y = e.widenBF16(x), e.widenBF16(y)
 		}
-		if name := orders[in.Cmp]; t == ir.F16 && e.cpu.fp16 && name != "" {
-			return e.orderF16(in.Cmp, name, x, y)
-		}
-		if orders[in.Cmp] != "" && e.cpu.fp16 {
+		switch at := emit.Apart(in); {
+		case e.cpu.arm64 && at == 0:
+			x = e.intr("arithmetic.fence", x)
+		case e.cpu.arm64 && at == 1:
+			y = e.intr("arithmetic.fence", y)
+		case e.cpu.arm64 || emit.Orders[in.Cmp] == "":
+		case t == ir.F16 && e.cpu.fp16:
+			return e.orderF16(in.Cmp, x, y)
+		case t == ir.F16:
+			return e.orderWide(floatCmps[in.Cmp], x, y)
+		default:
 			x, y = e.keptWide(x, in.Args[0]), e.keptWide(y, in.Args[1])
 		}
 		return e.fcmp(floatCmps[in.Cmp], x, y)
 	})
 }
 
-// keptWide puts a fence behind what was a half: LLVM would make comparisons of halves of these (see orderF16).
+// keptWide puts a fence behind what was a half: LLVM would make comparisons of halves of these (see orderF16 and orderWide).
 func (e *emitter) keptWide(x ll.Val, v *ir.Value) ll.Val {
 	if wasHalf(v, map[*ir.Value]bool{}) {
 		return e.intr("arithmetic.fence", x)
@@ -65,22 +72,26 @@ func wasHalf(v *ir.Value, seen map[*ir.Value]bool) bool {
 	return false
 }
 
-// orders are the comparisons that are not the same with their operands swapped.
-var orders = map[ir.Cmp]string{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LTU: "slt", ir.LEU: "sle", ir.GTU: "sgt", ir.GEU: "sge"}
-
 // orderF16 compares halves as numbers of sign and magnitude: LLVM before 22 may swap the operands of a vcmpph under a mask
 // and leave its predicate (llvm/llvm-project 159723).
-func (e *emitter) orderF16(c ir.Cmp, name string, x, y ll.Val) ll.Val {
+func (e *emitter) orderF16(c ir.Cmp, x, y ll.Val) ll.Val {
 	key := func(x ll.Val) ll.Val {
 		b := e.bits(x, ir.F16)
 		s := e.op2("ashr", b, k(b, 15))
 		return e.op2("sub", e.op2("xor", e.op2("and", b, k(b, 0x7fff)), s), s)
 	}
-	r := e.cmp(name, key(x), key(y))
+	r := e.cmp(emit.Orders[c], key(x), key(y))
 	if c >= ir.LTU && c <= ir.GEU {
 		return e.op2("or", r, e.fcmp("uno", x, y))
 	}
 	return e.op2("and", r, e.fcmp("ord", x, y))
+}
+
+// orderWide compares halves as numbers of 32 bits, for an x86 without instructions for halves. LLVM before 22 would make a minimum
+// or maximum of a choice between what it sees compared as halves, and calls fminf or fmaxf for one that is not a vector; these also
+// order zeros, which the choice does not.
+func (e *emitter) orderWide(name string, x, y ll.Val) ll.Val {
+	return e.fcmp(name, e.intr("arithmetic.fence", e.conv("fpext", x, "float")), e.conv("fpext", y, "float"))
 }
 
 func (e *emitter) fcmp(name string, a, b ll.Val) ll.Val {

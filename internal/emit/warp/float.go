@@ -242,8 +242,12 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
 	}
 	zero, one := fconst(x, t, 0), fconst(x, t, emit.Formats[t].One)
-	x = e.sel(e.fcmp("ogt", x, zero), x, zero)
-	return e.sel(e.fcmp("olt", x, one), x, one)
+	order := e.fcmp
+	if t == ir.F16 && !e.cpu.fp16 && !e.cpu.arm64 {
+		order = e.orderWide
+	}
+	x = e.sel(order("ogt", x, zero), x, zero)
+	return e.sel(order("olt", x, one), x, one)
 }
 
 // chunks applies op to pieces of n lanes; a scalar is put into a vector.

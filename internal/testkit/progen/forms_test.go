@@ -1,7 +1,6 @@
 package progen
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -9,12 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"kudzu/internal/backend"
 	"kudzu/internal/backend/cpu"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/compile"
-	"kudzu/internal/ir"
 	"kudzu/internal/llvm"
 	"kudzu/internal/llvm/release"
 	"kudzu/internal/lower"
@@ -24,7 +22,10 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-var forms = flag.Int("forms", 2, "how many programs TestForms compares in all their forms")
+var (
+	forms      = flag.Int("forms", 2, "how many programs TestForms compares in all their forms")
+	formsLimit = flag.Duration("formslimit", 0, "TestForms begins no program after this time; 0: it takes as long as it takes")
+)
 
 // target is a compiler: a libLLVM and a width of vectors.
 type target struct {
@@ -125,76 +126,112 @@ func formsOf(p *Program) ([]map[string]bool, error) {
 	return out, nil
 }
 
+// formsRun is a comparison of programs in all their forms, and what it counted.
+type formsRun struct {
+	t                             *testing.T
+	targets                       []*target
+	oracle                        *runner
+	begun, said                   time.Time
+	programs, formed              int // programs gone through, forms that they had
+	launches, differ, interpreted int // launches compared, those that differ, kernels that were not compiled
+}
+
 // TestForms compares programs in all their forms with the interpreter: as the compiler would have them with every libLLVM and width, and
-// each form that forced passes give it with one of them.
+// each form that forced passes give it with one of them. A program that is not compiled is a failure: nothing would be compared.
 func TestForms(t *testing.T) {
 	t.Setenv("KUDZU_NAN", "exact")
-	ts := targets(t)
-	if len(ts) == 0 {
+	x := &formsRun{t: t, targets: targets(t), begun: time.Now(), said: time.Now()}
+	if len(x.targets) == 0 {
 		t.Skip("no libLLVM")
 	}
-	oracle := newRunner(t, interp.New(interp.Config{}))
-	unsupported := 0
-	differ := func(x *target, f map[string]bool, p *Program) string {
-		want, err := oracle.run(p)
+	x.oracle = newRunner(t, interp.New(interp.Config{}))
+	for i := range *forms {
+		if *formsLimit > 0 && time.Since(x.begun) > *formsLimit {
+			break
+		}
+		x.program(i)
+		if time.Since(x.said) > 30*time.Second {
+			x.said = time.Now()
+			t.Log(x)
+		}
+	}
+	t.Log(x)
+	compiled := 0
+	for _, c := range x.targets {
+		compiled += c.program
+		t.Logf("%s: %d compilations", c.name, c.program)
+	}
+	if compiled < x.launches || x.launches < x.programs*len(x.targets) {
+		t.Errorf("%d compilations for %d launches of %d programs", compiled, x.launches, x.programs)
+	}
+}
+
+// String is the count so far.
+func (x *formsRun) String() string {
+	return fmt.Sprintf("programs %d, forms %d, launches %d, differ %d, interpreted %d, seconds %.0f", x.programs, x.formed, x.launches, x.differ, x.interpreted, time.Since(x.begun).Seconds())
+}
+
+// program goes through the forms of one program.
+func (x *formsRun) program(i int) {
+	seed := *firstSeed + uint64(i)
+	x.programs++
+	p := New(catalog(), seed)
+	fs, err := formsOf(p)
+	if err != nil {
+		x.interpreted++
+		x.t.Errorf("seed %d: not compiled: %v", seed, err)
+		return
+	}
+	want, err := x.oracle.run(p)
+	if err != nil {
+		x.differ++
+		x.t.Errorf("seed %d: interpreter: %v", seed, err)
+		return
+	}
+	x.formed += len(fs)
+	for j, f := range fs {
+		if j > 0 {
+			x.one(x.targets[(i+j)%len(x.targets)], f, seed, want)
+			continue
+		}
+		for _, c := range x.targets {
+			x.one(c, nil, seed, want)
+		}
+	}
+}
+
+// one compares a form of a program on one compiler with what the interpreter gave.
+func (x *formsRun) one(c *target, f map[string]bool, seed uint64, want []byte) {
+	p := New(catalog(), seed)
+	x.launches++
+	problem := x.compare(c, f, p, want)
+	switch {
+	case problem == "":
+		return
+	case strings.HasPrefix(problem, notCompiled):
+		x.interpreted++
+	default:
+		x.differ++
+	}
+	again := func(p *Program) string {
+		want, err := x.oracle.run(p)
 		if err != nil {
 			return "interpreter: " + err.Error()
 		}
-		x.force = f
-		got, err := x.runner.run(p)
-		var u *backend.Unsupported
-		if errors.As(err, &u) {
-			if unsupported++; unsupported == 1 {
-				t.Logf("not compiled: %v", err)
-			}
-			return ""
-		}
-		if err != nil {
-			return x.name + ": " + err.Error()
-		}
-		return p.firstDifference(got, want, "interpreter")
+		return x.compare(c, f, p, want)
 	}
-	one := func(x *target, f map[string]bool, seed uint64) {
-		p := New(catalog(), seed)
-		problem := differ(x, f, p)
-		if problem == "" {
-			return
-		}
-		class := (&pair{name: x.name}).problemClass(problem)
-		Reduce(p, func(p *Program) bool { return (&pair{name: x.name}).problemClass(differ(x, f, p)) == class }, *reduce)
-		final := differ(x, f, p)
-		t.Errorf("seed %d, %s, passes %v: %s; reduced: %s\n%s%s", seed, x.name, f, problem, final, p.Text(), begins(p, final))
+	class := problemClass(c.name, problem)
+	Reduce(p, func(p *Program) bool { return problemClass(c.name, again(p)) == class }, *reduce)
+	final := again(p)
+	x.t.Errorf("seed %d, %s, passes %v: %s; reduced: %s\n%s%s", seed, c.name, f, problem, final, p.Text(), begins(p, final))
+}
+
+// compare says what a compiled program leaves that is not wanted, "" if nothing is.
+func (x *formsRun) compare(c *target, f map[string]bool, p *Program, want []byte) string {
+	c.force = f
+	got, err := c.runner.run(p)
+	if err != nil {
+		return ran(c.name, err)
 	}
-	total := 0
-	for i := range *forms {
-		seed := *firstSeed + uint64(i)
-		fs, err := formsOf(New(catalog(), seed))
-		var u *ir.Unsupported
-		if errors.As(err, &u) { // such a kernel runs on the interpreter: nothing to compare
-			unsupported++
-			continue
-		}
-		if err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-			continue
-		}
-		total += len(fs)
-		for j, f := range fs {
-			if j > 0 {
-				one(ts[(i+j)%len(ts)], f, seed)
-				continue
-			}
-			for _, x := range ts {
-				one(x, nil, seed)
-			}
-		}
-	}
-	compiled := 0
-	for _, x := range ts {
-		compiled += x.program
-	}
-	if unsupported > *forms/4+1 {
-		t.Errorf("%d of %d programs are not compiled: the comparison has become empty", unsupported, *forms)
-	}
-	t.Logf("%d programs in %d forms, %d compilations, %d not compiled, %d compilers", *forms, total, compiled, unsupported, len(ts))
+	return p.firstDifference(got, want, "interpreter")
 }

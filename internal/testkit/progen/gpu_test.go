@@ -29,7 +29,7 @@ func TestHIP(t *testing.T) {
 		t.Skip("KUDZU_HIP_CASES is not set")
 	}
 	cfg := config(t)
-	x := &pair{interp: newRunner(t, interp.New(interp.Config{})), name: "hip", catalog: catalogWithout(amdUnits...)}
+	x := &pair{interp: newRunner(t, interp.New(interp.Config{})), name: "hip", refuses: true, catalog: catalogWithout(amdUnits...)}
 	b := devices.HIP(cfg)
 	if os.Getenv("KUDZU_DOUBLE_RUNNER") != "" {
 		lib := hipdouble.Build(t)

@@ -16,6 +16,7 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/cache"
+	"kudzu/internal/compile"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
@@ -64,7 +65,8 @@ type pair struct {
 	name          string // the other's
 	catalog       *Catalog
 	after         func() // what brings the other back after an error; nil: nothing need
-	unsupported   int    // programs that are not compiled
+	refuses       bool   // programs that are not supported are counted, and no failure
+	unsupported   int    // how many
 }
 
 // config is a compiler process that is this program, and a cache that goes with the test.
@@ -155,11 +157,11 @@ func (x *pair) differ(p *Program) string {
 	}
 	var unsupported *backend.Unsupported
 	switch {
-	case errors.As(err, &unsupported): // such a kernel runs on the interpreter: nothing to compare
+	case errors.As(err, &unsupported) && x.refuses:
 		x.unsupported++
 		return ""
 	case err != nil:
-		return x.name + ": " + err.Error()
+		return ran(x.name, err)
 	}
 	return p.firstDifference(got, want, "interpreter")
 }
@@ -207,8 +209,8 @@ func (x *pair) check(t *testing.T, seed uint64) {
 	if problem == "" {
 		return
 	}
-	class := x.problemClass(problem)
-	Reduce(p, func(p *Program) bool { return x.problemClass(x.differ(p)) == class }, *reduce)
+	class := problemClass(x.name, problem)
+	Reduce(p, func(p *Program) bool { return problemClass(x.name, x.differ(p)) == class }, *reduce)
 	final := x.differ(p)
 	t.Errorf("seed %d: %s; reduced: %s\n%s%s", seed, problem, final, p.Text(), begins(p, final))
 }
@@ -231,15 +233,30 @@ func begins(p *Program, problem string) string {
 	return b.String() + "\n"
 }
 
-// problemClass keeps the reducer from walking from one fault to another.
-func (x *pair) problemClass(s string) string {
+// notCompiled begins the problem of a program that would be interpreted.
+const notCompiled = "not compiled"
+
+// ran is what a problem is called when an executor failed.
+func ran(name string, err error) string {
+	var unsupported *backend.Unsupported
+	var failed *compile.Failed
+	if errors.As(err, &unsupported) || errors.As(err, &failed) {
+		return notCompiled + ": " + name + ": " + err.Error()
+	}
+	return name + ": " + err.Error()
+}
+
+// problemClass keeps the reducer from walking from one fault to another; name is that of the executor that is compared.
+func problemClass(name, s string) string {
 	switch {
 	case s == "":
 		return ""
+	case strings.HasPrefix(s, notCompiled):
+		return notCompiled + s[strings.LastIndex(s, ": "):] // the same symbol or instruction, on any line
 	case strings.HasPrefix(s, "interpreter:"):
 		return "interpreter"
-	case strings.HasPrefix(s, x.name+":"):
-		return x.name
+	case strings.HasPrefix(s, name+":"):
+		return name
 	}
 	var thread int
 	var where string
@@ -260,9 +277,9 @@ func (x *pair) compare(t *testing.T) {
 	for ; n < *seeds || time.Since(begun) < *goOn; n++ {
 		x.check(t, *firstSeed+uint64(n))
 	}
-	t.Logf("%d programs of %d operations, %d of them not compiled", n, x.catalog.Len(), x.unsupported)
+	t.Logf("%d programs of %d operations, %d of them not supported", n, x.catalog.Len(), x.unsupported)
 	if x.unsupported > n/4 {
-		t.Errorf("%d of %d programs are not compiled: the comparison has become empty", x.unsupported, n)
+		t.Errorf("%d of %d programs are not supported: the comparison has become empty", x.unsupported, n)
 	}
 }
 
