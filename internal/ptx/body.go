@@ -369,7 +369,7 @@ func (p *parser) localVars() {
 		v := p.variable(&d, role)
 		if role == KernelParam {
 			p.fn.Params = append(p.fn.Params, v)
-			layout(p.fn.Params)
+			layout(p.fn.Params[max(0, len(p.fn.Params)-2):]) // behind the last one
 			p.declareParam(v)
 			if !p.accept(',') {
 				break

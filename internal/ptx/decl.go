@@ -267,6 +267,7 @@ func (p *parser) function(start int, link Linkage, attrs []string) {
 		}
 		f.Params = p.params(role)
 	}
+	head := p.start
 	p.perf(f)
 	layout(f.Params)
 	layout(f.Results)
@@ -274,7 +275,7 @@ func (p *parser) function(start int, link Linkage, attrs []string) {
 		p.declareFunc(f, namePos, true)
 		open := p.start
 		if p.index != nil {
-			p.index.addFunc(f, start, open, p.indexBody(f))
+			p.index.addFunc(f, start, head, open, p.indexBody(f))
 			return
 		}
 		p.body(f)
@@ -289,7 +290,7 @@ func (p *parser) function(start int, link Linkage, attrs []string) {
 	end := p.end
 	p.expect(';')
 	if p.index != nil {
-		p.index.addFunc(f, start, -1, end)
+		p.index.addFunc(f, start, head, -1, end)
 	}
 }
 
@@ -359,14 +360,11 @@ func (p *parser) params(role VarRole) []*Var {
 	return all
 }
 
-// layout gives parameters their offsets in the parameter block.
+// layout gives parameters their offsets in the parameter block. The first one's is known.
 func layout(params []*Var) {
-	var off uint64
-	for _, v := range params {
-		a := uint64(v.Align)
-		off = (off + a - 1) &^ (a - 1)
-		v.Offset = off
-		off += v.Size
+	for i := 1; i < len(params); i++ {
+		before, a := params[i-1], uint64(params[i].Align)
+		params[i].Offset = (before.Offset + before.Size + a - 1) &^ (a - 1)
 	}
 }
 

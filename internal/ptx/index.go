@@ -39,6 +39,7 @@ type Index struct {
 type IndexFunc struct {
 	*Func
 	Start, End int // bytes of the whole item
+	Head       int // the end of its name and parameters, before any directives
 	Open       int // the body's brace; -1 for a declaration
 }
 
@@ -84,8 +85,8 @@ func (x *Index) add(name string) int {
 	return len(x.items) - 1
 }
 
-func (x *Index) addFunc(f *Func, start, open, end int) {
-	fn := &IndexFunc{Func: f, Start: start, End: end, Open: open}
+func (x *Index) addFunc(f *Func, start, head, open, end int) {
+	fn := &IndexFunc{Func: f, Start: start, End: end, Head: head, Open: open}
 	f.End = Pos(end)
 	x.Funcs = append(x.Funcs, fn)
 	i, ok := x.byName[f.Name]

@@ -2,9 +2,11 @@ package ptx
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 const sliceModule = header + `
@@ -242,5 +244,31 @@ AT: .global .u32 x[2] = {3, 4};
 	}
 	if _, err := IndexModule(text + ".global .u32 k$x$1;\n"); err == nil {
 		t.Error("a variable of the module with the name of a function's")
+	}
+}
+
+// TestIndexGrowth: functions with variables of their own, and the parameters of old kernels, take time in proportion to their number.
+func TestIndexGrowth(t *testing.T) {
+	const n = 60_000
+	var funcs, params strings.Builder
+	funcs.WriteString(header)
+	params.WriteString(".version 1.3\n.target sm_13\n.entry f {\n")
+	for i := range n {
+		fmt.Fprintf(&funcs, ".func f%d() { .global .u32 v; ret; }\n", i)
+		fmt.Fprintf(&params, ".param .u32 p%d;\n", i)
+	}
+	params.WriteString("ret; }\n")
+	for _, text := range []string{funcs.String(), params.String()} {
+		begin := time.Now()
+		x, err := IndexModule(text)
+		if took := time.Since(begin); took > 10*time.Second { // a second; half a minute were it quadratic
+			t.Errorf("%.40q… took %v", text, took)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := x.Funcs[0].Params; len(p) > 0 && (len(p) != n || p[n-1].Offset != 4*(n-1)) {
+			t.Errorf("%d parameters, the last one at %d", len(p), p[len(p)-1].Offset)
+		}
 	}
 }

@@ -120,13 +120,13 @@ func (p *parser) skipBody() int {
 // indexBody moves past a body as skipBody does. The variables that it declares in the global and constant space are the module's: if
 // there may be some, the body is read.
 func (p *parser) indexBody(f *Func) int {
-	start, tok, open := p.start, p.tok, p.end
+	start, tok, open, skip := p.start, p.tok, p.end, p.skip
 	end := p.skipBody()
 	if !mayDeclare(p.text[start:end]) && !(f.Kind == Entry && p.m.Version < isa.V(1, 4)) {
 		return end
 	}
 	p.start, p.tok, p.end = start, tok, open
-	p.skip = newSkipper(p.text) // it only goes forward
+	p.skip = skip // it only goes forward
 	x := p.index
 	p.index = nil
 	had := len(p.m.statics)

@@ -338,17 +338,12 @@ func (b *sliceWriter) prototype(f *IndexFunc) {
 	if f.Open < 0 {
 		return
 	}
-	head := b.x.Text[f.Start:f.Open]
-	if f.Kind == Entry { // without the directives behind its parameters
-		head = withoutComments(head)
-		if i := strings.LastIndexByte(head, ')'); i >= 0 {
-			head = head[:i+1]
-		} else if i := strings.Index(head, f.Name); i >= 0 {
-			head = head[:i+len(f.Name)]
-		}
+	end := f.Open
+	if f.Kind == Entry {
+		end = f.Head // its directives are the definition's
 	}
 	b.note(f.Start)
-	b.text(strings.TrimRight(head, " \t\r\n"))
+	b.text(strings.TrimRight(b.x.Text[f.Start:end], " \t\r\n"))
 	b.text("\n;\n")
 }
 

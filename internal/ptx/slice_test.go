@@ -98,3 +98,25 @@ func TestSliceTables(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSliceKernels: kernels that name each other are declared ahead, whatever stands around their names.
+func TestSliceKernels(t *testing.T) {
+	for _, head := range []string{
+		".visible .entry e", ".entry e()", ".visible .entry e /* ) */ .maxntid 32", ".visible .entry e() .pragma \"nounroll)\"; .maxntid 32",
+		".visible .entry e // of (\n", ".visible .entry e(.param .u64 .ptr .global a) .reqntid 8, 1, 1",
+	} {
+		x, err := IndexModule(header + head + " { .reg .u64 r; mov.u64 r, f; ret; }\n.entry f() { .reg .u64 r; mov.u64 r, e; ret; }\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"e", "f"} {
+			s, err := x.Slice(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ParseModule(s.Text); err != nil {
+				t.Errorf("%s of %s: %v\n%s", name, head, err, s.Text)
+			}
+		}
+	}
+}
