@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PENDING = 1 << 16, MAX_DEPTH = 24, TAIL_STREAM = 3, FIRST_HANDLE = 17 };
+enum { MAX_PENDING = 1 << 16, MAX_DEPTH = 24, MAX_ERRORS = 1 << 20, TAIL_STREAM = 3, FIRST_HANDLE = 17 };
 
 // Codes of cudaError_t.
 enum { NONE = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIG = 9, DEPTH_EXCEEDED = 65, PENDING_EXCEEDED = 69, INVALID_FUNCTION = 98 };
@@ -78,7 +78,7 @@ static struct error *place(struct kz_children *c, uint64_t block, uint32_t threa
 
 // Preconditions: c->lock is held.
 static bool grow(struct kz_children *c) {
-	if (c->nerrors < c->room / 2) return true;
+	if (c->nerrors < c->room / 2 || c->nerrors == MAX_ERRORS) return true;
 	uint32_t old = c->room;
 	struct error *was = c->errors, *now = calloc(old ? old * 2 : 64, sizeof *now);
 	if (!now) return false;
@@ -93,10 +93,11 @@ static bool grow(struct kz_children *c) {
 // Notes and answers an error.
 static uint64_t refuse(struct kz_children *c, struct kz_worker *w, uint32_t thread, uint32_t code) {
 	kz_acquire(&c->lock);
-	if (grow(c)) { // without memory it is answered and not kept
+	if (grow(c)) { // without memory, or when very many threads have one, it is answered and not kept
 		struct error *e = place(c, w->block, thread);
-		c->nerrors += !e->code;
-		*e = (struct error){w->block, thread, code};
+		bool room = e->code || c->nerrors < MAX_ERRORS;
+		c->nerrors += room && !e->code;
+		if (room) *e = (struct error){w->block, thread, code};
 	}
 	kz_release(&c->lock);
 	return code;

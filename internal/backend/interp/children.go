@@ -246,6 +246,9 @@ func (t *thread) put32(args [][]byte, v uint64) uint64 {
 }
 
 func deviceCudaMalloc(t *thread, args [][]byte) uint64 {
+	if len(args) < 2 {
+		return t.refuse(deviceInvalidValue)
+	}
 	a := deviceMalloc(t, args[1:])
 	if a == 0 {
 		return t.refuse(deviceNoMemory)

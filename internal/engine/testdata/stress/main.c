@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +83,17 @@ static int launch(struct kz_queue *q, struct kz_kernel *k, uint32_t blocks, void
 // Launches whose kernels come later: a task's number beyond LATER is a place here.
 enum { PLACES = 4096 };
 #define LATER (UINT64_C(1) << 32)
+#define FAMILY (UINT64_C(1) << 33) // the task behind a grid that launches others
 static _Atomic(void *) places[PLACES];
 static _Atomic uint64_t taken;
 static struct kz_kernel *affine;
 
+static void family_over(uint64_t id);
+
 static void run_task(uint64_t id, void *t) {
-	if (id >= LATER) {
+	if (id >= FAMILY) {
+		family_over(id - FAMILY);
+	} else if (id >= LATER) {
 		void *launch;
 		while (!(launch = atomic_load(&places[id - LATER]))) {} // its launcher is just writing it down
 		struct kz_launch_args a = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
@@ -303,6 +309,7 @@ static void bench(void) {
 }
 
 #include "more.h"
+#include "launches.h"
 
 // --- the crowd: a job has no more threads than there are workers, whoever waits for it ---
 
@@ -348,6 +355,7 @@ int main(int argc, char **argv) {
 	for (uint64_t i = 0; i < 6; i++) pthread_create(&u[i], NULL, user, (void *)(i + 1));
 	for (int i = 0; i < 6; i++) pthread_join(u[i], NULL);
 	everything();
+	launches();
 	crowd();
 	if (argc > 2) bench();
 	forks();
