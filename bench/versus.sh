@@ -12,7 +12,7 @@ rows=$("$harness" -list "$@" | cut -d' ' -f1 | sort -u)
 for row in $rows; do
     for side in $(yes first second second first | head -n "${ROUNDS:-3}"); do
         n=$((n + 1))
-        eval "lib=\$$side"
+        if [ "$side" = first ]; then lib=$first; else lib=$second; fi
         # A warm-up compiles; what it prints is not kept.
         [ -e "$out/$side-$row.warm" ] || { "$harness" "$@" -row "$row" -no-pocl -reps 1 -lib "$lib" >/dev/null && : >"$out/$side-$row.warm"; }
         "$harness" "$@" -row "$row" -no-pocl -lib "$lib" -json "$out/$side-$n.json" >/dev/null || echo "versus: $row is wrong or failed on the $side" >&2

@@ -10,7 +10,9 @@ src=testdata/apps/cuda
 what=$1
 dir=$2
 shift 2
-[ $# -gt 0 ] || set -- $(cd $src && ls ./*.cu | grep -v _part | sed 's|^./||; s|\.cu$||')
+if [ $# = 0 ]; then
+    for f in "$src"/*.cu; do case $f in *_part*) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac done
+fi
 kinds="11-static 11-shared 12-static 12-shared 13-static 13-shared"
 
 fits() { # NAME MAJOR: the program is for this compiler
@@ -21,7 +23,7 @@ fits() { # NAME MAJOR: the program is for this compiler
 
 one() { # NAME MAJOR: both programs of one compiler
     flags=$(sed -n '1s|^// nvcc: ||p' "$src/$1.cu")
-    options= parts="$1.cu"
+    options='' parts="$1.cu"
     for f in $flags; do case $f in *.cu) parts="$parts $f" ;; *) options="$options $f" ;; esac done
     for kind in static shared; do mkdir -p "$dir/$2-$kind"; done
     objects=

@@ -1,11 +1,15 @@
 #!/bin/sh
-# Gates beyond the tests: formatting, vet, and that every generated file is what its generator writes today. Generated files
-# are deleted first, so that a file nobody generates any more is noticed too. Pages below docs/apps come from applications
-# (scripts/apps) and stay.
+# Gates beyond the tests: formatting, go.mod, vet, staticcheck and shellcheck without a finding, and that every generated file
+# is what its generator writes today. Generated files are deleted first, so that a file nobody generates any more is noticed
+# too. Pages below docs/apps come from applications (scripts/apps) and stay.
 set -eu
 cd "$(dirname "$0")/.."
 bad=$(gofmt -l cmd internal examples ./*.go)
 if [ -n "$bad" ]; then echo "gofmt would change:"; echo "$bad"; exit 1; fi
+go mod tidy -diff
+command -v shellcheck >/dev/null || { echo "shellcheck is missing (Debian: apt-get install shellcheck)"; exit 1; }
+# shellcheck disable=SC2046 # no name has a blank
+shellcheck -S warning .ci/run $(git ls-files '*.sh')
 before=$(git status --porcelain)
 if [ -n "$before" ]; then echo "the tree is not clean:"; echo "$before"; exit 1; fi
 git ls-files | grep -E '(^|/)z[^/]*$|^include/' | grep -v '^docs/apps/' | xargs rm -f
@@ -14,4 +18,6 @@ go test ./internal/testkit/pages -update
 after=$(git status --porcelain)
 if [ -n "$after" ]; then echo "regenerating changed:"; echo "$after"; exit 1; fi
 go vet ./...
+# One version for everybody: a new one may have new opinions.
+go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 echo "check: ok"

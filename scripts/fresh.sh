@@ -47,6 +47,7 @@ if [ -z "${FRESH_STAGE:-}" ]; then
 		[ -z "${!v:-}" ] || printf '%s=%q\n' "$v" "${!v}" >>"$FRESH_STAGE/env"
 	done
 	sudo=()
+	# shellcheck disable=SC2054 # the commas belong to sudo
 	[ "$(id -u)" = 0 ] || sudo=(sudo -n --preserve-env=FRESH_STAGE,FRESH_GO,ROOT,WHO,CMD,KEEP,KUDZU_FRESH,MIRROR,SECURITY,http_proxy,https_proxy,no_proxy)
 	attend "${sudo[@]}" "$PWD/scripts/fresh.sh"
 	exit

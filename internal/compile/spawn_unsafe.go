@@ -18,10 +18,10 @@ type spawnArgs struct {
 	fd   [3]int64   //  24  become 0, 1 and 2
 	pid  int64      //  48  out: the process, or -errno of its clone
 	err  int64      //  56  out: -errno of its execve
-	mask uint64     //  64  out: our signal mask before
+	_    uint64     //  64  mask: our signal mask before
 	all  uint64     //  72  all signals
-	dfl  [4]uint64  //  80  the default action
-	none uint64     // 112  no signals
+	_    [4]uint64  //  80  dfl: the default action
+	_    uint64     // 112  none: no signals
 	mid  int64      // 120  out: the process between, or -errno of its clone
 	_    [2]uintptr // room
 }

@@ -182,7 +182,7 @@ func TestModuleContents(t *testing.T) {
 		_, err := th.ModuleGetFunction(m, name)
 		want(t, name, err, codes)
 	}
-	if mustFn(t, th, m, "k") != mustFn(t, th, m, "k") {
+	if first, second := mustFn(t, th, m, "k"), mustFn(t, th, m, "k"); first != second {
 		t.Error("two handles for one function")
 	}
 	p, n, err := th.ModuleGetGlobal(m, "gv")

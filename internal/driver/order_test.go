@@ -66,7 +66,8 @@ func TestOrderLockFair(t *testing.T) {
 	go func() {
 		for range 20 {
 			o.Lock()
-			o.Unlock() //nolint:staticcheck // the turn is all it wants
+			//lint:ignore SA2001 the turn is all that is wanted
+			o.Unlock()
 		}
 		close(turn)
 	}()

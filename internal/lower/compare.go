@@ -2,7 +2,6 @@ package lower
 
 import (
 	"kudzu/internal/ir"
-	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
 
@@ -118,6 +117,3 @@ func lowerSlct(x *inst) {
 	}
 	x.result(x.sel(p, x.arg("a"), x.arg("b")))
 }
-
-// isReg reports that operand i is a plain register.
-func (x *inst) isReg(i int) bool { return x.Args[i].Kind == ptx.OpReg }

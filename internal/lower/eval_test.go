@@ -49,7 +49,6 @@ type thread struct {
 	pc      int
 	done    bool
 	waiting *ir.Inst
-	passed  bool // the barrier it waits at let it go
 }
 
 // cta is one running block.
@@ -221,9 +220,8 @@ func (c *cta) together(warp []*thread) (bool, error) {
 // barriers lets every complete barrier's threads go.
 func (c *cta) barriers() bool {
 	type at struct {
-		in      []*thread
-		want    int
-		waiting bool
+		in   []*thread
+		want int
 	}
 	bars := map[uint64]*at{}
 	live := 0

@@ -184,7 +184,7 @@ func isCall(st string) bool {
 			st = rest
 			continue
 		}
-		if i := strings.IndexByte(st, ':'); i > 0 && strings.IndexAny(st[:i], " \t\r\n.,(") < 0 {
+		if i := strings.IndexByte(st, ':'); i > 0 && !strings.ContainsAny(st[:i], " \t\r\n.,(") {
 			st = st[i+1:]
 			continue
 		}

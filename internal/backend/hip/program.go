@@ -170,7 +170,9 @@ func (p *program) Unload() error {
 			codes = append(codes, c)
 		}
 	}
-	p.gate.Lock() // nobody who has seen one of them is still about to use it
+	// Nobody who has seen one of them is still about to use it.
+	p.gate.Lock()
+	//lint:ignore SA2001 waiting for the readers is all that is wanted
 	p.gate.Unlock()
 	p.dev.queues.Range(func(q, _ any) bool {
 		q.(*queue).forget(p)

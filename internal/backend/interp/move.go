@@ -1,8 +1,6 @@
 package interp
 
 import (
-	"math/bits"
-
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
@@ -242,13 +240,4 @@ func decodeGetctarank(d *decoder) step {
 			t.r[dst] = uint64(t.w.b.rank)
 		}
 	}}
-}
-
-// lanesOf lists the lanes of a mask.
-func lanesOf(mask uint32) []int {
-	var list []int
-	for s := mask; s != 0; s &= s - 1 {
-		list = append(list, bits.TrailingZeros32(s))
-	}
-	return list
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -91,6 +92,7 @@ func misbehave(kernel string) {
 		var all [][]byte
 		for {
 			all = append(all, bytes.Repeat([]byte{1}, 16<<20))
+			runtime.KeepAlive(all)
 		}
 	case "panic":
 		panic("BUG: on purpose")

@@ -29,9 +29,8 @@ type emitter struct {
 	line   int32
 	local  ll.Val // the function's local memory as an i64 of its space
 	args   []ll.Val
-	shared string // the kernel's static shared memory
-	stack  int    // bytes behind the kernel's frame for alloca
-	flush  bool   // the machine flushes f32's subnormals, which all of the kernels want
+	stack  int  // bytes behind the kernel's frame for alloca
+	flush  bool // the machine flushes f32's subnormals, which all of the kernels want
 	met    map[meeting]ll.Val
 	// AMD's: those of the kernel's barriers that shared memory holds.
 	outer    outerLoops

@@ -24,11 +24,11 @@ type context struct {
 	paramVals            map[string]ll.Val
 	entryMask            ll.Val
 
-	pc, nextPC       ll.Val // block-level program counter, in memory
-	redAcc, redDone  ll.Val
-	warpNext, warpUp string // labels: the next warp; a suspended warp's way there
-	pending          []pending
-	misaligned       bool // some access may be
+	pc, nextPC      ll.Val // block-level program counter, in memory
+	redAcc, redDone ll.Val
+	warpNext        string // the label of the next warp
+	pending         []pending
+	misaligned      bool // some access may be
 }
 
 func (e *emitter) load(t string, base ll.Val, off int, more string) ll.Val {

@@ -126,9 +126,7 @@ func (q *Quant) fill(dst []byte, row int, r *rng) {
 
 // rng is splitmix64: the same numbers on every machine.
 type rng struct {
-	s     uint64
-	spare float64
-	has   bool
+	s uint64
 }
 
 func (r *rng) next() uint64 {

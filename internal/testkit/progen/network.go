@@ -48,7 +48,7 @@ func (m *maker) exchangeStep(key string, row, threads int) []string {
 		fmt.Sprintf("add.u32 n3, n2, %d;\n\tsetp.ge.u32 q0, n3, %d;\n\t@q0 bra %s;", s, 2*row, t),
 		fmt.Sprintf("mad.lo.u32 n2, n0, %d, n2;", 2*row), "mad.lo.u32 n3, n2, 4, pairs;\n\tmad.lo.u32 n4, n2, 8, pairs;\n\tadd.u32 n5, n2, pairs;",
 		fmt.Sprintf("ld.shared.b32 n6, [n3];\n\tld.shared.b32 n7, [n3+%d];", 4*s)}
-	less := fmt.Sprintf("setp.lt.s32 q1, n6, n7;")
+	less := "setp.lt.s32 q1, n6, n7;"
 	if key == "f32" { // with the test for NaN that compilers put before
 		less = fmt.Sprintf("mov.b32 e0, n6;\n\tmov.b32 e1, n7;\n\tabs.f32 e2, e1;\n\tsetp.le.f32 q1, e2, 0f7F800000;\n\t@q1 bra %sn;\n\tabs.f32 e2, e0;\n\tsetp.le.f32 q1, e2, 0f7F800000;\n\t@q1 bra %s;\n\t%sn:\n\tsetp.lt.f32 q1, e0, e1;", t, first, t)
 	}
