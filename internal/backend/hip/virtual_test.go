@@ -140,7 +140,7 @@ func TestShared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := th.MemsetD8(p, 3, n); err != nil {
+			if err := errors.Join(th.MemsetD8(p, 3, n), th.CtxSynchronize()); err != nil { // the other process does not wait for the stream
 				t.Fatal(err)
 			}
 			h, err := th.IpcGetMemHandle(p + 5000)
