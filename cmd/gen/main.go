@@ -33,6 +33,7 @@ var outputs = []struct {
 	{"bindings", writeBind},
 	{"coverage", writeCoverage},
 	{"amd", writeAMD},
+	{"settings", writeSettings},
 }
 
 // world is what the writers read and where they write.

@@ -13,6 +13,7 @@ import (
 
 	"kudzu/internal/compile"
 	"kudzu/internal/compile/worker"
+	"kudzu/internal/config"
 	"kudzu/internal/llvm"
 	"kudzu/internal/ptx"
 )
@@ -196,7 +197,7 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 
 // options are those of the variables that change the code for the target.
 func (c *compileArgs) options() compile.Options {
-	return compile.Options{NoMatrix: os.Getenv("KUDZU_AMD_MATRIX") == "off"}
+	return compile.Options{NoMatrix: os.Getenv(config.AMDMatrix) == "off"}
 }
 
 // texts are the stages that the compiler gives as text.

@@ -19,6 +19,7 @@ import (
 	"kudzu/internal/backend/cpu"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
+	"kudzu/internal/config"
 	"kudzu/internal/driver"
 	"kudzu/internal/fatbin"
 )
@@ -228,7 +229,7 @@ type bar struct {
 
 func newBar(out *os.File, total int) *bar {
 	b := &bar{total: total}
-	if _, err := unix.IoctlGetTermios(int(out.Fd()), unix.TCGETS); err == nil || os.Getenv("KUDZU_PROGRESS") == "1" {
+	if _, err := unix.IoctlGetTermios(int(out.Fd()), unix.TCGETS); err == nil || os.Getenv(config.Progress) == "1" {
 		b.out = out
 	}
 	return b

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"kudzu/internal/config"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/llvm"
@@ -24,7 +25,7 @@ func runInfo(args []string, out io.Writer) error {
 		return errUsage{"info takes no arguments but --json"}
 	}
 	fmt.Fprintf(out, "kudzu %s, CUDA driver API %s, %s/%s\n\n", Version, driver.VersionText(driver.Version()), runtime.GOOS, runtime.GOARCH)
-	chosen := os.Getenv("KUDZU_BACKEND")
+	chosen := os.Getenv(config.Backend)
 	n := 0
 	for _, b := range devices.All(devices.Config{}) {
 		devs, err := b.Open()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cublas"
@@ -23,7 +24,7 @@ var started sync.Once
 // reportProduct multiplies two matrices on a device of AMD's, by rocBLAS and by our kernels.
 func reportProduct(out io.Writer, b backend.Backend, device int) {
 	started.Do(func() { // a process has one driver
-		_ = os.Setenv("KUDZU_BACKEND", b.Name()) // the name is good
+		_ = os.Setenv(config.Backend, b.Name()) // the name is good
 		driver.Start([]backend.Backend{b})
 	})
 	for _, p := range []cublas.Provider{rocblas.New(rocblas.Config{}), nil} {

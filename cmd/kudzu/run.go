@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"kudzu/internal/config"
 )
 
 // libraryDir is the folder with our libcuda.so.1: beside the program in a tree made by make dist.
@@ -72,7 +74,7 @@ func runRun(args []string, _ io.Writer) error {
 		if !ok {
 			return errUsage{fmt.Sprintf("no backend %q; there are %s", val, strings.Join(backendNames, ", "))}
 		}
-		env = setEnv(env, "KUDZU_BACKEND", val)
+		env = setEnv(env, config.Backend, val)
 	}
 	if len(args) == 0 {
 		return errUsage{"which program?"}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"kudzu/internal/backend/cpu"
+	"kudzu/internal/config"
 )
 
 // runStats is what --stats tells of a run.
@@ -63,7 +64,7 @@ func runCounted(path string, args, env []string, out string) error {
 		return err
 	}
 	cmd := exec.Command(path)
-	cmd.Args, cmd.Env = args, setEnv(env, "KUDZU_STATS", f.Name())
+	cmd.Args, cmd.Env = args, setEnv(env, config.Stats, f.Name())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)

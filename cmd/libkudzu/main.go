@@ -13,6 +13,7 @@ import (
 
 	"kudzu/internal/abi"
 	"kudzu/internal/bind"
+	"kudzu/internal/config"
 	"kudzu/internal/cudart"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
@@ -40,7 +41,7 @@ func start() error {
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
 	driver.Start(devices.All(devices.Config{}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	cublas.Use(rocblas.New(rocblas.Config{}))
-	useMultiplier(os.Getenv("KUDZU_BLAS"))
+	useMultiplier(os.Getenv(config.BLAS))
 	cublaslt.Use(hipblaslt.New(hipblaslt.Config{}))
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
@@ -49,7 +50,7 @@ func start() error {
 // useMultiplier lets what KUDZU_BLAS names do cuBLAS's products: cpu (our kernels, the default), ref, openblas, or the path of a library
 // with BLAS's Fortran names.
 func useMultiplier(name string) {
-	threads, _ := strconv.Atoi(os.Getenv("KUDZU_THREADS"))
+	threads, _ := strconv.Atoi(os.Getenv(config.Threads))
 	switch {
 	case name == "" || name == "cpu":
 	case name == "ref":
@@ -59,7 +60,7 @@ func useMultiplier(name string) {
 	case strings.Contains(name, "/"):
 		cublas.UseMultiplier(openblas.New(openblas.Config{Library: name, Threads: threads}))
 	default:
-		logx.Warnf("KUDZU_BLAS=%s: not one of cpu, ref, openblas, or a path", name)
+		logx.Warnf(config.BLAS+"=%s: not one of cpu, ref, openblas, or a path", name)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"kudzu/internal/config"
 )
 
 // Capability is a compute capability: what a device that is none of NVIDIA's claims to be, so that programs pick code for it.
@@ -30,7 +32,7 @@ func ParseCapability(s string, empty Capability) (c Capability, err error) {
 	major, err1 := strconv.Atoi(a)
 	minor, err2 := strconv.Atoi(b)
 	if err1 != nil || err2 != nil || major < 3 || major > 20 || minor < 0 || minor > 9 {
-		return c, fmt.Errorf("KUDZU_COMPUTE_CAPABILITY=%s: must be of the form 9.0", s)
+		return c, fmt.Errorf(config.Capability+"=%s: must be of the form 9.0", s)
 	}
 	return Capability{major, minor}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"kudzu/internal/config"
 )
 
 // DefaultSize bounds the directory when nobody says otherwise: 4 GiB.
@@ -23,8 +25,8 @@ type Config struct {
 func FromEnv(getenv func(string) string) Config {
 	c := Config{Off: getenv("CUDA_CACHE_DISABLE") == "1", Size: DefaultSize}
 	switch {
-	case getenv("KUDZU_CACHE_DIR") != "":
-		c.Dir = getenv("KUDZU_CACHE_DIR")
+	case getenv(config.CacheDir) != "":
+		c.Dir = getenv(config.CacheDir)
 	case getenv("CUDA_CACHE_PATH") != "":
 		c.Dir = filepath.Join(getenv("CUDA_CACHE_PATH"), "kudzu")
 	case filepath.IsAbs(getenv("XDG_CACHE_HOME")): // the standard says to ignore a relative one
@@ -32,7 +34,7 @@ func FromEnv(getenv func(string) string) Config {
 	case getenv("HOME") != "":
 		c.Dir = filepath.Join(getenv("HOME"), ".cache", "kudzu")
 	}
-	for _, name := range []string{"CUDA_CACHE_MAXSIZE", "KUDZU_CACHE_SIZE"} {
+	for _, name := range []string{"CUDA_CACHE_MAXSIZE", config.CacheSize} {
 		if n, ok := parseSize(getenv(name)); ok {
 			c.Size = n
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"kudzu/internal/cache"
+	"kudzu/internal/config"
 	"kudzu/internal/llvm/release"
 
 	"github.com/klauspost/cpuid/v2"
@@ -88,7 +89,7 @@ var llvmFolders = []string{
 // release may give better or more correct code. It is the name, size and time of the first file that is there; where the
 // process finds another by ways we do not know, an upgrade shows by the other files' change or not at all.
 func library() string {
-	if p := os.Getenv("KUDZU_LLVM"); p != "" {
+	if p := os.Getenv(config.LLVM); p != "" {
 		if strings.Contains(p, "/") {
 			return p + " " + stamp(p)
 		}

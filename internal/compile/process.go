@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"kudzu/internal/config"
 )
 
 // process is a running compiler process: requests go in, answers come back in any order.
@@ -157,7 +159,7 @@ func (c *Client) start() (*process, error) {
 		env = Scrub(os.Environ())
 	}
 	if c.cfg.Jobs > 0 {
-		env = append(env[:len(env):len(env)], fmt.Sprintf("KUDZU_COMPILER_JOBS=%d", c.cfg.Jobs))
+		env = append(env[:len(env):len(env)], fmt.Sprintf(config.CompilerJobs+"=%d", c.cfg.Jobs))
 	}
 	pid, conn, err := spawn(c.cfg.Command, env)
 	if err != nil {

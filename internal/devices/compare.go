@@ -7,22 +7,23 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/compare"
 	"kudzu/internal/backend/interp"
+	"kudzu/internal/config"
 	"kudzu/internal/logx"
 )
 
 // compared has launches of a CPU's device compared with the interpreter where KUDZU_COMPARE asks for it. KUDZU_COMPARE_REPORT names a
 // file for what came out, KUDZU_COMPARE_DUMP a folder for launches that differ.
 func compared(b backend.Backend, env func(string) string) backend.Backend {
-	s := env("KUDZU_COMPARE")
+	s := env(config.Compare)
 	if s == "" || s == "0" {
 		return b
 	}
 	lim, err := compare.ParseLimits(s)
 	if err != nil {
-		logx.Warnf("KUDZU_COMPARE: %v", err)
+		logx.Warnf(config.Compare+": %v", err)
 		return b
 	}
-	return Compare(compare.Config{Device: b, Limits: lim, Report: env("KUDZU_COMPARE_REPORT"), Dump: env("KUDZU_COMPARE_DUMP")})
+	return Compare(compare.Config{Device: b, Limits: lim, Report: env(config.CompareReport), Dump: env(config.CompareDump)})
 }
 
 // Compare is a backend whose launches are compared, with the interpreter if no other reference is given.

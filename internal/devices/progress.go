@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kudzu/internal/config"
 )
 
 // progress is the line that a terminal shows while kernels compile, so that a program's first run, which may wait a
@@ -30,7 +32,7 @@ type progress struct {
 
 // newProgress gives one if standard error is a terminal or KUDZU_PROGRESS is 1, and none if it is 0.
 func newProgress(out io.Writer, fd int) *progress {
-	switch os.Getenv("KUDZU_PROGRESS") {
+	switch os.Getenv(config.Progress) {
 	case "1":
 	case "0":
 		return nil

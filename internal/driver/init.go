@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/handle"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/cu"
@@ -163,7 +164,7 @@ func (t *Thread) Init(flags uint32) error {
 	if s.ready.Load() || s.initErr != nil {
 		return s.initErr
 	}
-	devs, err := s.open(os.Getenv("KUDZU_BACKEND"))
+	devs, err := s.open(os.Getenv(config.Backend))
 	if err != nil {
 		logx.Errorf("%s", err)
 		s.initErr = errNoDevice
@@ -208,7 +209,7 @@ func (s *state) open(list string) ([]backend.Device, error) {
 		name = strings.TrimSpace(name)
 		b := s.backend(name)
 		if b == nil {
-			return nil, fmt.Errorf("KUDZU_BACKEND=%s: %q is not one of %s", list, name, strings.Join(s.backendNames(), ", "))
+			return nil, fmt.Errorf(config.Backend+"=%s: %q is not one of %s", list, name, strings.Join(s.backendNames(), ", "))
 		}
 		if seen[name] {
 			continue
@@ -225,7 +226,7 @@ func (s *state) open(list string) ([]backend.Device, error) {
 		return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
 	}
 	for _, w := range why {
-		logx.Warnf("KUDZU_BACKEND=%s: %s", list, w)
+		logx.Warnf(config.Backend+"=%s: %s", list, w)
 	}
 	return devs, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"kudzu/internal/config"
 	"kudzu/internal/logx"
 	"kudzu/internal/ptx/isa"
 )
@@ -20,13 +21,13 @@ const (
 // Version is the CUDA version this driver presents: the newest whose PTX is taken, or what KUDZU_DRIVER_VERSION says.
 // cuDriverGetVersion itself is answered in c/base, which reads the same variable.
 var Version = sync.OnceValue(func() int {
-	s := os.Getenv("KUDZU_DRIVER_VERSION")
+	s := os.Getenv(config.DriverVersion)
 	if s == "" {
 		return isa.Newest().CUDA
 	}
 	v, ok := parseVersion(s)
 	if !ok {
-		logx.Warnf("KUDZU_DRIVER_VERSION=%s: must be of the form 13.0, from %s on", s, VersionText(oldestVersion))
+		logx.Warnf(config.DriverVersion+"=%s: must be of the form 13.0, from %s on", s, VersionText(oldestVersion))
 		return isa.Newest().CUDA
 	}
 	return v

@@ -35,6 +35,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"kudzu/internal/config"
 )
 
 // What the engine answers beside faults.
@@ -85,10 +87,10 @@ var Default = sync.OnceValues(func() (*Engine, error) {
 
 // DefaultThreads is KUDZU_THREADS, or the processors that affinity and cgroup allow.
 func DefaultThreads() (int, error) {
-	if s := os.Getenv("KUDZU_THREADS"); s != "" {
+	if s := os.Getenv(config.Threads); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > MaxThreads {
-			return 0, fmt.Errorf("KUDZU_THREADS=%s: must be a number from 1 to %d", s, MaxThreads)
+			return 0, fmt.Errorf(config.Threads+"=%s: must be a number from 1 to %d", s, MaxThreads)
 		}
 		return n, nil
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"kudzu/internal/config"
 )
 
 // Level is how much is said.
@@ -74,7 +76,7 @@ func On(l Level) bool {
 
 func fromEnv() {
 	level.Store(int32(Warn))
-	word := strings.ToLower(os.Getenv("KUDZU_LOG"))
+	word := strings.ToLower(os.Getenv(config.Log))
 	for l, n := range names {
 		if n == word {
 			level.Store(int32(l))
@@ -82,7 +84,7 @@ func fromEnv() {
 		}
 	}
 	if word != "" {
-		write("KUDZU_LOG=" + word + ": not one of error, warn, info, debug")
+		write(config.Log + "=" + word + ": not one of error, warn, info, debug")
 	}
 }
 

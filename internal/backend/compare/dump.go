@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/logx"
 )
 
@@ -27,7 +28,7 @@ func (b *Backend) dump(k *kernel, l *backend.Launch, line *Line, im image) {
 	name := unusual.ReplaceAllString(k.Name(), "_")
 	dir := filepath.Join(b.cfg.Dump, fmt.Sprintf("%.60s-%s-%dx%dx%d", name, k.hash, l.Block[0], l.Block[1], l.Block[2]))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		logx.Warnf("KUDZU_COMPARE_DUMP: %v", err)
+		logx.Warnf(config.CompareDump+": %v", err)
 		return
 	}
 	line.Dump = dir
@@ -38,7 +39,7 @@ func (b *Backend) dump(k *kernel, l *backend.Launch, line *Line, im image) {
 		}
 	}
 	if err := d.write(dir, k.slice(), im); err != nil {
-		logx.Warnf("KUDZU_COMPARE_DUMP: %v", err)
+		logx.Warnf(config.CompareDump+": %v", err)
 	}
 }
 

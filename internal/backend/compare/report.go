@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/logx"
 )
 
@@ -57,7 +58,7 @@ func newReport(path string) *report {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
-		logx.Warnf("KUDZU_COMPARE_REPORT: %v", err)
+		logx.Warnf(config.CompareReport+": %v", err)
 		return r
 	}
 	r.f = f
@@ -85,7 +86,7 @@ func (r *report) add(l *Line) {
 		return
 	}
 	if _, err := r.f.Write(append(b, '\n')); err != nil {
-		logx.Once("compare report", "KUDZU_COMPARE_REPORT: %v", err)
+		logx.Once("compare report", config.CompareReport+": %v", err)
 	}
 }
 

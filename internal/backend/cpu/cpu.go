@@ -14,6 +14,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile"
+	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
 )
@@ -81,7 +82,7 @@ func New(cfg Config) *Backend {
 	if cfg.Env == nil {
 		cfg.Env = os.Getenv
 	}
-	return &Backend{cfg: cfg, exactNaN: cfg.Env("KUDZU_NAN") == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
+	return &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
 }
 
 // Name is "cpu".
@@ -102,7 +103,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 		}
 	}
 	if b.report == nil {
-		b.report = openReport(b.cfg.Env("KUDZU_STATS"))
+		b.report = openReport(b.cfg.Env(config.Stats))
 	}
 	if b.debug == nil {
 		b.debug = newDebug(b.cfg.Env)
@@ -145,7 +146,7 @@ func (b *Backend) infos(threads int) ([]backend.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	capability, err := backend.ParseCapability(b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"), backend.DefaultCapability)
+	capability, err := backend.ParseCapability(b.cfg.Env(config.Capability), backend.DefaultCapability)
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +163,13 @@ func (b *Backend) devices() (int, error) {
 	if b.cfg.Devices > 0 {
 		return b.cfg.Devices, nil
 	}
-	s := b.cfg.Env("KUDZU_DEVICES")
+	s := b.cfg.Env(config.Devices)
 	if s == "" {
 		return 1, nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > maxDevices {
-		return 0, fmt.Errorf("KUDZU_DEVICES=%s: must be a number from 1 to %d", s, maxDevices)
+		return 0, fmt.Errorf(config.Devices+"=%s: must be a number from 1 to %d", s, maxDevices)
 	}
 	return n, nil
 }
@@ -177,10 +178,10 @@ func (b *Backend) memory(devices int) (uint64, error) {
 	if b.cfg.Memory > 0 {
 		return b.cfg.Memory, nil
 	}
-	if s := b.cfg.Env("KUDZU_MEMORY"); s != "" {
+	if s := b.cfg.Env(config.Memory); s != "" {
 		n, err := backend.ParseBytes(s)
 		if err != nil {
-			return 0, fmt.Errorf("KUDZU_MEMORY=%s: %w", s, err)
+			return 0, fmt.Errorf(config.Memory+"=%s: %w", s, err)
 		}
 		return n, nil
 	}

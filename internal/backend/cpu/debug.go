@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 
+	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/logx"
 )
@@ -22,8 +23,8 @@ type debug struct {
 
 // newDebug gives nil where nobody asked.
 func newDebug(env func(string) string) *debug {
-	d := &debug{gdb: env("KUDZU_GDB") == "1"}
-	if env("KUDZU_PERF") == "1" {
+	d := &debug{gdb: env(config.GDB) == "1"}
+	if env(config.Perf) == "1" {
 		f, err := openPerfMap(fmt.Sprintf("/tmp/perf-%d.map", os.Getpid())) // where perf looks, whatever TMPDIR says
 		if err != nil {
 			logx.Warnf("no names for perf: %v", err)

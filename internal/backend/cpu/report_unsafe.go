@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/logx"
 
@@ -59,17 +60,17 @@ func openReport(path string) *report {
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		logx.Warnf("KUDZU_STATS: %v", err)
+		logx.Warnf(config.Stats+": %v", err)
 		return nil
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err != nil || st.Size() != ReportSize {
-		logx.Warnf("KUDZU_STATS: %s is no report file", path)
+		logx.Warnf(config.Stats+": %s is no report file", path)
 		return nil
 	}
 	b, err := unix.Mmap(int(f.Fd()), 0, ReportSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		logx.Warnf("KUDZU_STATS: %v", err)
+		logx.Warnf(config.Stats+": %v", err)
 		return nil
 	}
 	r := &report{counters: (*[ReportCounters]atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(b))), text: b[ReportLines:]}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 )
 
@@ -74,7 +75,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 // openDriver finds the vendor's library. KUDZU_CUDA_LIBRARY names it outright.
 func openDriver() (*dl.Library, error) {
 	list := places
-	if p := os.Getenv("KUDZU_CUDA_LIBRARY"); p != "" {
+	if p := os.Getenv(config.CUDALibrary); p != "" {
 		list = []string{p}
 	}
 	err := error(nil)

@@ -10,6 +10,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/codeobject"
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/spec/hip"
 )
@@ -52,7 +53,7 @@ func newDevice(b *Backend, ordinal int) (*device, error) {
 		return nil, fmt.Errorf("%s: %w", d.arch, err)
 	}
 	d.plan, err = planFor(d.target, b.api.version)
-	d.plan.noMatrix = b.cfg.Env("KUDZU_AMD_MATRIX") == "off"
+	d.plan.noMatrix = b.cfg.Env(config.AMDMatrix) == "off"
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (d *device) readInfo() error {
 		return err
 	}
 	in.Memory = uint64(total)
-	c, err := backend.ParseCapability(d.b.cfg.Env("KUDZU_COMPUTE_CAPABILITY"), amdCapability)
+	c, err := backend.ParseCapability(d.b.cfg.Env(config.Capability), amdCapability)
 	if err != nil {
 		return err
 	}

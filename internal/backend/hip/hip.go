@@ -17,6 +17,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile"
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/spec/hip"
 )
@@ -160,7 +161,7 @@ func hint(err error) string {
 func (b *Backend) library() (*dl.Library, error) {
 	look := dl.Look{What: "ROCm", Path: b.cfg.Library, Names: sonames, Folders: folders, Symbol: hip.Rows[hip.HipInit].Name}
 	if look.Path == "" {
-		look.Path = b.cfg.Env("KUDZU_HIP_LIBRARY")
+		look.Path = b.cfg.Env(config.HIPLibrary)
 	}
 	return look.Open()
 }

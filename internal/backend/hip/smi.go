@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/spec/rsmi"
 )
@@ -28,7 +29,7 @@ var _ backend.Monitor = (*device)(nil)
 var smiNames = []string{"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24"}
 
 // smiVariable names the library outright, or is "none".
-const smiVariable = "KUDZU_ROCM_SMI_LIBRARY"
+const smiVariable = config.ROCmSMILibrary
 
 // open loads the library and finds its devices, once.
 func (s *smi) open(env func(string) string) error {

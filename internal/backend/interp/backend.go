@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/logx"
 )
@@ -39,13 +40,13 @@ const maxDevices = 64
 
 // count is how many devices there are.
 func count() (int, error) {
-	s := os.Getenv("KUDZU_DEVICES")
+	s := os.Getenv(config.Devices)
 	if s == "" {
 		return 1, nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > maxDevices {
-		return 0, fmt.Errorf("KUDZU_DEVICES=%s: must be a number from 1 to %d", s, maxDevices)
+		return 0, fmt.Errorf(config.Devices+"=%s: must be a number from 1 to %d", s, maxDevices)
 	}
 	return n, nil
 }
@@ -64,14 +65,14 @@ func (b *Interp) Open() ([]backend.Device, error) {
 		return nil, err
 	}
 	bytes := b.cfg.Info.Memory
-	if s := os.Getenv("KUDZU_MEMORY"); s != "" && bytes == 0 {
+	if s := os.Getenv(config.Memory); s != "" && bytes == 0 {
 		if bytes, err = backend.ParseBytes(s); err != nil {
-			return nil, fmt.Errorf("KUDZU_MEMORY=%s: %w", s, err)
+			return nil, fmt.Errorf(config.Memory+"=%s: %w", s, err)
 		}
 	}
 	claim := backend.Capability{Major: b.cfg.Info.Major, Minor: b.cfg.Info.Minor}
 	if claim == (backend.Capability{}) {
-		if claim, err = backend.ParseCapability(os.Getenv("KUDZU_COMPUTE_CAPABILITY"), backend.DefaultCapability); err != nil {
+		if claim, err = backend.ParseCapability(os.Getenv(config.Capability), backend.DefaultCapability); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +92,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 		d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
 		d.engine = e
 		d.workers = b.cfg.Threads
-		if d.workers == 0 && os.Getenv("KUDZU_THREADS") != "" {
+		if d.workers == 0 && os.Getenv(config.Threads) != "" {
 			d.workers = e.Threads()
 		}
 		all = append(all, d)

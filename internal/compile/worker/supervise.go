@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/config"
 )
 
 // How long things stay that nobody uses: a worker has about 100 MB.
@@ -55,7 +56,7 @@ func newSupervisor(command []string, out io.Writer) *supervisor {
 
 // jobs is how many compilations may run at a time.
 func jobs() int {
-	if n, err := strconv.Atoi(os.Getenv("KUDZU_COMPILER_JOBS")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(os.Getenv(config.CompilerJobs)); err == nil && n > 0 {
 		return min(n, 64)
 	}
 	return min(max(runtime.NumCPU(), 1), 8)
@@ -103,9 +104,9 @@ func (s *supervisor) stop(status int) {
 
 // leaveDirectory keeps no file system of the host's busy.
 func leaveDirectory() {
-	if p := os.Getenv("KUDZU_LLVM"); p != "" && filepath.Base(p) != p {
+	if p := os.Getenv(config.LLVM); p != "" && filepath.Base(p) != p {
 		if abs, err := filepath.Abs(p); err == nil {
-			_ = os.Setenv("KUDZU_LLVM", abs) // the name is valid
+			_ = os.Setenv(config.LLVM, abs) // the name is valid
 		}
 	}
 	_ = os.Chdir("/") // if not, not

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
@@ -64,7 +65,7 @@ func (p *Provider) load() *library {
 		l := &library{gemm: map[cublas.Elem]*dl.Func{}}
 		for e, f := range functions {
 			if l.gemm[e], err = so.Find(f); err != nil {
-				logx.Warnf("KUDZU_BLAS: %v; our own kernels do all products", err)
+				logx.Warnf(config.BLAS+": %v; our own kernels do all products", err)
 				return nil
 			}
 		}
@@ -74,7 +75,7 @@ func (p *Provider) load() *library {
 		logx.Debugf("products by %s", name)
 		return l
 	}
-	logx.Warnf("KUDZU_BLAS: %v; our own kernels do all products", err)
+	logx.Warnf(config.BLAS+": %v; our own kernels do all products", err)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/driver"
 	"kudzu/internal/logx"
@@ -71,7 +72,7 @@ func (p *Provider) Name() string { return "rocBLAS" }
 func (p *Provider) Serves(d *driver.Thread) bool { return d.AnyAbroad() }
 
 // Variable names the library outright, or is "none".
-const Variable = "KUDZU_ROCBLAS_LIBRARY"
+const Variable = config.ROCBLASLibrary
 
 // library opens librocblas, once; nil if there is none.
 func (p *Provider) library() *dl.Library {

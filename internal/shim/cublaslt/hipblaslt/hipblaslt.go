@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/driver"
 	"kudzu/internal/logx"
@@ -59,7 +60,7 @@ func New(cfg Config) *Provider {
 func (p *Provider) Name() string { return "hipBLASLt" }
 
 // Variable names the library outright, or is "none".
-const Variable = "KUDZU_HIPBLASLT_LIBRARY"
+const Variable = config.HIPBLASLtLibrary
 
 // library opens libhipblaslt, once; nil if there is none.
 func (p *Provider) library() *dl.Library {
