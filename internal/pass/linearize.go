@@ -17,7 +17,7 @@ func linearize(st *state) error {
 	}
 	a := analyse(st)
 	if expandSwitches(a) {
-		if err := structure(st); err != nil {
+		if err := loopSimplify(st); err != nil {
 			return err
 		}
 		a = analyse(st)

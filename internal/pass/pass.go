@@ -9,6 +9,7 @@ package pass
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"kudzu/internal/ir"
 )
@@ -31,27 +32,29 @@ type Config struct {
 
 // Pass is one row of the table.
 type Pass struct {
-	Name string
-	Run  func(*state) error
-	Why  string
+	Name  string
+	Run   func(*state) error
+	Marks marks
+	Why   string
 }
 
-// forcible are the passes that give the same program another form where they think that it pays.
-var forcible = map[string]bool{"narrow": true, "width": true, "reroll": true, "together": true, "jam": true, "inside": true, "turns": true, "nextrows": true, "keep": true}
+type marks uint8
 
-// Forcible lists them, in order.
+const (
+	perThread marks = 1 << iota // code for one thread a lane (Config.Threads) goes through it too
+	optional                    // it gives the same program another form where that seems to pay: Config.Force decides instead
+)
+
+// Forcible lists the optional passes, in order.
 func Forcible() []string {
 	var names []string
 	for _, p := range passes {
-		if forcible[p.Name] {
+		if p.Marks&optional != 0 {
 			names = append(names, p.Name)
 		}
 	}
 	return names
 }
-
-// threaded are the passes that code for one thread a lane goes through too.
-var threaded = map[string]bool{"inline": true, "simplify": true, "cse": true, "dce": true, "locks": true, "reduce": true, "ways": true}
 
 // state is what the passes hand on to each other.
 type state struct {
@@ -61,33 +64,33 @@ type state struct {
 }
 
 var passes = [...]Pass{
-	{"inline", inline, "small functions cost nothing"},
-	{"calls", calls, "functions that cannot be inlined are part of the graph, each once"},
-	{"simplify", simplify, "fewer operations to analyse"},
-	{"specialise", specialise, "the block's shape becomes numbers"},
-	{"simplify 2", simplify, "the numbers fold branches and addresses"},
-	{"narrow", narrow, "numbers of 16 bits need half as many vectors"},
-	{"cse", cse, "equal addresses become one value, so that one check serves both"},
-	{"dce", dce, "dead values would be latched and saved like live ones"},
-	{"locks", locks, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
-	{"reduce", reduce, "loops have one header"},
-	{"ways", ways, "LLVM keeps account of lanes that leave one loop at a time"},
-	{"width", width, "lanes that wait on each other cannot share a vector"},
-	{"reroll", reroll, "threads that run alone guess the end of one loop, not of two"},
-	{"together", together, "loops that lanes leave together have no masks"},
-	{"structure", structure, "loops have one latch, one way in, and values leave them through phis"},
-	{"linearize", linearize, "branches are uniform, effects have masks"},
-	{"simplify 3", simplify, "masks fold"},
-	{"cse 2", cse, "masks are computed more than once"},
-	{"dce 2", dce, "latches of values nobody reads"},
-	{"pace", pace, "no warp runs far ahead of others that still read what it writes"},
-	{"jam", jam, "warps that share what they read go side by side"},
-	{"inside", inside, "warps without a lane on the border need no masks"},
-	{"turns", turns, "loops that jump through memory get barriers of their own"},
-	{"nextrows", nextRows, "the next block's row is on its way while this one's is read"},
-	{"keep", keep, "what blocks share is made once"},
-	{"regions", regions, "barriers are resume points with their live values"},
-	{"shape", shape, "facts for the emitter; changes nothing"},
+	{"inline", inline, perThread, "small functions cost nothing"},
+	{"calls", calls, 0, "functions that cannot be inlined are part of the graph, each once"},
+	{"simplify", simplify, perThread, "fewer operations to analyse"},
+	{"specialise", specialise, 0, "the block's shape becomes numbers"},
+	{"simplify 2", simplify, 0, "the numbers fold branches and addresses"},
+	{"narrow", narrow, optional, "numbers of 16 bits need half as many vectors"},
+	{"cse", cse, perThread, "equal addresses become one value, so that one check serves both"},
+	{"dce", dce, perThread, "dead values would be latched and saved like live ones"},
+	{"locks", locks, perThread, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
+	{"fix_irreducible", fixIrreducible, perThread, "loops have one header"},
+	{"unify_loop_exits", unifyLoopExits, perThread, "LLVM keeps account of lanes that leave one loop at a time"},
+	{"width", width, optional, "lanes that wait on each other cannot share a vector"},
+	{"reroll", reroll, optional, "threads that run alone guess the end of one loop, not of two"},
+	{"uniform_versioning", uniformVersioning, optional, "loops that lanes leave together have no masks"},
+	{"loop_simplify", loopSimplify, 0, "loops have one latch, one way in, and values leave them through phis"},
+	{"linearize", linearize, 0, "branches are uniform, effects have masks"},
+	{"simplify 3", simplify, 0, "masks fold"},
+	{"cse 2", cse, 0, "masks are computed more than once"},
+	{"dce 2", dce, 0, "latches of values nobody reads"},
+	{"warp_pacing", warpPacing, 0, "no warp runs far ahead of others that still read what it writes"},
+	{"warp_jam", warpJam, optional, "warps that share what they read go side by side"},
+	{"full_mask_versioning", fullMaskVersioning, optional, "warps without a lane on the border need no masks"},
+	{"block_stride_barriers", blockStrideBarriers, optional, "loops that jump through memory get barriers of their own"},
+	{"prefetch", prefetch, optional, "the next block's row is on its way while this one's is read"},
+	{"cross_block_memo", crossBlockMemo, optional, "what blocks share is made once"},
+	{"regions", regions, 0, "barriers are resume points with their live values"},
+	{"shape", shape, 0, "facts for the emitter; changes nothing"},
 }
 
 // always reports a pass that is applied wherever it may be, never one that is not applied.
@@ -101,40 +104,40 @@ func (st *state) never(name string) bool {
 // order is what the table must keep.
 var order = [...]struct{ before, after, why string }{
 	{"inline", "calls", "what is inlined needs no frame"},
-	{"calls", "reduce", "recursion makes loops with several entries"},
+	{"calls", "fix_irreducible", "recursion makes loops with several entries"},
 	{"inline", "specialise", "callees read tid too"},
 	{"calls", "regions", "a barrier in a callee would suspend half a warp's state"},
-	{"specialise", "structure", "constants remove whole loops"},
+	{"specialise", "loop_simplify", "constants remove whole loops"},
 	{"specialise", "simplify 2", "folding is what specialising is for"},
 	{"simplify 2", "narrow", "constants are on the right side, copies are gone"},
 	{"narrow", "dce", "extensions that nobody reads are left behind"},
 	{"width", "linearize", "linearized locks deadlock"},
-	{"width", "together", "lanes that run alone are always together"},
+	{"width", "uniform_versioning", "lanes that run alone are always together"},
 	{"width", "reroll", "only threads that run alone gain"},
-	{"reroll", "structure", "phis that close loops would be in the way"},
-	{"together", "structure", "the copy needs preheaders and latches of its own"},
+	{"reroll", "loop_simplify", "phis that close loops would be in the way"},
+	{"uniform_versioning", "loop_simplify", "the copy needs preheaders and latches of its own"},
 	{"cse", "locks", "a lock and its release are known by their address"},
-	{"reduce", "structure", "a loop with two headers has no latch"},
-	{"reduce", "ways", "a loop with two headers has no exits"},
-	{"reduce", "width", "a loop with two headers is not seen to wait"},
-	{"structure", "linearize", "values must leave loops through phis to be latched"},
+	{"fix_irreducible", "loop_simplify", "a loop with two headers has no latch"},
+	{"fix_irreducible", "unify_loop_exits", "a loop with two headers has no exits"},
+	{"fix_irreducible", "width", "a loop with two headers is not seen to wait"},
+	{"loop_simplify", "linearize", "values must leave loops through phis to be latched"},
 	{"linearize", "regions", "masks live across barriers"},
 	{"dce 2", "regions", "dead values would be saved in frames"},
-	{"linearize", "turns", "a warp without lanes in the loop must be able to stay in it"},
-	{"dce 2", "turns", "the frames of dead values would cost more than the turns save"},
-	{"turns", "regions", "turns are barriers"},
-	{"linearize", "pace", "every warp comes to every place that is not behind a branch of the warp"},
-	{"pace", "jam", "warps side by side take the part between two barriers one after the other"},
-	{"linearize", "jam", "a warp without lanes must be able to go where others go"},
-	{"dce 2", "jam", "dead values would be counted as work"},
-	{"jam", "inside", "warps side by side have branches that any lane decides"},
-	{"inside", "shape", "addresses that were chosen lane by lane are side by side again"},
-	{"jam", "turns", "a block that goes as one needs no turns"},
-	{"turns", "nextrows", "turns move loads between blocks of code"},
-	{"nextrows", "keep", "loads that are kept need no prefetch, and are told by their addresses"},
-	{"jam", "keep", "warps side by side share no place"},
-	{"keep", "regions", "what was kept is live across barriers like anything else"},
-	{"nextrows", "regions", "what prefetches need must be kept across barriers"},
+	{"linearize", "block_stride_barriers", "a warp without lanes in the loop must be able to stay in it"},
+	{"dce 2", "block_stride_barriers", "the frames of dead values would cost more than the turns save"},
+	{"block_stride_barriers", "regions", "turns are barriers"},
+	{"linearize", "warp_pacing", "every warp comes to every place that is not behind a branch of the warp"},
+	{"warp_pacing", "warp_jam", "warps side by side take the part between two barriers one after the other"},
+	{"linearize", "warp_jam", "a warp without lanes must be able to go where others go"},
+	{"dce 2", "warp_jam", "dead values would be counted as work"},
+	{"warp_jam", "full_mask_versioning", "warps side by side have branches that any lane decides"},
+	{"full_mask_versioning", "shape", "addresses that were chosen lane by lane are side by side again"},
+	{"warp_jam", "block_stride_barriers", "a block that goes as one needs no turns"},
+	{"block_stride_barriers", "prefetch", "turns move loads between blocks of code"},
+	{"prefetch", "cross_block_memo", "loads that are kept need no prefetch, and are told by their addresses"},
+	{"warp_jam", "cross_block_memo", "warps side by side share no place"},
+	{"cross_block_memo", "regions", "what was kept is live across barriers like anything else"},
+	{"prefetch", "regions", "what prefetches need must be kept across barriers"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }
 
@@ -153,14 +156,14 @@ func Run(m *ir.Module, cfg Config) (err error) {
 		return fmt.Errorf("kernel %s: no code", m.Kernel)
 	}
 	for name := range cfg.Force {
-		if !forcible[name] {
+		if !slices.Contains(Forcible(), name) {
 			return fmt.Errorf("pass %s cannot be forced", name)
 		}
 	}
 	st := &state{m: m, f: m.Funcs[0], cfg: cfg}
 	for i := range passes {
 		p := &passes[i]
-		if cfg.Threads && !threaded[p.Name] {
+		if cfg.Threads && p.Marks&perThread == 0 {
 			continue
 		}
 		if err := p.Run(st); err != nil {

@@ -49,7 +49,7 @@ func regions(st *state) error {
 	}
 	f.Regions = r
 	nearAddresses(f)
-	nearScalars(st)
+	rematScalars(st)
 	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)
 	liveAcross(f, r)
 	return nil

@@ -33,7 +33,7 @@ func width(st *state) error {
 		}
 	}
 	if len(waits) == 0 && !alone {
-		if st.always("width") && matrixOp(f) == nil || !st.never("width") && fasterAlone(st) {
+		if st.always("width") && matrixOp(f) == nil || !st.never("width") && preferScalar(st) {
 			st.m.Width = 1
 		}
 		return nil
@@ -94,7 +94,7 @@ func returnApart(st *state) (bool, error) {
 		return true, nil
 	}
 	// Whether lanes return together is seen where each loop has one entry and one latch.
-	if err := structure(st); err != nil {
+	if err := loopSimplify(st); err != nil {
 		return false, err
 	}
 	st.f.Rewire()

@@ -10,7 +10,7 @@ import (
 
 const (
 	// warpTurn is the instructions a warp runs before the next warp of its block. It is short because programs lean on it that no warp
-	// runs far ahead of others: on hardware all go on at once behind a barrier (pass/pace.go).
+	// runs far ahead of others: on hardware all go on at once behind a barrier (pass/warp_pacing.go).
 	warpTurn  = 16
 	blockTurn = 1 << 18 // instructions a block runs before another block may: blocks may spin on each other
 	// maxResident is how many blocks may be under way at once when they do not finish in their turn.

@@ -368,7 +368,7 @@ func (e *emitter) sleep() {
 	e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
 }
 
-// gcnSwitch: what a block that several ways lead to was told (pass/ways.go) goes through a register that LLVM does not see into. It would make
+// gcnSwitch: what a block that several ways lead to was told (pass/unify_loop_exits.go) goes through a register that LLVM does not see into. It would make
 // a predicate of it that it keeps for all lanes, computed where they come from, in the inner loop.
 func gcnSwitch(e *emitter, in *ir.Inst) {
 	v := in.Args[0]

@@ -209,7 +209,7 @@ func gcnElect(e *emitter, in *ir.Inst) {
 	e.set(in.Results[1], e.cmp("eq", e.lane(), leader))
 }
 
-// gcnWarpSync: the lanes of a wave run in step, so that only memory must be in order; for no lane at all (pass/ways.go) not even that.
+// gcnWarpSync: the lanes of a wave run in step, so that only memory must be in order; for no lane at all (pass/unify_loop_exits.go) not even that.
 func gcnWarpSync(e *emitter, in *ir.Inst) {
 	if m := in.Args[0]; m.Const && m.Bits == 0 {
 		e.o.Call("void", "llvm.amdgcn.wave.barrier")

@@ -236,7 +236,7 @@ func (e *emitter) inst(in *ir.Inst) {
 }
 
 // phiArgs evaluates what b's successors' phis take from b, before b's terminator. A trap's successor is only where its
-// threads would have joined the others (pass/structure.go): the code returns to the engine and never goes there.
+// threads would have joined the others (pass/loop_simplify.go): the code returns to the engine and never goes there.
 func (e *emitter) phiArgs(b *ir.Block) {
 	if e.suspended(b) || b.Term().Op == ir.Trap {
 		return

@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/ll"
 )
 
-// kept is memory for what a warp makes once and the blocks that follow in a row of blocks read back (pass/keep.go). It is the
+// kept is memory for what a warp makes once and the blocks that follow in a row of blocks read back (pass/cross_block_memo.go). It is the
 // function's own: another call makes its own.
 type kept struct {
 	flags  ll.Val // of each warp and round: the row of blocks that it holds, from 1 on; 0: nothing yet

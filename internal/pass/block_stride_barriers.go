@@ -1,0 +1,336 @@
+package pass
+
+import "kudzu/internal/ir"
+
+// blockStrideBarriers interchanges the loop of warps with block-stride and grid-stride loops. After it such a loop ends each iteration in
+// a barrier of the compiler's own, which says whether any warp goes on, so that the block walks memory in order.
+//
+// A loop in which threads side by side read elements side by side and then all jump ahead by the size of the block or the
+// grid is how GPUs walk arrays. One warp after the other would fetch single lines from pages far apart, which no
+// prefetcher follows: half the speed. A round of all warps is a stretch of a kilobyte and runs at the speed of memory.
+func blockStrideBarriers(st *state) error {
+	n := st.cfg.Block
+	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < turnWarps*32 && !st.always("block_stride_barriers") || int(threads) == 32*st.m.Jam || st.never("block_stride_barriers") {
+		return nil
+	}
+	f := st.f
+	f.Rewire()
+	if !plainBars(f) {
+		return nil
+	}
+	a := analyse(st)
+	if r := barPoints(f); len(r.Points) > 0 && !allMeet(st, r) {
+		return nil
+	}
+	for _, l := range a.li.Loops {
+		t := &turn{a: a, f: f, l: l}
+		if t.fits() && (t.jumps() || st.always("block_stride_barriers")) && t.reached() {
+			t.apply()
+		}
+	}
+	f.Rewire()
+	return nil
+}
+
+// turnWarps is how many warps make turns worth their barriers.
+const turnWarps = 4
+
+// page is how far the prefetchers of processors look.
+const page = 4096
+
+// stretch is how much memory side by side they need to begin.
+const stretch = 1024
+
+// plainBars reports that every barrier of the kernel is for all threads and has a constant name.
+func plainBars(f *ir.Func) bool {
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if isYield(in) || in.Op == ir.GridSync || in.Op == ir.Bar && (in.BarKind == ir.BarArrive || !in.Args[0].Const || !isZero(in.Args[1])) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// barPoints is the kernel's own barriers as allMeet wants them.
+func barPoints(f *ir.Func) *ir.Regions {
+	r := &ir.Regions{}
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op == ir.Bar {
+				r.Points = append(r.Points, ir.Resume{At: in})
+			}
+		}
+	}
+	return r
+}
+
+// turn is a loop that may take turns.
+type turn struct {
+	a      *analysis
+	f      *ir.Func
+	l      *ir.Loop
+	leaps  []leap      // loads side by side that leap over what other warps and blocks load
+	guards []*ir.Block // whose jumps around the loop must go: every warp comes to the barrier
+}
+
+// leap is a load of which a round of all warps is so many bytes side by side.
+type leap struct {
+	in    *ir.Inst
+	round int64
+}
+
+// fits reports an innermost loop that runs while any lane is in it and does nothing but compute and access memory.
+func (t *turn) fits() bool {
+	l := t.l
+	if len(l.Latches) != 1 || len(l.Exits) != 1 {
+		return false
+	}
+	for _, o := range t.a.li.Loops {
+		if o.Parent == l {
+			return false
+		}
+	}
+	end := l.Latches[0].Term()
+	if end.Op != ir.CondBr || end.Targets[0] != l.Header || end.Targets[1] != l.Exits[0] || !onAny(end) {
+		return false
+	}
+	for _, b := range l.Blocks {
+		for _, in := range b.Insts {
+			if !harmless(in) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// onAny reports a branch that is taken if any lane wants it.
+func onAny(t *ir.Inst) bool {
+	return t.Op == ir.CondBr && t.Args[0].Def != nil && t.Args[0].Def.Op == ir.AnyLane
+}
+
+// harmless reports an operation that a warp may execute with no lane in its mask, and that keeps no other warp waiting.
+func harmless(in *ir.Inst) bool {
+	switch in.Op {
+	case ir.Load, ir.Store, ir.Atomic, ir.AtomicCAS:
+		return !in.Volatile && (in.Order == ir.Weak || in.Order == ir.Relaxed && in.Op != ir.Load && in.Op != ir.Store)
+	case ir.Br, ir.CondBr, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.WarpSync:
+		return true
+	}
+	return in.Op.Row().Effects == 0 && !in.Op.IsTerm()
+}
+
+// step is by how much a value grows in one round: a constant, or something known only at run time.
+type step struct {
+	c       int64
+	unknown bool // the same in every round, not zero as far as one knows
+	bad     bool // no such thing
+}
+
+func (x step) add(y step) step {
+	return step{x.c + y.c, x.unknown || y.unknown, x.bad || y.bad}
+}
+
+func (t *turn) step(v *ir.Value, depth int) step {
+	d := v.Def
+	if v.Const || d == nil || !t.l.Contains(d.Block) {
+		return step{}
+	}
+	if depth > 16 {
+		return step{bad: true}
+	}
+	switch d.Op {
+	case ir.Phi:
+		if d.Block != t.l.Header {
+			break
+		}
+		for i, from := range d.Targets {
+			if from != t.l.Latches[0] {
+				continue
+			}
+			n := d.Args[i].Def
+			if n == nil || n.Op != ir.Add {
+				break
+			}
+			by := n.Args[1]
+			if n.Args[0] != v {
+				by = n.Args[0]
+				if n.Args[1] != v {
+					break
+				}
+			}
+			switch {
+			case by.Const:
+				return step{c: by.Int()}
+			case by.Def == nil || !t.l.Contains(by.Def.Block):
+				return step{unknown: t.a.fact(by).kind >= ir.WarpUniform, bad: t.a.fact(by).kind < ir.WarpUniform}
+			}
+		}
+	case ir.Add:
+		return t.step(d.Args[0], depth+1).add(t.step(d.Args[1], depth+1))
+	case ir.Shl:
+		if c := d.Args[1]; c.Const && c.Bits < 32 {
+			s := t.step(d.Args[0], depth+1)
+			s.c <<= c.Bits
+			return s
+		}
+	case ir.Mul:
+		if c := d.Args[1]; c.Const {
+			s := t.step(d.Args[0], depth+1)
+			s.c *= c.Int()
+			return s
+		}
+	case ir.SExt, ir.ZExt, ir.Trunc, ir.Copy:
+		return t.step(d.Args[0], depth+1)
+	}
+	return step{bad: true}
+}
+
+// jumps reports that some access to global memory has lanes side by side and leaps over what the other warps access, and
+// that none walks on its own.
+func (t *turn) jumps() bool {
+	far := false
+	for _, b := range t.l.Blocks {
+		for _, in := range b.Insts {
+			if in.Op != ir.Load && in.Op != ir.Store || in.Space != ir.Global {
+				continue
+			}
+			size, vals := int64(0), in.Results
+			if in.Op == ir.Store {
+				vals = in.Args[1:]
+			}
+			for _, v := range vals {
+				size += int64(v.Type.Bits()+7) / 8
+			}
+			s := t.step(in.Args[0], 0)
+			f := t.a.fact(in.Args[0])
+			side := (f.kind == ir.Affine || f.guess) && f.pat.seg == 0 && f.pat.s == size
+			switch {
+			case s.bad:
+			case side && (s.unknown || s.c >= page):
+				far = true
+				n := t.a.st.cfg.Block
+				if in.Op == ir.Load && t.a.dom.Dominates(in.Block, t.l.Latches[0]) {
+					round := int64(n[0]) * int64(n[1]) * int64(n[2]) * size
+					t.leaps = append(t.leaps, leap{in, round})
+				}
+			case s.c != 0 || s.unknown:
+				return false
+			}
+		}
+	}
+	return far
+}
+
+// reached finds the jumps around the loop that only save time, and reports that there are no others that warps take differently.
+func (t *turn) reached() bool {
+	pdom := ir.PostDominators(t.f)
+	t.guards = nil
+	for _, b := range t.f.Blocks {
+		end := b.Term()
+		if len(end.Targets) < 2 || t.a.fact(end.Args[0]).kind == ir.BlockUniform || b == t.l.Latches[0] {
+			continue
+		}
+		inside := between(b, pdom.Idom(b))
+		if !inside[t.l.Header] {
+			continue
+		}
+		if !onAny(end) || t.l.Contains(b) || t.a.at(end.Targets[0]) <= t.a.at(b) {
+			return false
+		}
+		for x := range inside {
+			if li := t.a.li.Innermost(x); li != nil && li != t.l {
+				return false
+			}
+			for _, in := range x.Insts {
+				if !harmless(in) {
+					return false
+				}
+			}
+		}
+		t.guards = append(t.guards, b)
+	}
+	return true
+}
+
+// between is the blocks on the ways from b to the place where they meet.
+func between(b, join *ir.Block) map[*ir.Block]bool {
+	seen := map[*ir.Block]bool{}
+	work := append([]*ir.Block(nil), b.Succs()...)
+	for len(work) > 0 {
+		x := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[x] || x == join {
+			continue
+		}
+		seen[x] = true
+		work = append(work, x.Succs()...)
+	}
+	return seen
+}
+
+// apply takes the guards away and puts the barrier at the end of the loop.
+func (t *turn) apply() {
+	for _, g := range t.guards {
+		end := g.Term()
+		dropPred(end.Targets[1], g)
+		setTerm(t.f, g, ir.Br, nil, end.Targets[0])
+	}
+	latch := t.l.Latches[0]
+	end := latch.Term()
+	for _, l := range t.leaps {
+		if l.round < stretch {
+			t.prefetch(l.in, 1)
+		}
+	}
+	bar := t.f.NewInst(ir.Bar, []ir.Type{ir.I1}, ir.ConstInt(ir.I32, 0), ir.ConstInt(ir.I32, 0), end.Args[0])
+	bar.BarKind, bar.Flag, bar.Line = ir.BarRedOr, true, end.Line
+	beforeTerm(latch, bar)
+	end.Args = []*ir.Value{bar.Results[0]}
+	t.f.Rewire()
+}
+
+// prefetch asks for what in will load some rounds later, at the end of a round.
+func (t *turn) prefetch(in *ir.Inst, rounds int64) {
+	latch := t.l.Latches[0]
+	put := func(op ir.Op, args ...*ir.Value) *ir.Value {
+		x := t.f.NewInst(op, []ir.Type{ir.I64}, args...)
+		x.Line = in.Line
+		return beforeTerm(latch, x).Results[0]
+	}
+	at := t.next(in.Args[0], map[*ir.Value]*ir.Value{})
+	if rounds > 1 {
+		at = put(ir.Add, in.Args[0], put(ir.Mul, put(ir.Sub, at, in.Args[0]), ir.ConstInt(ir.I64, uint64(rounds))))
+	}
+	p := t.f.NewInst(ir.Prefetch, nil, at)
+	p.Space, p.Flag, p.Line, p.Imm = in.Space, true, in.Line, uint64(in.Results[0].Type.Bits()+7)/8*uint64(len(in.Results))
+	beforeTerm(latch, p)
+}
+
+// next is v as it will be in the next round, computed at the end of this one. step has seen how v is made.
+func (t *turn) next(v *ir.Value, done map[*ir.Value]*ir.Value) *ir.Value {
+	d := v.Def
+	if v.Const || d == nil || !t.l.Contains(d.Block) {
+		return v
+	}
+	if d.Op == ir.Phi {
+		for i, from := range d.Targets {
+			if from == t.l.Latches[0] {
+				return d.Args[i]
+			}
+		}
+	}
+	if n := done[v]; n != nil {
+		return n
+	}
+	in := t.f.NewInst(d.Op, []ir.Type{v.Type})
+	in.Attr, in.Line = d.Attr, d.Line
+	for _, a := range d.Args {
+		in.Args = append(in.Args, t.next(a, done))
+	}
+	beforeTerm(t.l.Latches[0], in)
+	done[v] = in.Results[0]
+	return in.Results[0]
+}

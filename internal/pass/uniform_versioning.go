@@ -1,0 +1,238 @@
+package pass
+
+import (
+	"slices"
+
+	"kudzu/internal/ir"
+)
+
+// togetherMax is how many instructions a part that is doubled may have.
+const togetherMax = 700
+
+// uniformVersioning versions loops on whether the warp's lanes stay converged. The region around a loop that lanes may leave at
+// different times is there twice: in the uniform version every branch is taken by all lanes, nothing has a mask, and induction
+// variables stay affine. Where lanes do diverge, the warp goes on in the other version, which is the original; both join behind it.
+//
+// Grid-stride loops and unrolled loops with a remainder loop before them look divergent to the compiler and hardly ever are: the
+// lanes that skip the last iteration are whole warps. Only loops whose loads would be gathers otherwise are worth the code.
+func uniformVersioning(st *state) error {
+	n := st.cfg.Block
+	if st.m.Width != 32 || n == [3]uint32{} || n[0]*n[1]*n[2]%32 != 0 || st.never("uniform_versioning") {
+		return nil
+	}
+	st.f.Rewire()
+	a := analyse(st)
+	if a.li.Irreducible {
+		return nil
+	}
+	t := &doubled{f: st.f, a: a, pdom: ir.PostDominators(st.f)}
+	for _, l := range a.li.Loops {
+		if t.leaves(l) && (st.always("uniform_versioning") || t.apart(l)) && t.around(l) {
+			t.split()
+			return nil
+		}
+	}
+	return nil
+}
+
+// doubled is the part of a kernel that gets a copy.
+type doubled struct {
+	f    *ir.Func
+	a    *analysis
+	pdom *ir.DomTree
+
+	top, end *ir.Block // its ways go from the branch that ends top to the begin of end
+	in       map[*ir.Block]bool
+	blocks   []*ir.Block
+}
+
+func (t *doubled) varies(b *ir.Block) bool {
+	x := b.Term()
+	return x.Op == ir.CondBr && x.Targets[0] != x.Targets[1] && t.a.fact(x.Args[0]).kind < ir.WarpUniform
+}
+
+// leaves reports an outermost loop that lanes may leave at its end at different times.
+func (t *doubled) leaves(l *ir.Loop) bool {
+	return l.Depth == 1 && len(l.Latches) == 1 && t.varies(l.Latches[0])
+}
+
+// apart reports a loop with a load that is neither of one place nor of lanes side by side.
+func (t *doubled) apart(l *ir.Loop) bool {
+	for _, b := range l.Blocks {
+		for _, in := range b.Insts {
+			if in.Op != ir.Load || in.Space == ir.Local {
+				continue
+			}
+			size := int64(0)
+			for _, r := range in.Results {
+				size += int64(r.Type.Bits()+7) / 8
+			}
+			f := t.a.fact(in.Args[0])
+			if f.kind < ir.WarpUniform && (f.pat.s != size || f.pat.seg != 0 || len(in.Results) > 1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// around finds the part around l: from the first branch before it that lanes may take differently to where all ways from there
+// meet.
+func (t *doubled) around(l *ir.Loop) bool {
+	var tops []*ir.Block
+	for d := t.a.dom.Idom(l.Header); d != nil; d = t.a.dom.Idom(d) {
+		if t.varies(d) && t.a.li.Innermost(d) == nil {
+			tops = append(tops, d)
+		}
+	}
+	slices.Reverse(tops)
+	for _, d := range tops {
+		if t.from(d) && t.in[l.Header] {
+			return true
+		}
+	}
+	return false
+}
+
+// from takes the part that begins behind top, if it is small enough and only computes, loads and stores.
+func (t *doubled) from(top *ir.Block) bool {
+	t.top, t.end = top, t.pdom.Idom(top)
+	if t.end == nil || t.a.li.Innermost(t.end) != nil {
+		return false
+	}
+	t.in, t.blocks = map[*ir.Block]bool{}, nil
+	for _, b := range t.top.Succs() {
+		for x := range region(b, t.end) {
+			t.in[x] = true
+		}
+	}
+	if t.in[t.top] {
+		return false
+	}
+	size := 0
+	for _, b := range t.a.rpo {
+		if !t.in[b] {
+			continue
+		}
+		size += len(b.Insts)
+		t.blocks = append(t.blocks, b)
+		if op := b.Term().Op; op != ir.Br && op != ir.CondBr {
+			return false
+		}
+		for _, p := range b.Preds {
+			if p != t.top && !t.in[p] {
+				return false
+			}
+		}
+		for _, in := range b.Insts {
+			if in.Op != ir.Load && in.Op != ir.Store && in.Op.Row().Effects != 0 || in.Volatile || in.Order != ir.Weak {
+				return false
+			}
+		}
+	}
+	return size <= togetherMax
+}
+
+// leads reports that the copy of b may be entered from outside of the loops there.
+func (t *doubled) leads(b *ir.Block) bool {
+	l := t.a.li.Innermost(b)
+	return !t.in[b] || l == nil || l.Depth == 1 && l.Header == b
+}
+
+// split makes the copy and the ways into it.
+func (t *doubled) split() {
+	f := t.f
+	vals := map[*ir.Value]*ir.Value{}
+	var branches []*ir.Block
+	for _, b := range append([]*ir.Block{t.top}, t.blocks...) {
+		if t.varies(b) && t.leads(b.Term().Targets[0]) && t.leads(b.Term().Targets[1]) {
+			branches = append(branches, b)
+		}
+	}
+	ends := slices.Clone(t.end.Insts[:numPhis(t.end)])
+	copies := cloneBlocks(f, t.blocks, vals)
+	apart := func(b *ir.Block) *ir.Block { // b, or its copy
+		if c := copies[b]; c != nil {
+			return c
+		}
+		return b
+	}
+	for _, phi := range ends {
+		for i, p := range slices.Clone(phi.Targets) {
+			if c := copies[p]; c != nil {
+				v := phi.Args[i]
+				if w := vals[v]; w != nil {
+					v = w
+				}
+				phi.Args, phi.Targets = append(phi.Args, v), append(phi.Targets, c)
+			}
+		}
+	}
+	// The copy of a block that top leads to is entered on the way from top only when lanes part.
+	for _, b := range t.blocks {
+		dropPred(copies[b], t.top)
+	}
+	for _, b := range branches {
+		t.part(b, apart)
+	}
+	t.repair(vals, copies)
+	prune(f)
+	relayout(f)
+}
+
+// part lets a warp go on from the branch of b where its lanes all want to go, or to the copies if they do not agree.
+func (t *doubled) part(b *ir.Block, apart func(*ir.Block) *ir.Block) {
+	f, term := t.f, b.Term()
+	c, yes, no := term.Args[0], term.Targets[0], term.Targets[1]
+	all := f.NewInst(ir.AllLanes, []ir.Type{ir.I1}, c)
+	beforeTerm(b, all)
+	none, mixed := f.NewBlock(""), f.NewBlock("")
+	any := f.NewInst(ir.AnyLane, []ir.Type{ir.I1}, c)
+	none.Append(any)
+	setTerm(f, none, ir.CondBr, []*ir.Value{any.Results[0]}, mixed, no).Line = term.Line
+	setTerm(f, mixed, ir.CondBr, []*ir.Value{c}, apart(yes), apart(no)).Line = term.Line
+	setTerm(f, b, ir.CondBr, []*ir.Value{all.Results[0]}, yes, none)
+	for i, s := range []*ir.Block{yes, no} {
+		to := apart(s)
+		for j, phi := range s.Insts[:numPhis(s)] {
+			at := slices.Index(phi.Targets, b)
+			v := phi.Args[at]
+			if i == 1 {
+				phi.Targets[at] = none
+			}
+			same := to.Insts[j] // the phi itself, where both go on in one block
+			same.Args, same.Targets = append(same.Args, v), append(same.Targets, mixed)
+		}
+	}
+}
+
+// repair gives uses in the copy and behind both the definition that reaches them.
+func (t *doubled) repair(vals map[*ir.Value]*ir.Value, copies map[*ir.Block]*ir.Block) {
+	f := t.f
+	prune(f)
+	dom := ir.Dominators(f)
+	head := newHeads(f)
+	vars := map[*ir.Value]*ssaVar{}
+	for v, w := range vals {
+		s := newSSA(head, v.Type)
+		s.out[v.Def.Block], s.out[w.Def.Block] = v, w
+		vars[v], vars[w] = s, s
+	}
+	bad := func(v *ir.Value, at *ir.Block) bool {
+		return vars[v] != nil && v.Def.Block != at && !dom.Dominates(v.Def.Block, at)
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			for i, v := range in.Args {
+				if in.Op == ir.Phi {
+					if p := in.Targets[i]; bad(v, p) {
+						in.Args[i] = vars[v].atEnd(p)
+					}
+				} else if bad(v, b) {
+					in.Args[i] = vars[v].atStart(b)
+				}
+			}
+		}
+	}
+	head.done()
+}
