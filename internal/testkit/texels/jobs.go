@@ -108,7 +108,10 @@ func coords(n int, word func(i, k int) float32, k int) []uint32 {
 	return w
 }
 
-var oddCoords = []float32{0, -0.0, 0.5, -0.5, 1, -1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 1e9, -1e9, 3e38, 1e-42, 1 - 1.0/(1<<24), -1e-8, 2, -2, 1.5, 4096.5, 1e5}
+// negZero is not a literal: -0.0 is +0 in Go.
+var negZero = float32(math.Copysign(0, -1))
+
+var oddCoords = []float32{0, negZero, 0.5, -0.5, 1, -1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 1e9, -1e9, 3e38, 1e-42, 1 - 1.0/(1<<24), -1e-8, 2, -2, 1.5, 4096.5, 1e5}
 
 // spread is a coordinate near a side of size n, in texels, and at times an odd one.
 func spread(r *rand.Rand, n float32, norm bool) float32 {

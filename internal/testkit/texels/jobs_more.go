@@ -483,7 +483,7 @@ func (m *maker) probes() {
 		}
 	}
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
-	special := []float32{1, inf, 2, -inf, nan, 3, 1e-40, 2e-40, 3e38, 3.3e38, -3e38, 0, -0.0, -1, 1e-38, -1e-38}
+	special := []float32{1, inf, 2, -inf, nan, 3, 1e-40, 2e-40, 3e38, 3.3e38, -3e38, 0, negZero, -1, 1e-38, -1e-38}
 	tex("1d special", c1, cu.CUDA_ARRAY3D_DESCRIPTOR{Width: 16, Format: f32}, desc(linear, 0, clamp), floats(special...), 1, func(r *rand.Rand) []uint32 {
 		return coords(4096, func(i, _ int) float32 { return float32(i) / 256 }, 1)
 	})
