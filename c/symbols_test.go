@@ -114,13 +114,13 @@ func TestArm64(t *testing.T) {
 	if clang == "" {
 		t.Skip("no clang to assemble for arm64")
 	}
-	files, err := filepath.Glob("front/*_arm64.S")
+	files, err := filepath.Glob("front/zfront_*.S")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, src := range append(files, "base/entry_arm64.S") {
 		obj := filepath.Join(t.TempDir(), "a.o")
-		out, err := exec.Command(clang, "--target=aarch64-linux-gnu", "-march=armv8.5-a", "-Ibase", "-c", src, "-o", obj).CombinedOutput()
+		out, err := exec.Command(clang, "--target=aarch64-linux-gnu", "-march=armv8.5-a", "-Ibase", "-I../internal/abi", "-c", src, "-o", obj).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", src, err, out)
 			continue

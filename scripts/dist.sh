@@ -35,12 +35,13 @@ cflags="-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${KUDZ
 ldflags="-shared -Wl,-z,now,-z,relro,-z,nodelete,-z,defs"
 
 base=$root/c/base
-if newer "$lib/libkudzu-base.so" "$base" "$base"/* "$0"; then
+rows=$root/internal/abi # the lists of functions, zrows_*.h
+if newer "$lib/libkudzu-base.so" "$base" "$base"/* "$rows"/zrows_*.h "$0"; then
 	rm -rf "$dist/.obj/base"
 	mkdir -p "$dist/.obj/base"
 	for src in "$base"/*.c "$base/entry_$arch.S"; do
 		# shellcheck disable=SC2086
-		$cc $cflags -I"$base" -c "$src" -o "$dist/.obj/base/$(basename "$src").o"
+		$cc $cflags -I"$base" -I"$rows" -c "$src" -o "$dist/.obj/base/$(basename "$src").o"
 	done
 	# shellcheck disable=SC2086
 	$cc $ldflags -o "$lib/.base" "$dist/.obj/base"/*.o -Wl,-soname,libkudzu-base.so \
@@ -50,11 +51,11 @@ fi
 
 # front KEY SONAME
 front() {
-	src=$root/c/front/zfront_$1_$arch.S
+	src=$root/c/front/zfront_$1.S
 	map=$root/c/front/zfront_$1.map
-	newer "$lib/$2" "$src" "$map" "$lib/libkudzu-base.so" "$0" || return 0
+	newer "$lib/$2" "$src" "$map" "$root/c/front/front_$arch.S" "$lib/libkudzu-base.so" "$0" || return 0
 	# shellcheck disable=SC2086
-	$cc $ldflags -nostdlib -o "$lib/.front" "$src" -Wl,-soname,"$2" -Wl,--version-script="$map" \
+	$cc $ldflags -nostdlib -I"$base" -I"$rows" -o "$lib/.front" "$src" -Wl,-soname,"$2" -Wl,--version-script="$map" \
 		-Wl,-rpath,'$ORIGIN' -L"$lib" -l:libkudzu-base.so
 	mv "$lib/.front" "$lib/$2"
 }

@@ -19,6 +19,7 @@ struct kz_library {
 	const char *names;
 	_Atomic uint32_t *count; // two a symbol: calls, and look-ups, that found nothing
 	uint32_t size;
+	int api;                           // which interface it offers, KZ_API_*
 	int unsupported;                   // what a function nobody implements answers
 	int runtime;                       // of the runtime API: failures are the thread's last error
 	int (*child)(void), (*exit)(void); // what everything answers after a fork, and at exit

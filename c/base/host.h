@@ -8,16 +8,16 @@
 
 // kz_host is what the base offers to the Go image.
 struct kz_host {
-	uint64_t hash; // KZ_HASH: both were generated from the same rows
+	uint64_t hash; // kz_hash(): both were generated from the same rows
 	struct kz_thread *(*thread)(void);
 	void (*contexts_ended)(void); // lets go what was hung on contexts that are gone
 	uint64_t *noted;              // register.h; read atomically
 	uint64_t (*take)(struct kz_note *out, uint64_t room);
 };
 
-// kz_image is what the Go image offers: one array of entry points a library, holes NULL.
+// kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.
 struct kz_image {
-	void *const *stubs[KZ_LIBRARIES];
+	void *const *stubs[KZ_APIS];
 	void (*thread_ended)(struct kz_thread *t); // on that thread, which has KZ_THREAD_KEPT
 };
 

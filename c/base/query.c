@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zproc.h"
 #include "zversion.h"
 
 // named reads a version as "13.0"; 0 if it is none. internal/driver/version.go says so to the user, and has the same bounds.
@@ -55,19 +54,38 @@ int kzb_cuGetErrorName(int code, const char **out) { return error_string(kz_erro
 int kzb_cuGetErrorString(int code, const char **out);
 int kzb_cuGetErrorString(int code, const char **out) { return error_string(kz_error_text(code, KZ_ERRORS_driver), out); }
 
-static const struct kz_proc *find(const char *name) {
-	size_t lo = 0, hi = KZ_PROCS;
+// A version of a function as cuGetProcAddress knows it. Those of one name stand together, oldest first.
+struct proc {
+	const char *name;
+	int32_t since, per_thread_since;
+	uint16_t symbol, per_thread;
+};
+
+#define KZ_API cuda
+#define KZ_ROWS "zrows_cuda.h"
+static const struct proc procs[] = {
+#define PROC(name, since, slot, per_thread_since, per_thread) {#name, since, per_thread_since, KZ_SLOT(slot), KZ_SLOT(per_thread)},
+#include "rows.inc"
+};
+
+enum { PROCS = sizeof procs / sizeof *procs };
+
+// find returns the first version of a name.
+static const struct proc *find(const char *name) {
+	size_t lo = 0, hi = PROCS;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
-		int c = strcmp(name, kz_procs[mid].name);
-		if (c == 0)
-			return &kz_procs[mid];
-		if (c < 0)
-			hi = mid;
-		else
+		if (strcmp(procs[mid].name, name) < 0)
 			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return NULL;
+	return lo < PROCS && !strcmp(procs[lo].name, name) ? &procs[lo] : NULL;
+}
+
+// next returns the next newer version of the same name.
+static const struct proc *next(const struct proc *p) {
+	return p + 1 < procs + PROCS && !strcmp(p[1].name, p->name) ? p + 1 : NULL;
 }
 
 enum { SYMBOL_FOUND, SYMBOL_NOT_FOUND, VERSION_NOT_SUFFICIENT }; // CUdriverProcAddressQueryResult
@@ -75,16 +93,15 @@ enum { FLAG_PER_THREAD = 2, FLAGS = 3 };                        // CUdriverProcA
 
 // pick finds the newest variant that the asked version knows. Of a function that has
 // variants for the per-thread default stream only those count when they are asked for.
-static int pick(const struct kz_proc *p, int version, int per_thread, uint32_t *symbol) {
+static int pick(const struct proc *first, int version, int per_thread, uint32_t *symbol) {
 	int split = 0, found = 0;
-	for (uint32_t i = 0; i < p->count; i++)
-		split |= kz_variants[p->first + i].per_thread_since != 0;
+	for (const struct proc *p = first; p; p = next(p))
+		split |= p->per_thread_since != 0;
 	per_thread &= split;
-	for (uint32_t i = 0; i < p->count; i++) {
-		const struct kz_variant *v = &kz_variants[p->first + i];
-		int since = per_thread ? v->per_thread_since : v->since;
+	for (const struct proc *p = first; p; p = next(p)) {
+		int since = per_thread ? p->per_thread_since : p->since;
 		if (since && since <= version) {
-			*symbol = per_thread ? v->per_thread : v->symbol;
+			*symbol = per_thread ? p->per_thread : p->symbol;
 			found = 1;
 		}
 	}
@@ -94,7 +111,7 @@ static int pick(const struct kz_proc *p, int version, int per_thread, uint32_t *
 // lookup answers a name. A function that nobody implements is not found: handing it out
 // would promise what it cannot keep.
 static int lookup(const char *name, int version, int per_thread, void **out) {
-	const struct kz_proc *p = find(name);
+	const struct proc *p = find(name);
 	uint32_t symbol;
 	*out = NULL;
 	if (!p)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "zproc.h"
 #include "zversion.h"
 
 int kz_runtime_answer(int code) {
@@ -158,7 +157,7 @@ char kzb___cudaInitModule(void **handle) {
 	if (!f || !f->managed)
 		return 1;
 	void *address;
-	int (*ask)(void **, const void *) = (int (*)(void **, const void *))kz_entry(KZ_LIB_cudart13, KZ_cudart13_cudaGetSymbolAddress);
+	int (*ask)(void **, const void *) = (int (*)(void **, const void *))kz_entry(KZ_LIB_cudart13, KZ_cudart_cudaGetSymbolAddress);
 	return ask && ask(&address, f->managed) == KZ_SUCCESS;
 }
 

@@ -53,7 +53,7 @@ static int beside(char *path, size_t size, const char *file) {
 	return n > 0 && (size_t)n < size;
 }
 
-static struct kz_host host = {.hash = KZ_HASH, .thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take};
+static struct kz_host host = {.thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take};
 
 static void shut(void);
 
@@ -91,6 +91,7 @@ static kz_attach_fn *open_image(const char **why) {
 // load starts the Go image. Preconditions: load_lock is held, the state is KZ_UNLOADED.
 static void load(kz_attach_fn *attach, const char *why) {
 	struct kz_image image = {0};
+	host.hash = kz_hash();
 	int code = attach ? attach(&host, &image) : 0;
 	if (code)
 		why = code == KZ_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
@@ -101,9 +102,9 @@ static void load(kz_attach_fn *attach, const char *why) {
 	}
 	for (int l = 0; l < KZ_LIBRARIES; l++) {
 		struct kz_library *lib = &kz_libraries[l];
-		for (uint32_t i = 0; image.stubs[l] && i < lib->size; i++)
+		for (uint32_t i = 0; i < lib->size; i++)
 			if (lib->kind[i] == KZ_GO)
-				__atomic_store_n(&lib->table[i], image.stubs[l][i], __ATOMIC_RELEASE);
+				__atomic_store_n(&lib->table[i], image.stubs[lib->api][i], __ATOMIC_RELEASE);
 	}
 	thread_ended = image.thread_ended;
 	atomic_store(&kz_now, KZ_LOADED);

@@ -9,9 +9,12 @@ import (
 	"kudzu/internal/spec"
 )
 
-// writeBind writes the argument structs (abi) and, for every bound row, the function
-// that unpacks them, calls the method and stores its results (bind).
+// writeBind writes, for every bound row, the function that unpacks its arguments, calls the method and stores its results, and
+// for every interface the list of them.
 func writeBind(w *world) error {
+	var o out
+	o.header("//", apiFiles)
+	o.f("package bind\n\nimport \"%s/internal/abi\"\n\n// Handlers serve the stubs: an interface each, in the order of their numbers, which are KZ_API_* in c/base/ztable.h.\nvar Handlers = [...][]abi.Handler{\n", module)
 	for _, r := range houses {
 		var list []*binding
 		for _, b := range w.order {
@@ -20,18 +23,20 @@ func writeBind(w *world) error {
 			}
 		}
 		if len(list) == 0 {
+			o.f("nil,\n")
 			continue
 		}
-		from := "internal/spec/" + r.api + ".api"
-		if err := w.argsFile(r.api, r.pkg, from, list); err != nil {
+		if err := w.bindFile(r.api, "internal/spec/"+r.api+".api", list); err != nil {
 			return err
 		}
-		if err := w.bindFile(r.api, from, list); err != nil {
-			return err
-		}
+		o.f("%s[:],\n", handlersOf(r.api))
 	}
-	return w.tableGo()
+	o.f("}\n")
+	return w.goFile("internal/bind/zhandlers.go", &o)
 }
+
+// handlersOf names the list of an interface's handlers.
+func handlersOf(api string) string { return api + "Handlers" }
 
 // word is the Go type of an argument as the stub packs it.
 func (b *binding) word(t *spec.Type) string {
@@ -47,33 +52,6 @@ func (b *binding) word(t *spec.Type) string {
 		panic("BUG: a matched parameter without a size: " + err.Error())
 	}
 	return fmt.Sprintf("uint%d", 8*size)
-}
-
-func (w *world) argsFile(api, pkg, from string, list []*binding) error {
-	var o, body out
-	uses := false
-	for _, b := range list {
-		body.f("type %s struct {\n_ structs.HostLayout\n\n", argsName(b))
-		for i, p := range b.fn.Params {
-			body.f("%s %s\n", argField(i, p), b.word(p.Type))
-			uses = uses || b.scope.Struct(p.Type) != nil
-		}
-		body.f("}\n\n")
-	}
-	o.header("//", from)
-	o.f("package abi\n\nimport (\n\"structs\"\n")
-	if uses {
-		o.f("\n\"%s/internal/spec/%s\"\n", module, pkg)
-	}
-	o.f(")\n\n// The arguments of each bound function, as its stub packs them.\n\n%s", body.String())
-	return w.goFile("internal/abi/zargs_"+api+".go", &o)
-}
-
-func argsName(b *binding) string {
-	if strings.HasPrefix(b.fn.Name, "__") { // what compilers call has plain names beside it
-		return "Compiler" + goName(rowName(b.fn))
-	}
-	return goName(rowName(b.fn))
 }
 
 // rowName tells the meanings of a name apart that changed from CUDA 11 to 12, or to 13.
@@ -93,13 +71,14 @@ func argField(i int, p spec.Param) string {
 }
 
 func (w *world) bindFile(api, from string, list []*binding) error {
-	imports := map[string]bool{"unsafe": true, module + "/internal/abi": true}
+	imports := map[string]bool{"structs": true, "unsafe": true, module + "/internal/abi": true}
 	qualify := func(p *types.Package) string {
 		imports[p.Path()] = true
 		return p.Name()
 	}
-	var body out
+	var body, table out
 	for _, b := range list {
+		table.f("{Name: %q, Call: bind_%s},\n", rowName(b.fn), rowName(b.fn))
 		imports[b.recv] = true
 		if api == "cublas" {
 			name, ok, err := w.partnerOf(b.fn)
@@ -117,12 +96,13 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	o.f("package bind\n\nimport (\n")
 	var std, own []string
 	for path := range imports {
-		if path == "unsafe" {
+		if path == "unsafe" || path == "structs" {
 			std = append(std, path)
 		} else {
 			own = append(own, path)
 		}
 	}
+	sort.Strings(std)
 	sort.Strings(own)
 	for _, p := range std {
 		o.f("%q\n", p)
@@ -131,7 +111,7 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	for _, p := range own {
 		o.f("%q\n", p)
 	}
-	o.f(")\n\n%s", body.String())
+	o.f(")\n\n// Each stands at the number that its row has in internal/abi/%s: both follow the order of the rows.\nvar %s = [...]abi.Handler{\n%s}\n\n%s", rowsFile(api), handlersOf(api), table.String(), body.String())
 	return w.goFile("internal/bind/zbind_"+api+".go", &o)
 }
 
@@ -139,7 +119,7 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 	o.f("func bind_%s(thread, args unsafe.Pointer) int32 {\n", rowName(b.fn))
 	if len(b.fn.Params) > 0 {
-		o.f("a := (*abi.%s)(args)\n", argsName(b))
+		b.arguments(o, imports)
 	}
 	if b.abroad != "" {
 		b.forward(o, b.abroad)
@@ -183,6 +163,18 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", b.house.code, stores.String())
 }
 
+// arguments declares what the stub packed, in its layout.
+func (b *binding) arguments(o *out, imports map[string]bool) {
+	o.f("a := (*struct {\n_ structs.HostLayout\n\n")
+	for i, p := range b.fn.Params {
+		o.f("%s %s\n", argField(i, p), b.word(p.Type))
+		if b.scope.Struct(p.Type) != nil {
+			imports[module+"/internal/spec/"+b.pkg] = true
+		}
+	}
+	o.f("})(args)\n")
+}
+
 func trimComma(s string) string {
 	if len(s) > 2 {
 		return s[:len(s)-2]
@@ -222,16 +214,4 @@ func (b *binding) store(o *out, a argument, i int, field string, imports map[str
 		line = fmt.Sprintf("if %s != 0 {\n%s}\n", field, line)
 	}
 	o.f("%s", line)
-}
-
-// tableGo writes the list of handlers, indexed by the number a stub gives the door.
-func (w *world) tableGo() error {
-	var o out
-	o.header("//", apiFiles)
-	o.f("package bind\n\nimport \"%s/internal/abi\"\n\n// Handlers serve the stubs, each at the number its stub gives the door.\nvar Handlers = [...]abi.Handler{\n", module)
-	for _, b := range w.order {
-		o.f("{Name: %q, Call: bind_%s},\n", rowName(b.fn), rowName(b.fn))
-	}
-	o.f("}\n")
-	return w.goFile("internal/bind/zhandlers.go", &o)
 }

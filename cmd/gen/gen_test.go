@@ -13,25 +13,9 @@ import (
 
 // TestDeterministic: two runs over the same repository write the same bytes.
 func TestDeterministic(t *testing.T) {
-	var texts [2]map[string][]byte
-	for i := range texts {
-		w := &world{root: "../..", fset: token.NewFileSet(), apis: map[string]*spec.API{}, files: map[string][]byte{}}
-		for _, name := range spec.Names() {
-			api, err := spec.Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.apis[name] = api
-		}
-		for _, o := range outputs {
-			if err := o.write(w); err != nil {
-				t.Fatal(err)
-			}
-		}
-		texts[i] = w.files
-	}
-	for path, text := range texts[0] {
-		if string(text) != string(texts[1][path]) {
+	again := generated(t, func(*world) {})
+	for path, text := range current(t) {
+		if string(text) != string(again[path]) {
 			t.Errorf("%s differs between two runs", path)
 		}
 	}

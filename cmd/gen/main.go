@@ -25,6 +25,7 @@ var outputs = []struct {
 	{"go types", writeGoTypes},
 	{"headers", writeHeaders},
 	{"methods", scanMethods},
+	{"rows", writeRowLists},
 	{"fronts", writeFronts},
 	{"tables", writeTables},
 	{"audit", writeAudit},
@@ -58,20 +59,37 @@ func main() {
 }
 
 func run(root string, check bool) error {
+	w, err := load(root)
+	if err != nil {
+		return err
+	}
+	if err := w.generate(); err != nil {
+		return err
+	}
+	return w.flush(check)
+}
+
+// load reads the tables.
+func load(root string) (*world, error) {
 	w := &world{root: root, fset: token.NewFileSet(), apis: map[string]*spec.API{}, files: map[string][]byte{}}
 	for _, name := range spec.Names() {
 		api, err := spec.Load(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w.apis[name] = api
 	}
+	return w, nil
+}
+
+// generate runs the writers.
+func (w *world) generate() error {
 	for _, o := range outputs {
 		if err := o.write(w); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	return w.flush(check)
+	return nil
 }
 
 // flush writes what changed, and removes generated files that no writer made.

@@ -10,7 +10,6 @@ import (
 
 // binding is a row with its method: for every parameter, how it is passed.
 type binding struct {
-	id     int
 	fn     *spec.Func
 	method *types.Func
 	recv   string // package of the receiver
@@ -60,9 +59,8 @@ func scanMethods(w *world) error {
 	}
 	w.bound = map[*spec.Func]*binding{}
 	var wrong []string
-	id := 0
+	src := &sources{root: w.root, fset: w.fset, files: w.files, done: map[string]*types.Package{}}
 	for _, r := range houses {
-		src := &sources{root: w.root, fset: w.fset, files: w.files, done: map[string]*types.Package{}}
 		methods, err := src.methods(r.recv, "Thread")
 		if err != nil {
 			return err
@@ -77,8 +75,6 @@ func scanMethods(w *world) error {
 				wrong = append(wrong, fmt.Sprintf("%s: method %s does not fit row %s: %v", w.fset.Position(m.Pos()), m.Name(), f.Name, err))
 				continue
 			}
-			b.id = id
-			id++
 			w.bound[f] = b
 			w.order = append(w.order, b)
 		}

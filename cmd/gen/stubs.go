@@ -7,78 +7,101 @@ import (
 	"kudzu/internal/spec"
 )
 
-// writeStubs writes the C side of the door: for every bound symbol a function that packs
-// its arguments, and for every library the array of them that the base attaches.
+// writeStubs writes the C side of the door: how each signature packs its arguments, and for every interface the file whose
+// stubs internal/abi/stub.h makes of its rows.
 func writeStubs(w *world) error {
-	for _, f := range w.fronts() {
+	macros := map[string]string{}
+	for _, b := range w.order {
+		name, err := w.signature(b)
+		if err != nil {
+			return err
+		}
+		macros[name] = b.packs(name)
+	}
+	var h out
+	h.header("//", apiFiles+" and the methods that exist")
+	h.f("// One macro a signature: its parameters by their size in bytes, f and d for float and double, s for a stream, _name_ for a\n// structure. A stub packs them in the layout that the Go side reads.\n\n")
+	for _, name := range sortedKeys(macros) {
+		h.f("%s", macros[name])
+	}
+	w.files["internal/abi/zsignatures.h"] = h.Bytes()
+
+	var all out
+	all.header("//", apiFiles)
+	all.f("#include \"host.h\"\n\n")
+	for _, r := range houses {
 		var o out
-		o.header("//", "internal/spec/"+f.api.Name+".api and the methods that exist")
-		if f.Major != 0 {
-			o.f("#define %s %d\n", houseOf(f.api.Name).macro, f.Major*1000)
+		o.header("//", "internal/spec/"+r.api+".api")
+		o.f("#define KUDZU_NO_RENAME\n#include \"%s\"\n\n#include \"door.h\"\n#include \"zsignatures.h\"\n#include \"ztable.h\"\n\n", r.header)
+		runtime := "0"
+		if r.api == "cudart" {
+			runtime = "KZ_DOOR_RUNTIME"
 		}
-		o.f("#define KUDZU_NO_RENAME\n#include \"%s\"\n\n#include \"door.h\"\n\n", houseOf(f.api.Name).header)
-		var array out
-		for i, s := range f.syms {
-			kind, _ := w.answer(f, s)
-			if kind != kindGo {
-				continue
-			}
-			if err := w.stub(&o, f, s); err != nil {
-				return err
-			}
-			array.f("\t[%d] = kz_stub_%s_%s,\n", i, f.Key, s.Name)
-		}
-		o.f("void *const kz_stubs_%s[%d] = {\n%s};\n", f.Key, len(f.syms), array.String())
-		w.files["internal/abi/zstub_"+f.Key+".c"] = o.Bytes()
+		o.f("#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#define KZ_RUNTIME %s\n#include \"stub.h\"\n", r.api, rowsFile(r.api), runtime)
+		w.files["internal/abi/zstub_"+r.api+".c"] = o.Bytes()
+		all.f("extern void *const kz_stubs_%s[];\n", r.api)
 	}
-	var o out
-	o.header("//", apiFiles)
-	o.f("#include \"host.h\"\n\n")
-	for _, f := range w.fronts() {
-		o.f("extern void *const kz_stubs_%s[];\n", f.Key)
+	all.f("\nvoid *const *const kz_stubs[KZ_APIS] = {\n")
+	for _, r := range houses {
+		all.f("\t[KZ_API_%[1]s] = kz_stubs_%[1]s,\n", r.api)
 	}
-	o.f("\nvoid *const *const kz_stubs[KZ_LIBRARIES] = {\n")
-	for _, f := range w.fronts() {
-		o.f("\tkz_stubs_%s,\n", f.Key)
-	}
-	o.f("};\n")
-	w.files["internal/abi/zstubs.c"] = o.Bytes()
+	all.f("};\n")
+	w.files["internal/abi/zstubs.c"] = all.Bytes()
 	return nil
 }
 
-// stub packs the arguments of one symbol and calls the door with its row's number.
-func (w *world) stub(o *out, f front, s spec.Symbol) error {
-	b := w.bound[s.Func]
-	if size, _, err := b.scope.Size(s.Func.Result); err != nil || size != 4 {
-		return fmt.Errorf("%s answers %s: only a result code can come from Go", s.Name, s.Func.Result)
+// signature names what a stub must know of a row's parameters.
+func (w *world) signature(b *binding) (string, error) {
+	if size, _, err := b.scope.Size(b.fn.Result); err != nil || size != 4 {
+		return "", fmt.Errorf("%s answers %s: only a result code can come from Go", b.fn.Name, b.fn.Result)
 	}
-	o.f("static %s {\n", proto(s.Func, "kz_stub_"+f.Key+"_"+s.Name))
-	flag := "0"
-	if f.api.Name == "cudart" {
-		flag = "KZ_DOOR_RUNTIME"
+	name := ""
+	for _, p := range b.fn.Params {
+		name += b.letter(p.Type)
 	}
-	if s.Variant != "" {
-		flag += " | KZ_THREAD_PER_THREAD"
-		for _, p := range s.Func.Params {
-			if p.Type.Name == "CUstream" || p.Type.Name == "cudaStream_t" {
-				o.f("\tif (!%s)\n\t\t%s = (%s)2; // the per-thread default stream\n", p.Name, p.Name, p.Type.Name)
-			}
+	if name == "" {
+		return "0", nil
+	}
+	return name, nil
+}
+
+func (b *binding) letter(t *spec.Type) string {
+	if st := b.scope.Struct(t); st != nil {
+		return "_" + st.Name + "_"
+	}
+	if t.Name == "CUstream" || t.Name == "cudaStream_t" {
+		return "s"
+	}
+	switch u := b.scope.Underlying(t); u.Name {
+	case "float":
+		return "f"
+	case "double":
+		return "d"
+	}
+	size, _, err := b.scope.Size(t)
+	if err != nil {
+		panic("BUG: a matched parameter without a size: " + err.Error())
+	}
+	return fmt.Sprint(size)
+}
+
+// packs is the macro that makes a stub of one signature.
+func (b *binding) packs(signature string) string {
+	var params, fields, names, streams []string
+	for i, p := range b.fn.Params {
+		letter, name := b.letter(p.Type), fmt.Sprintf("a%d", i)
+		typ := map[string]string{"f": "float", "d": "double", "s": "uint64_t", "1": "uint8_t", "2": "uint16_t", "4": "uint32_t", "8": "uint64_t"}[letter]
+		if typ == "" {
+			typ = strings.Trim(letter, "_")
+		}
+		params, fields, names = append(params, typ+" "+name), append(fields, typ+" "+name+";"), append(names, name)
+		if letter == "s" {
+			streams = append(streams, fmt.Sprintf("KZ_STREAM(%s, flag) ", name))
 		}
 	}
-	door := "kz_door"
-	if s.Func.Ends {
-		door = "kz_door_ends"
+	if len(params) == 0 {
+		return fmt.Sprintf("#define STUB_%s(stub, door, id, flag) static int32_t stub(void) { return door(id, flag, 0); }\n", signature)
 	}
-	if len(s.Func.Params) == 0 {
-		o.f("\treturn %s(%d, %s, 0);\n}\n\n", door, b.id, flag)
-		return nil
-	}
-	var fields, names []string
-	for _, p := range s.Func.Params {
-		fields = append(fields, p.Type.C(p.Name)+";")
-		names = append(names, p.Name)
-	}
-	o.f("\tstruct { %s } a = {%s};\n", strings.Join(fields, " "), strings.Join(names, ", "))
-	o.f("\treturn %s(%d, %s, &a);\n}\n\n", door, b.id, flag)
-	return nil
+	return fmt.Sprintf("#define STUB_%s(stub, door, id, flag) static int32_t stub(%s) { %sstruct { %s } a = {%s}; return door(id, flag, &a); }\n",
+		signature, strings.Join(params, ", "), strings.Join(streams, ""), strings.Join(fields, " "), strings.Join(names, ", "))
 }

@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"kudzu/internal/spec"
@@ -77,37 +76,70 @@ func (w *world) answer(f front, s spec.Symbol) (kind int, entry string) {
 	return kindNone, "kz_none_" + f.Key
 }
 
+// writeTables writes what the base and the image know of interfaces and libraries. Functions are not in it: they are read from
+// the lists of rows (rows.go), so these files change only with a library.
 func writeTables(w *world) error {
 	fs := w.fronts()
-	hash := fnv.New64a()
-	var h, libs out
+	var h, libs, records out
 	h.header("//", apiFiles)
 	h.f("#ifndef KZ_ZTABLE_H\n#define KZ_ZTABLE_H\n\n#define KZ_LIBRARIES %d\n", len(fs))
-	libs.header("//", apiFiles)
-	libs.f("#include \"base.h\"\n\n")
 	var each []string
 	for _, f := range fs {
 		each = append(each, fmt.Sprintf("library %s, %d", f.Key, f.number))
-		h.f("\n#define KZ_LIB_%s %d\n", f.Key, f.number)
-		for i, s := range f.syms {
-			h.f("#define KZ_%s_%s %d\n", f.Key, s.Name, i)
-			kind, _ := w.answer(f, s)
-			fmt.Fprintf(hash, "%s.%s=%d\n", f.Key, s.Name, kind)
-		}
-		w.tableFile(f)
-		libs.f("extern void *kz_table_%[1]s[];\nextern const uint8_t kz_kind_%[1]s[];\nextern const uint16_t kz_offset_%[1]s[];\nextern const char kz_names_%[1]s[];\nextern _Atomic uint32_t kz_count_%[1]s[];\nextern char kz_lazy_%[1]s[], kz_none_%[1]s[];\nstatic int child_%[1]s(void) { return %[2]d; }\nstatic int exit_%[1]s(void) { return %[3]d; }\n\n", f.Key, f.Child, f.Exit)
+		h.f("#define KZ_LIB_%s %d\n", f.Key, f.number)
 	}
-	h.f("\n#define KZ_HASH 0x%016xull\n\n#define KZ_FOR_LIBRARIES %s\n\n#endif\n", hash.Sum64(), strings.Join(each, "; "))
-	libs.f("struct kz_library kz_libraries[KZ_LIBRARIES] = {\n")
-	for _, f := range fs {
-		libs.f("\t{%q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[2]s, kz_names_%[2]s, kz_count_%[2]s, %[3]d, %[4]d, %[5]d, child_%[2]s, exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
-			f.Soname, f.Key, len(f.syms), f.Unsupported, oneIf(f.api.Name == "cudart"))
+	h.f("\n#define KZ_FOR_LIBRARIES %s\n\n#define KZ_APIS %d\n", strings.Join(each, "; "), len(houses))
+	for i, r := range houses {
+		h.f("#define KZ_API_%s %d\n", r.api, i)
 	}
-	libs.f("};\n")
+	h.f("\n// Major versions, as sets.\n#define KZ_ALL (-1)\n")
+	for i, m := range majors(fs) {
+		h.f("#define KZ_V%d %d\n", m, 1<<i)
+	}
+	h.f("\n#ifndef __ASSEMBLER__\n#include <stdint.h>\n\n#include \"join.h\"\n\n")
+	var sums []string
+	for _, r := range houses {
+		h.f("#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#include \"slots.inc\"\n#undef KZ_API\n#undef KZ_ROWS\n\n", r.api, rowsFile(r.api))
+		sums = append(sums, fmt.Sprintf("(KZ_API_%[1]s + 1) * kz_hash_%[1]s()", r.api))
+	}
+	h.f("// Both sides were generated from the same rows when their sums are the same.\n")
+	h.f("static inline uint64_t kz_hash(void) {\n\treturn %s;\n}\n#endif\n\n#endif\n", strings.Join(sums, " +\n\t       "))
 	w.files["c/base/ztable.h"] = h.Bytes()
+
+	libs.header("//", apiFiles)
+	libs.f("#include \"base.h\"\n")
+	for _, r := range houses {
+		libs.f("\n#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#include \"names.inc\"\n\n", r.api, rowsFile(r.api))
+		for _, f := range fs {
+			if f.api.Name != r.api {
+				continue
+			}
+			libs.f("#define KZ_KEY %s\n#define KZ_MAJOR %d\n#define KZ_IN %s\n#define KZ_CHILD_CODE %d\n#define KZ_EXIT_CODE %d\n#include \"library.inc\"\n", f.Key, f.Major, f.bit(), f.Child, f.Exit)
+			libs.f("#undef KZ_KEY\n#undef KZ_MAJOR\n#undef KZ_IN\n#undef KZ_CHILD_CODE\n#undef KZ_EXIT_CODE\n\n")
+			records.f("\t[KZ_LIB_%[2]s] = {%[1]q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[3]s, (const char *)&kz_text_%[3]s, kz_count_%[2]s, KZ_SLOTS_%[3]s, KZ_API_%[3]s, %[4]d, %[5]d, kz_child_%[2]s, kz_exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
+				f.Soname, f.Key, r.api, f.Unsupported, oneIf(r.api == "cudart"))
+		}
+		libs.f("#undef KZ_API\n#undef KZ_ROWS\n")
+	}
+	libs.f("\nstruct kz_library kz_libraries[KZ_LIBRARIES] = {\n%s};\n", records.String())
 	w.files["c/base/zlibraries.c"] = libs.Bytes()
 	w.errorFile()
-	return w.procFile(fs)
+	return nil
+}
+
+// bit is the library's major version as c/base/ztable.h has it.
+func (f front) bit() string { return inVersions(f.Major) }
+
+// majors are the major versions that libraries have, oldest first.
+func majors(fs []front) []int {
+	var all []int
+	for _, f := range fs {
+		if f.Major != 0 && !slices.Contains(all, f.Major) {
+			all = append(all, f.Major)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func oneIf(b bool) int {
@@ -115,89 +147,6 @@ func oneIf(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// tableFile writes the arrays of one library.
-func (w *world) tableFile(f front) {
-	var o, externs, rows, kinds, offsets, names out
-	seen := map[string]bool{}
-	at := 0
-	for i, s := range f.syms {
-		kind, entry := w.answer(f, s)
-		if !seen[entry] {
-			seen[entry] = true
-			externs.f("extern char %s[];\n", entry)
-		}
-		rows.f("\t%s, // %d %s\n", entry, i, s.Name)
-		kinds.f("%d,", kind)
-		offsets.f("%d,", at)
-		if i%24 == 23 {
-			kinds.f("\n\t")
-			offsets.f("\n\t")
-		}
-		names.f("\t\"%s\\0\"\n", s.Name)
-		at += len(s.Name) + 1
-	}
-	o.header("//", "internal/spec/"+f.api.Name+".api")
-	o.f("#include \"base.h\"\n\n%s\n", externs.String())
-	o.f("KZ_EXPORT void *kz_table_%s[] = {\n%s};\n\n", f.Key, rows.String())
-	o.f("const uint8_t kz_kind_%s[] = {\n\t%s};\n\n", f.Key, strings.TrimSpace(kinds.String()))
-	o.f("const uint16_t kz_offset_%s[] = {\n\t%s};\n\n", f.Key, strings.TrimSpace(offsets.String()))
-	o.f("const char kz_names_%s[] =\n%s\t;\n\n", f.Key, names.String())
-	o.f("_Atomic uint32_t kz_count_%s[%d];\n", f.Key, 2*len(f.syms))
-	w.files["c/base/ztable_"+f.Key+".c"] = o.Bytes()
-}
-
-// procFile writes what cuGetProcAddress is answered from.
-func (w *world) procFile(fs []front) error {
-	var drv *front
-	for i := range fs {
-		if fs[i].Key == "cuda" {
-			drv = &fs[i]
-		}
-	}
-	if drv == nil {
-		return fmt.Errorf("no library with key cuda")
-	}
-	type variant struct{ rev, since, symbol, ptSince, pt int }
-	byBase := map[string][]variant{}
-	index := map[string]int{}
-	for i, s := range drv.syms {
-		index[s.Name] = i
-	}
-	for _, f := range drv.api.Funcs {
-		if f.Opaque {
-			continue
-		}
-		v := variant{rev: f.Revision(), since: int(f.Since), symbol: index[f.Name]}
-		if f.PTSZ != 0 {
-			v.ptSince, v.pt = int(f.PTSZ), index[f.Name+"_ptsz"]
-		} else if f.PTDS != 0 {
-			v.ptSince, v.pt = int(f.PTDS), index[f.Name+"_ptds"]
-		}
-		byBase[f.Base()] = append(byBase[f.Base()], v)
-	}
-	var h, procs, variants, o out
-	n := 0
-	for _, base := range sortedKeys(byBase) {
-		vs := byBase[base]
-		sort.Slice(vs, func(i, j int) bool { return vs[i].rev < vs[j].rev })
-		procs.f("\t{\"%s\", %d, %d},\n", base, n, len(vs))
-		for _, v := range vs {
-			variants.f("\t{%d, %d, %d, %d}, // %s\n", v.since, v.ptSince, v.symbol, v.pt, drv.syms[v.symbol].Name)
-		}
-		n += len(vs)
-	}
-	h.header("//", "internal/spec/cuda.api")
-	h.f("#ifndef KZ_ZPROC_H\n#define KZ_ZPROC_H\n\n#include <stdint.h>\n\n")
-	h.f("// A name as cuGetProcAddress knows it, and its variants, oldest first.\nstruct kz_proc {\n\tconst char *name;\n\tuint16_t first, count;\n};\n\n")
-	h.f("struct kz_variant {\n\tint32_t since, per_thread_since;\n\tuint16_t symbol, per_thread;\n};\n\n")
-	h.f("#define KZ_PROCS %d\n\nextern const struct kz_proc kz_procs[];\nextern const struct kz_variant kz_variants[];\n\n#endif\n", len(byBase))
-	o.header("//", "internal/spec/cuda.api")
-	o.f("#include \"zproc.h\"\n\nconst struct kz_proc kz_procs[] = {\n%s};\n\nconst struct kz_variant kz_variants[] = {\n%s};\n", procs.String(), variants.String())
-	w.files["c/base/zproc.h"] = h.Bytes()
-	w.files["c/base/zproc.c"] = o.Bytes()
-	return nil
 }
 
 // errorFile writes the names and descriptions of error codes of both interfaces.

@@ -8,7 +8,7 @@
 
 static const struct kz_host *host;
 
-extern void *const *const kz_stubs[KZ_LIBRARIES];
+extern void *const *const kz_stubs[KZ_APIS];
 
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
@@ -44,12 +44,12 @@ static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); 
 int kz_attach(const struct kz_host *base, struct kz_image *image);
 int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	enum { SHARED_OBJECT_INIT_FAILED = 303 };
-	if (base->hash != KZ_HASH)
+	if (base->hash != kz_hash())
 		return SHARED_OBJECT_INIT_FAILED;
 	host = base;
 	int32_t rc = kz_door(KZ_START, 0, NULL);
-	for (int l = 0; l < KZ_LIBRARIES; l++)
-		image->stubs[l] = kz_stubs[l];
+	for (int api = 0; api < KZ_APIS; api++)
+		image->stubs[api] = kz_stubs[api];
 	image->thread_ended = thread_ended;
 	return rc;
 }

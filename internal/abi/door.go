@@ -3,7 +3,7 @@
 package abi
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
+#cgo CFLAGS: -I${SRCDIR} -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
 #cgo LDFLAGS: -Wl,--wrap=sigaction -Wl,--wrap=pthread_key_create
 #cgo noescape kz_call_out
 #cgo noescape kz_call_back
@@ -39,7 +39,7 @@ const (
 // House is what the door opens to.
 type House struct {
 	Start    func() error // runs at the first call, on its thread
-	Handlers []Handler
+	Handlers [][]Handler  // by interface, KZ_API_* in ztable.h
 	// ThreadEnded is told of the end of a thread for which something is kept, on it.
 	ThreadEnded func(thread unsafe.Pointer)
 	// Report is told of a call that could not be served; stack is nil where the program
@@ -75,10 +75,20 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 		house.ThreadEnded(thread)
 		return 0
 	}
-	if int(id) >= len(house.Handlers) {
+	h := handler(uint32(id))
+	if h == nil {
 		return notSupported
 	}
-	return C.int32_t(house.Handlers[id].Call(thread, args))
+	return C.int32_t(h.Call(thread, args))
+}
+
+// handler finds what serves a number: the interface is in its upper half, the place among its handlers in the lower.
+func handler(id uint32) *Handler {
+	api, row := id>>16, id&0xffff
+	if int(api) >= len(house.Handlers) || int(row) >= len(house.Handlers[api]) {
+		return nil
+	}
+	return &house.Handlers[api][row]
 }
 
 // handlerRoom is the stack that a signal handler of the program finds in the middle of our calls. A handler without SA_ONSTACK runs on
@@ -121,8 +131,8 @@ var panics atomic.Uint64
 // the program gave us; anything else is a fault of ours.
 func recovered(id uint32, r any) int32 {
 	name := "start"
-	if int(id) < len(house.Handlers) {
-		name = house.Handlers[id].Name
+	if h := handler(id); h != nil {
+		name = h.Name
 	}
 	if f, ok := r.(interface{ Addr() uintptr }); ok {
 		house.Report(name, fmt.Sprintf("bad address %#x", f.Addr()), nil)
@@ -148,7 +158,7 @@ func TakeNotes(out unsafe.Pointer, room int) int {
 //
 //export kzPermitted
 func kzPermitted(id, quiet C.uint32_t) C.int {
-	if quiet == 0 && int(id) < len(house.Handlers) && inCallback[house.Handlers[id].Name] {
+	if h := handler(uint32(id)); quiet == 0 && h != nil && inCallback[h.Name] {
 		return 1
 	}
 	return 0

@@ -13,6 +13,11 @@
 
 #define KZ_DOOR_RUNTIME 2u // a call of the runtime API: a failure is the thread's last error
 
+// KZ_STREAM lets no stream mean the thread's own default stream in the variants for it.
+#define KZ_STREAM(stream, flag)                        \
+	if (((flag) & KZ_THREAD_PER_THREAD) && !(stream)) \
+		(stream) = 2;
+
 // kz_door passes a stub's packed arguments to Go. flag has KZ_THREAD_PER_THREAD in the
 // variants for the per-thread default stream.
 int32_t kz_door(uint32_t id, uint32_t flag, void *args);

@@ -28,7 +28,7 @@ func serve(t *testing.T, start error, calls ...func(thread, args unsafe.Pointer)
 	old := house
 	Serve(House{
 		Start:    func() error { return start },
-		Handlers: list,
+		Handlers: [][]Handler{list},
 		Report:   func(call string, cause any, stack []byte) { *said = append(*said, report{call, cause, stack != nil}) },
 	})
 	t.Cleanup(func() { house = old })

@@ -13,9 +13,11 @@ import (
 
 func handler(t *testing.T, name string) abi.Handler {
 	t.Helper()
-	for _, h := range Handlers {
-		if h.Name == name {
-			return h
+	for _, list := range Handlers {
+		for _, h := range list {
+			if h.Name == name {
+				return h
+			}
 		}
 	}
 	t.Fatalf("%s is not bound", name)
@@ -26,11 +28,13 @@ func handler(t *testing.T, name string) abi.Handler {
 // program are there.
 func TestHandlers(t *testing.T) {
 	seen := map[string]bool{}
-	for i, h := range Handlers {
-		if h.Call == nil || seen[h.Name] {
-			t.Errorf("handler %d, %s", i, h.Name)
+	for api, list := range Handlers {
+		for i, h := range list {
+			if h.Call == nil || seen[h.Name] {
+				t.Errorf("handler %d of interface %d, %s", i, api, h.Name)
+			}
+			seen[h.Name] = true
 		}
-		seen[h.Name] = true
 	}
 	for _, name := range strings.Fields("cuInit cuDeviceGetCount cuDeviceGet cuCtxCreate_v2 cuMemAlloc_v2 cuModuleLoadData cuLaunchKernel") {
 		handler(t, name)

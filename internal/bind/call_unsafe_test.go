@@ -4,7 +4,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"kudzu/internal/abi"
 	"kudzu/internal/backend"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
@@ -18,7 +17,7 @@ func TestCall(t *testing.T) {
 		t.Helper()
 		return handler(t, name).Call(unsafe.Pointer(th), args)
 	}
-	init := abi.CuInit{Flags: 1}
+	init := struct{ Flags uint32 }{Flags: 1}
 	if rc := call("cuInit", unsafe.Pointer(&init)); rc != 1 {
 		t.Errorf("cuInit(1) = %d, want 1", rc)
 	}
@@ -29,7 +28,7 @@ func TestCall(t *testing.T) {
 
 	// A result is not stored where the call fails, and NULL is refused before it is made.
 	n := int32(77)
-	count := abi.CuDeviceGetCount{Count: uint64(hostmem.Of(&n))}
+	count := struct{ Count uint64 }{Count: uint64(hostmem.Of(&n))}
 	if rc := call("cuDeviceGetCount", unsafe.Pointer(&count)); rc != 3 || n != 77 {
 		t.Errorf("cuDeviceGetCount = %d with %d, want 3 with 77", rc, n)
 	}
@@ -37,7 +36,7 @@ func TestCall(t *testing.T) {
 	if rc := call("cuDeviceGetCount", unsafe.Pointer(&count)); rc != 3 {
 		t.Errorf("cuDeviceGetCount(NULL) before init = %d, want 3", rc)
 	}
-	var load abi.CuModuleLoad
+	var load struct{ Module, Fname uint64 }
 	load.Module = uint64(hostmem.Of(&n))
 	if rc := call("cuModuleLoad", unsafe.Pointer(&load)); rc != 3 {
 		t.Errorf("cuModuleLoad without a name before init = %d, want 3", rc)

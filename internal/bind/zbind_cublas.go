@@ -3,6 +3,7 @@
 package bind
 
 import (
+	"structs"
 	"unsafe"
 
 	"kudzu/internal/abi"
@@ -12,8 +13,548 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
+// Each stands at the number that its row has in internal/abi/zrows_cublas.h: both follow the order of the rows.
+var cublasHandlers = [...]abi.Handler{
+	{Name: "cublasCreate_v2", Call: bind_cublasCreate_v2},
+	{Name: "cublasDestroy_v2", Call: bind_cublasDestroy_v2},
+	{Name: "cublasSetWorkspace_v2", Call: bind_cublasSetWorkspace_v2},
+	{Name: "cublasSetStream_v2", Call: bind_cublasSetStream_v2},
+	{Name: "cublasGetStream_v2", Call: bind_cublasGetStream_v2},
+	{Name: "cublasGetPointerMode_v2", Call: bind_cublasGetPointerMode_v2},
+	{Name: "cublasSetPointerMode_v2", Call: bind_cublasSetPointerMode_v2},
+	{Name: "cublasGetAtomicsMode", Call: bind_cublasGetAtomicsMode},
+	{Name: "cublasSetAtomicsMode", Call: bind_cublasSetAtomicsMode},
+	{Name: "cublasGetMathMode", Call: bind_cublasGetMathMode},
+	{Name: "cublasSetMathMode", Call: bind_cublasSetMathMode},
+	{Name: "cublasGetSmCountTarget", Call: bind_cublasGetSmCountTarget},
+	{Name: "cublasSetSmCountTarget", Call: bind_cublasSetSmCountTarget},
+	{Name: "cublasGetEmulationStrategy", Call: bind_cublasGetEmulationStrategy},
+	{Name: "cublasSetEmulationStrategy", Call: bind_cublasSetEmulationStrategy},
+	{Name: "cublasGetEmulationSpecialValuesSupport", Call: bind_cublasGetEmulationSpecialValuesSupport},
+	{Name: "cublasSetEmulationSpecialValuesSupport", Call: bind_cublasSetEmulationSpecialValuesSupport},
+	{Name: "cublasGetFixedPointEmulationMantissaControl", Call: bind_cublasGetFixedPointEmulationMantissaControl},
+	{Name: "cublasSetFixedPointEmulationMantissaControl", Call: bind_cublasSetFixedPointEmulationMantissaControl},
+	{Name: "cublasGetFixedPointEmulationMaxMantissaBitCount", Call: bind_cublasGetFixedPointEmulationMaxMantissaBitCount},
+	{Name: "cublasSetFixedPointEmulationMaxMantissaBitCount", Call: bind_cublasSetFixedPointEmulationMaxMantissaBitCount},
+	{Name: "cublasGetFixedPointEmulationMantissaBitOffset", Call: bind_cublasGetFixedPointEmulationMantissaBitOffset},
+	{Name: "cublasSetFixedPointEmulationMantissaBitOffset", Call: bind_cublasSetFixedPointEmulationMantissaBitOffset},
+	{Name: "cublasGetFixedPointEmulationMantissaBitCountPointer", Call: bind_cublasGetFixedPointEmulationMantissaBitCountPointer},
+	{Name: "cublasSetFixedPointEmulationMantissaBitCountPointer", Call: bind_cublasSetFixedPointEmulationMantissaBitCountPointer},
+	{Name: "cublasLoggerConfigure", Call: bind_cublasLoggerConfigure},
+	{Name: "cublasSetLoggerCallback", Call: bind_cublasSetLoggerCallback},
+	{Name: "cublasGetLoggerCallback", Call: bind_cublasGetLoggerCallback},
+	{Name: "cublasSetVector", Call: bind_cublasSetVector},
+	{Name: "cublasSetVector_64", Call: bind_cublasSetVector_64},
+	{Name: "cublasGetVector", Call: bind_cublasGetVector},
+	{Name: "cublasGetVector_64", Call: bind_cublasGetVector_64},
+	{Name: "cublasSetMatrix", Call: bind_cublasSetMatrix},
+	{Name: "cublasSetMatrix_64", Call: bind_cublasSetMatrix_64},
+	{Name: "cublasGetMatrix", Call: bind_cublasGetMatrix},
+	{Name: "cublasGetMatrix_64", Call: bind_cublasGetMatrix_64},
+	{Name: "cublasSetVectorAsync", Call: bind_cublasSetVectorAsync},
+	{Name: "cublasSetVectorAsync_64", Call: bind_cublasSetVectorAsync_64},
+	{Name: "cublasGetVectorAsync", Call: bind_cublasGetVectorAsync},
+	{Name: "cublasGetVectorAsync_64", Call: bind_cublasGetVectorAsync_64},
+	{Name: "cublasSetMatrixAsync", Call: bind_cublasSetMatrixAsync},
+	{Name: "cublasSetMatrixAsync_64", Call: bind_cublasSetMatrixAsync_64},
+	{Name: "cublasGetMatrixAsync", Call: bind_cublasGetMatrixAsync},
+	{Name: "cublasGetMatrixAsync_64", Call: bind_cublasGetMatrixAsync_64},
+	{Name: "cublasNrm2Ex", Call: bind_cublasNrm2Ex},
+	{Name: "cublasNrm2Ex_64", Call: bind_cublasNrm2Ex_64},
+	{Name: "cublasSnrm2_v2", Call: bind_cublasSnrm2_v2},
+	{Name: "cublasSnrm2_v2_64", Call: bind_cublasSnrm2_v2_64},
+	{Name: "cublasDnrm2_v2", Call: bind_cublasDnrm2_v2},
+	{Name: "cublasDnrm2_v2_64", Call: bind_cublasDnrm2_v2_64},
+	{Name: "cublasScnrm2_v2", Call: bind_cublasScnrm2_v2},
+	{Name: "cublasScnrm2_v2_64", Call: bind_cublasScnrm2_v2_64},
+	{Name: "cublasDznrm2_v2", Call: bind_cublasDznrm2_v2},
+	{Name: "cublasDznrm2_v2_64", Call: bind_cublasDznrm2_v2_64},
+	{Name: "cublasDotEx", Call: bind_cublasDotEx},
+	{Name: "cublasDotEx_64", Call: bind_cublasDotEx_64},
+	{Name: "cublasDotcEx", Call: bind_cublasDotcEx},
+	{Name: "cublasDotcEx_64", Call: bind_cublasDotcEx_64},
+	{Name: "cublasSdot_v2", Call: bind_cublasSdot_v2},
+	{Name: "cublasSdot_v2_64", Call: bind_cublasSdot_v2_64},
+	{Name: "cublasDdot_v2", Call: bind_cublasDdot_v2},
+	{Name: "cublasDdot_v2_64", Call: bind_cublasDdot_v2_64},
+	{Name: "cublasCdotu_v2", Call: bind_cublasCdotu_v2},
+	{Name: "cublasCdotu_v2_64", Call: bind_cublasCdotu_v2_64},
+	{Name: "cublasCdotc_v2", Call: bind_cublasCdotc_v2},
+	{Name: "cublasCdotc_v2_64", Call: bind_cublasCdotc_v2_64},
+	{Name: "cublasZdotu_v2", Call: bind_cublasZdotu_v2},
+	{Name: "cublasZdotu_v2_64", Call: bind_cublasZdotu_v2_64},
+	{Name: "cublasZdotc_v2", Call: bind_cublasZdotc_v2},
+	{Name: "cublasZdotc_v2_64", Call: bind_cublasZdotc_v2_64},
+	{Name: "cublasScalEx", Call: bind_cublasScalEx},
+	{Name: "cublasScalEx_64", Call: bind_cublasScalEx_64},
+	{Name: "cublasSscal_v2", Call: bind_cublasSscal_v2},
+	{Name: "cublasSscal_v2_64", Call: bind_cublasSscal_v2_64},
+	{Name: "cublasDscal_v2", Call: bind_cublasDscal_v2},
+	{Name: "cublasDscal_v2_64", Call: bind_cublasDscal_v2_64},
+	{Name: "cublasCscal_v2", Call: bind_cublasCscal_v2},
+	{Name: "cublasCscal_v2_64", Call: bind_cublasCscal_v2_64},
+	{Name: "cublasCsscal_v2", Call: bind_cublasCsscal_v2},
+	{Name: "cublasCsscal_v2_64", Call: bind_cublasCsscal_v2_64},
+	{Name: "cublasZscal_v2", Call: bind_cublasZscal_v2},
+	{Name: "cublasZscal_v2_64", Call: bind_cublasZscal_v2_64},
+	{Name: "cublasZdscal_v2", Call: bind_cublasZdscal_v2},
+	{Name: "cublasZdscal_v2_64", Call: bind_cublasZdscal_v2_64},
+	{Name: "cublasAxpyEx", Call: bind_cublasAxpyEx},
+	{Name: "cublasAxpyEx_64", Call: bind_cublasAxpyEx_64},
+	{Name: "cublasSaxpy_v2", Call: bind_cublasSaxpy_v2},
+	{Name: "cublasSaxpy_v2_64", Call: bind_cublasSaxpy_v2_64},
+	{Name: "cublasDaxpy_v2", Call: bind_cublasDaxpy_v2},
+	{Name: "cublasDaxpy_v2_64", Call: bind_cublasDaxpy_v2_64},
+	{Name: "cublasCaxpy_v2", Call: bind_cublasCaxpy_v2},
+	{Name: "cublasCaxpy_v2_64", Call: bind_cublasCaxpy_v2_64},
+	{Name: "cublasZaxpy_v2", Call: bind_cublasZaxpy_v2},
+	{Name: "cublasZaxpy_v2_64", Call: bind_cublasZaxpy_v2_64},
+	{Name: "cublasCopyEx", Call: bind_cublasCopyEx},
+	{Name: "cublasCopyEx_64", Call: bind_cublasCopyEx_64},
+	{Name: "cublasScopy_v2", Call: bind_cublasScopy_v2},
+	{Name: "cublasScopy_v2_64", Call: bind_cublasScopy_v2_64},
+	{Name: "cublasDcopy_v2", Call: bind_cublasDcopy_v2},
+	{Name: "cublasDcopy_v2_64", Call: bind_cublasDcopy_v2_64},
+	{Name: "cublasCcopy_v2", Call: bind_cublasCcopy_v2},
+	{Name: "cublasCcopy_v2_64", Call: bind_cublasCcopy_v2_64},
+	{Name: "cublasZcopy_v2", Call: bind_cublasZcopy_v2},
+	{Name: "cublasZcopy_v2_64", Call: bind_cublasZcopy_v2_64},
+	{Name: "cublasSswap_v2", Call: bind_cublasSswap_v2},
+	{Name: "cublasSswap_v2_64", Call: bind_cublasSswap_v2_64},
+	{Name: "cublasDswap_v2", Call: bind_cublasDswap_v2},
+	{Name: "cublasDswap_v2_64", Call: bind_cublasDswap_v2_64},
+	{Name: "cublasCswap_v2", Call: bind_cublasCswap_v2},
+	{Name: "cublasCswap_v2_64", Call: bind_cublasCswap_v2_64},
+	{Name: "cublasZswap_v2", Call: bind_cublasZswap_v2},
+	{Name: "cublasZswap_v2_64", Call: bind_cublasZswap_v2_64},
+	{Name: "cublasSwapEx", Call: bind_cublasSwapEx},
+	{Name: "cublasSwapEx_64", Call: bind_cublasSwapEx_64},
+	{Name: "cublasIsamax_v2", Call: bind_cublasIsamax_v2},
+	{Name: "cublasIsamax_v2_64", Call: bind_cublasIsamax_v2_64},
+	{Name: "cublasIdamax_v2", Call: bind_cublasIdamax_v2},
+	{Name: "cublasIdamax_v2_64", Call: bind_cublasIdamax_v2_64},
+	{Name: "cublasIcamax_v2", Call: bind_cublasIcamax_v2},
+	{Name: "cublasIcamax_v2_64", Call: bind_cublasIcamax_v2_64},
+	{Name: "cublasIzamax_v2", Call: bind_cublasIzamax_v2},
+	{Name: "cublasIzamax_v2_64", Call: bind_cublasIzamax_v2_64},
+	{Name: "cublasIamaxEx", Call: bind_cublasIamaxEx},
+	{Name: "cublasIamaxEx_64", Call: bind_cublasIamaxEx_64},
+	{Name: "cublasIsamin_v2", Call: bind_cublasIsamin_v2},
+	{Name: "cublasIsamin_v2_64", Call: bind_cublasIsamin_v2_64},
+	{Name: "cublasIdamin_v2", Call: bind_cublasIdamin_v2},
+	{Name: "cublasIdamin_v2_64", Call: bind_cublasIdamin_v2_64},
+	{Name: "cublasIcamin_v2", Call: bind_cublasIcamin_v2},
+	{Name: "cublasIcamin_v2_64", Call: bind_cublasIcamin_v2_64},
+	{Name: "cublasIzamin_v2", Call: bind_cublasIzamin_v2},
+	{Name: "cublasIzamin_v2_64", Call: bind_cublasIzamin_v2_64},
+	{Name: "cublasIaminEx", Call: bind_cublasIaminEx},
+	{Name: "cublasIaminEx_64", Call: bind_cublasIaminEx_64},
+	{Name: "cublasAsumEx", Call: bind_cublasAsumEx},
+	{Name: "cublasAsumEx_64", Call: bind_cublasAsumEx_64},
+	{Name: "cublasSasum_v2", Call: bind_cublasSasum_v2},
+	{Name: "cublasSasum_v2_64", Call: bind_cublasSasum_v2_64},
+	{Name: "cublasDasum_v2", Call: bind_cublasDasum_v2},
+	{Name: "cublasDasum_v2_64", Call: bind_cublasDasum_v2_64},
+	{Name: "cublasScasum_v2", Call: bind_cublasScasum_v2},
+	{Name: "cublasScasum_v2_64", Call: bind_cublasScasum_v2_64},
+	{Name: "cublasDzasum_v2", Call: bind_cublasDzasum_v2},
+	{Name: "cublasDzasum_v2_64", Call: bind_cublasDzasum_v2_64},
+	{Name: "cublasSrot_v2", Call: bind_cublasSrot_v2},
+	{Name: "cublasSrot_v2_64", Call: bind_cublasSrot_v2_64},
+	{Name: "cublasDrot_v2", Call: bind_cublasDrot_v2},
+	{Name: "cublasDrot_v2_64", Call: bind_cublasDrot_v2_64},
+	{Name: "cublasCrot_v2", Call: bind_cublasCrot_v2},
+	{Name: "cublasCrot_v2_64", Call: bind_cublasCrot_v2_64},
+	{Name: "cublasCsrot_v2", Call: bind_cublasCsrot_v2},
+	{Name: "cublasCsrot_v2_64", Call: bind_cublasCsrot_v2_64},
+	{Name: "cublasZrot_v2", Call: bind_cublasZrot_v2},
+	{Name: "cublasZrot_v2_64", Call: bind_cublasZrot_v2_64},
+	{Name: "cublasZdrot_v2", Call: bind_cublasZdrot_v2},
+	{Name: "cublasZdrot_v2_64", Call: bind_cublasZdrot_v2_64},
+	{Name: "cublasRotEx", Call: bind_cublasRotEx},
+	{Name: "cublasRotEx_64", Call: bind_cublasRotEx_64},
+	{Name: "cublasSrotg_v2", Call: bind_cublasSrotg_v2},
+	{Name: "cublasDrotg_v2", Call: bind_cublasDrotg_v2},
+	{Name: "cublasCrotg_v2", Call: bind_cublasCrotg_v2},
+	{Name: "cublasZrotg_v2", Call: bind_cublasZrotg_v2},
+	{Name: "cublasRotgEx", Call: bind_cublasRotgEx},
+	{Name: "cublasSrotm_v2", Call: bind_cublasSrotm_v2},
+	{Name: "cublasSrotm_v2_64", Call: bind_cublasSrotm_v2_64},
+	{Name: "cublasDrotm_v2", Call: bind_cublasDrotm_v2},
+	{Name: "cublasDrotm_v2_64", Call: bind_cublasDrotm_v2_64},
+	{Name: "cublasRotmEx", Call: bind_cublasRotmEx},
+	{Name: "cublasRotmEx_64", Call: bind_cublasRotmEx_64},
+	{Name: "cublasSrotmg_v2", Call: bind_cublasSrotmg_v2},
+	{Name: "cublasDrotmg_v2", Call: bind_cublasDrotmg_v2},
+	{Name: "cublasRotmgEx", Call: bind_cublasRotmgEx},
+	{Name: "cublasSgemv_v2", Call: bind_cublasSgemv_v2},
+	{Name: "cublasSgemv_v2_64", Call: bind_cublasSgemv_v2_64},
+	{Name: "cublasDgemv_v2", Call: bind_cublasDgemv_v2},
+	{Name: "cublasDgemv_v2_64", Call: bind_cublasDgemv_v2_64},
+	{Name: "cublasCgemv_v2", Call: bind_cublasCgemv_v2},
+	{Name: "cublasCgemv_v2_64", Call: bind_cublasCgemv_v2_64},
+	{Name: "cublasZgemv_v2", Call: bind_cublasZgemv_v2},
+	{Name: "cublasZgemv_v2_64", Call: bind_cublasZgemv_v2_64},
+	{Name: "cublasSgbmv_v2", Call: bind_cublasSgbmv_v2},
+	{Name: "cublasSgbmv_v2_64", Call: bind_cublasSgbmv_v2_64},
+	{Name: "cublasDgbmv_v2", Call: bind_cublasDgbmv_v2},
+	{Name: "cublasDgbmv_v2_64", Call: bind_cublasDgbmv_v2_64},
+	{Name: "cublasCgbmv_v2", Call: bind_cublasCgbmv_v2},
+	{Name: "cublasCgbmv_v2_64", Call: bind_cublasCgbmv_v2_64},
+	{Name: "cublasZgbmv_v2", Call: bind_cublasZgbmv_v2},
+	{Name: "cublasZgbmv_v2_64", Call: bind_cublasZgbmv_v2_64},
+	{Name: "cublasStrmv_v2", Call: bind_cublasStrmv_v2},
+	{Name: "cublasStrmv_v2_64", Call: bind_cublasStrmv_v2_64},
+	{Name: "cublasDtrmv_v2", Call: bind_cublasDtrmv_v2},
+	{Name: "cublasDtrmv_v2_64", Call: bind_cublasDtrmv_v2_64},
+	{Name: "cublasCtrmv_v2", Call: bind_cublasCtrmv_v2},
+	{Name: "cublasCtrmv_v2_64", Call: bind_cublasCtrmv_v2_64},
+	{Name: "cublasZtrmv_v2", Call: bind_cublasZtrmv_v2},
+	{Name: "cublasZtrmv_v2_64", Call: bind_cublasZtrmv_v2_64},
+	{Name: "cublasStbmv_v2", Call: bind_cublasStbmv_v2},
+	{Name: "cublasStbmv_v2_64", Call: bind_cublasStbmv_v2_64},
+	{Name: "cublasDtbmv_v2", Call: bind_cublasDtbmv_v2},
+	{Name: "cublasDtbmv_v2_64", Call: bind_cublasDtbmv_v2_64},
+	{Name: "cublasCtbmv_v2", Call: bind_cublasCtbmv_v2},
+	{Name: "cublasCtbmv_v2_64", Call: bind_cublasCtbmv_v2_64},
+	{Name: "cublasZtbmv_v2", Call: bind_cublasZtbmv_v2},
+	{Name: "cublasZtbmv_v2_64", Call: bind_cublasZtbmv_v2_64},
+	{Name: "cublasStpmv_v2", Call: bind_cublasStpmv_v2},
+	{Name: "cublasStpmv_v2_64", Call: bind_cublasStpmv_v2_64},
+	{Name: "cublasDtpmv_v2", Call: bind_cublasDtpmv_v2},
+	{Name: "cublasDtpmv_v2_64", Call: bind_cublasDtpmv_v2_64},
+	{Name: "cublasCtpmv_v2", Call: bind_cublasCtpmv_v2},
+	{Name: "cublasCtpmv_v2_64", Call: bind_cublasCtpmv_v2_64},
+	{Name: "cublasZtpmv_v2", Call: bind_cublasZtpmv_v2},
+	{Name: "cublasZtpmv_v2_64", Call: bind_cublasZtpmv_v2_64},
+	{Name: "cublasStrsv_v2", Call: bind_cublasStrsv_v2},
+	{Name: "cublasStrsv_v2_64", Call: bind_cublasStrsv_v2_64},
+	{Name: "cublasDtrsv_v2", Call: bind_cublasDtrsv_v2},
+	{Name: "cublasDtrsv_v2_64", Call: bind_cublasDtrsv_v2_64},
+	{Name: "cublasCtrsv_v2", Call: bind_cublasCtrsv_v2},
+	{Name: "cublasCtrsv_v2_64", Call: bind_cublasCtrsv_v2_64},
+	{Name: "cublasZtrsv_v2", Call: bind_cublasZtrsv_v2},
+	{Name: "cublasZtrsv_v2_64", Call: bind_cublasZtrsv_v2_64},
+	{Name: "cublasStpsv_v2", Call: bind_cublasStpsv_v2},
+	{Name: "cublasStpsv_v2_64", Call: bind_cublasStpsv_v2_64},
+	{Name: "cublasDtpsv_v2", Call: bind_cublasDtpsv_v2},
+	{Name: "cublasDtpsv_v2_64", Call: bind_cublasDtpsv_v2_64},
+	{Name: "cublasCtpsv_v2", Call: bind_cublasCtpsv_v2},
+	{Name: "cublasCtpsv_v2_64", Call: bind_cublasCtpsv_v2_64},
+	{Name: "cublasZtpsv_v2", Call: bind_cublasZtpsv_v2},
+	{Name: "cublasZtpsv_v2_64", Call: bind_cublasZtpsv_v2_64},
+	{Name: "cublasStbsv_v2", Call: bind_cublasStbsv_v2},
+	{Name: "cublasStbsv_v2_64", Call: bind_cublasStbsv_v2_64},
+	{Name: "cublasDtbsv_v2", Call: bind_cublasDtbsv_v2},
+	{Name: "cublasDtbsv_v2_64", Call: bind_cublasDtbsv_v2_64},
+	{Name: "cublasCtbsv_v2", Call: bind_cublasCtbsv_v2},
+	{Name: "cublasCtbsv_v2_64", Call: bind_cublasCtbsv_v2_64},
+	{Name: "cublasZtbsv_v2", Call: bind_cublasZtbsv_v2},
+	{Name: "cublasZtbsv_v2_64", Call: bind_cublasZtbsv_v2_64},
+	{Name: "cublasSsymv_v2", Call: bind_cublasSsymv_v2},
+	{Name: "cublasSsymv_v2_64", Call: bind_cublasSsymv_v2_64},
+	{Name: "cublasDsymv_v2", Call: bind_cublasDsymv_v2},
+	{Name: "cublasDsymv_v2_64", Call: bind_cublasDsymv_v2_64},
+	{Name: "cublasCsymv_v2", Call: bind_cublasCsymv_v2},
+	{Name: "cublasCsymv_v2_64", Call: bind_cublasCsymv_v2_64},
+	{Name: "cublasZsymv_v2", Call: bind_cublasZsymv_v2},
+	{Name: "cublasZsymv_v2_64", Call: bind_cublasZsymv_v2_64},
+	{Name: "cublasChemv_v2", Call: bind_cublasChemv_v2},
+	{Name: "cublasChemv_v2_64", Call: bind_cublasChemv_v2_64},
+	{Name: "cublasZhemv_v2", Call: bind_cublasZhemv_v2},
+	{Name: "cublasZhemv_v2_64", Call: bind_cublasZhemv_v2_64},
+	{Name: "cublasSsbmv_v2", Call: bind_cublasSsbmv_v2},
+	{Name: "cublasSsbmv_v2_64", Call: bind_cublasSsbmv_v2_64},
+	{Name: "cublasDsbmv_v2", Call: bind_cublasDsbmv_v2},
+	{Name: "cublasDsbmv_v2_64", Call: bind_cublasDsbmv_v2_64},
+	{Name: "cublasChbmv_v2", Call: bind_cublasChbmv_v2},
+	{Name: "cublasChbmv_v2_64", Call: bind_cublasChbmv_v2_64},
+	{Name: "cublasZhbmv_v2", Call: bind_cublasZhbmv_v2},
+	{Name: "cublasZhbmv_v2_64", Call: bind_cublasZhbmv_v2_64},
+	{Name: "cublasSspmv_v2", Call: bind_cublasSspmv_v2},
+	{Name: "cublasSspmv_v2_64", Call: bind_cublasSspmv_v2_64},
+	{Name: "cublasDspmv_v2", Call: bind_cublasDspmv_v2},
+	{Name: "cublasDspmv_v2_64", Call: bind_cublasDspmv_v2_64},
+	{Name: "cublasChpmv_v2", Call: bind_cublasChpmv_v2},
+	{Name: "cublasChpmv_v2_64", Call: bind_cublasChpmv_v2_64},
+	{Name: "cublasZhpmv_v2", Call: bind_cublasZhpmv_v2},
+	{Name: "cublasZhpmv_v2_64", Call: bind_cublasZhpmv_v2_64},
+	{Name: "cublasSger_v2", Call: bind_cublasSger_v2},
+	{Name: "cublasSger_v2_64", Call: bind_cublasSger_v2_64},
+	{Name: "cublasDger_v2", Call: bind_cublasDger_v2},
+	{Name: "cublasDger_v2_64", Call: bind_cublasDger_v2_64},
+	{Name: "cublasCgeru_v2", Call: bind_cublasCgeru_v2},
+	{Name: "cublasCgeru_v2_64", Call: bind_cublasCgeru_v2_64},
+	{Name: "cublasCgerc_v2", Call: bind_cublasCgerc_v2},
+	{Name: "cublasCgerc_v2_64", Call: bind_cublasCgerc_v2_64},
+	{Name: "cublasZgeru_v2", Call: bind_cublasZgeru_v2},
+	{Name: "cublasZgeru_v2_64", Call: bind_cublasZgeru_v2_64},
+	{Name: "cublasZgerc_v2", Call: bind_cublasZgerc_v2},
+	{Name: "cublasZgerc_v2_64", Call: bind_cublasZgerc_v2_64},
+	{Name: "cublasSsyr_v2", Call: bind_cublasSsyr_v2},
+	{Name: "cublasSsyr_v2_64", Call: bind_cublasSsyr_v2_64},
+	{Name: "cublasDsyr_v2", Call: bind_cublasDsyr_v2},
+	{Name: "cublasDsyr_v2_64", Call: bind_cublasDsyr_v2_64},
+	{Name: "cublasCsyr_v2", Call: bind_cublasCsyr_v2},
+	{Name: "cublasCsyr_v2_64", Call: bind_cublasCsyr_v2_64},
+	{Name: "cublasZsyr_v2", Call: bind_cublasZsyr_v2},
+	{Name: "cublasZsyr_v2_64", Call: bind_cublasZsyr_v2_64},
+	{Name: "cublasCher_v2", Call: bind_cublasCher_v2},
+	{Name: "cublasCher_v2_64", Call: bind_cublasCher_v2_64},
+	{Name: "cublasZher_v2", Call: bind_cublasZher_v2},
+	{Name: "cublasZher_v2_64", Call: bind_cublasZher_v2_64},
+	{Name: "cublasSspr_v2", Call: bind_cublasSspr_v2},
+	{Name: "cublasSspr_v2_64", Call: bind_cublasSspr_v2_64},
+	{Name: "cublasDspr_v2", Call: bind_cublasDspr_v2},
+	{Name: "cublasDspr_v2_64", Call: bind_cublasDspr_v2_64},
+	{Name: "cublasChpr_v2", Call: bind_cublasChpr_v2},
+	{Name: "cublasChpr_v2_64", Call: bind_cublasChpr_v2_64},
+	{Name: "cublasZhpr_v2", Call: bind_cublasZhpr_v2},
+	{Name: "cublasZhpr_v2_64", Call: bind_cublasZhpr_v2_64},
+	{Name: "cublasSsyr2_v2", Call: bind_cublasSsyr2_v2},
+	{Name: "cublasSsyr2_v2_64", Call: bind_cublasSsyr2_v2_64},
+	{Name: "cublasDsyr2_v2", Call: bind_cublasDsyr2_v2},
+	{Name: "cublasDsyr2_v2_64", Call: bind_cublasDsyr2_v2_64},
+	{Name: "cublasCsyr2_v2", Call: bind_cublasCsyr2_v2},
+	{Name: "cublasCsyr2_v2_64", Call: bind_cublasCsyr2_v2_64},
+	{Name: "cublasZsyr2_v2", Call: bind_cublasZsyr2_v2},
+	{Name: "cublasZsyr2_v2_64", Call: bind_cublasZsyr2_v2_64},
+	{Name: "cublasCher2_v2", Call: bind_cublasCher2_v2},
+	{Name: "cublasCher2_v2_64", Call: bind_cublasCher2_v2_64},
+	{Name: "cublasZher2_v2", Call: bind_cublasZher2_v2},
+	{Name: "cublasZher2_v2_64", Call: bind_cublasZher2_v2_64},
+	{Name: "cublasSspr2_v2", Call: bind_cublasSspr2_v2},
+	{Name: "cublasSspr2_v2_64", Call: bind_cublasSspr2_v2_64},
+	{Name: "cublasDspr2_v2", Call: bind_cublasDspr2_v2},
+	{Name: "cublasDspr2_v2_64", Call: bind_cublasDspr2_v2_64},
+	{Name: "cublasChpr2_v2", Call: bind_cublasChpr2_v2},
+	{Name: "cublasChpr2_v2_64", Call: bind_cublasChpr2_v2_64},
+	{Name: "cublasZhpr2_v2", Call: bind_cublasZhpr2_v2},
+	{Name: "cublasZhpr2_v2_64", Call: bind_cublasZhpr2_v2_64},
+	{Name: "cublasSgemvBatched", Call: bind_cublasSgemvBatched},
+	{Name: "cublasSgemvBatched_64", Call: bind_cublasSgemvBatched_64},
+	{Name: "cublasDgemvBatched", Call: bind_cublasDgemvBatched},
+	{Name: "cublasDgemvBatched_64", Call: bind_cublasDgemvBatched_64},
+	{Name: "cublasCgemvBatched", Call: bind_cublasCgemvBatched},
+	{Name: "cublasCgemvBatched_64", Call: bind_cublasCgemvBatched_64},
+	{Name: "cublasZgemvBatched", Call: bind_cublasZgemvBatched},
+	{Name: "cublasZgemvBatched_64", Call: bind_cublasZgemvBatched_64},
+	{Name: "cublasSgemvStridedBatched", Call: bind_cublasSgemvStridedBatched},
+	{Name: "cublasSgemvStridedBatched_64", Call: bind_cublasSgemvStridedBatched_64},
+	{Name: "cublasDgemvStridedBatched", Call: bind_cublasDgemvStridedBatched},
+	{Name: "cublasDgemvStridedBatched_64", Call: bind_cublasDgemvStridedBatched_64},
+	{Name: "cublasCgemvStridedBatched", Call: bind_cublasCgemvStridedBatched},
+	{Name: "cublasCgemvStridedBatched_64", Call: bind_cublasCgemvStridedBatched_64},
+	{Name: "cublasZgemvStridedBatched", Call: bind_cublasZgemvStridedBatched},
+	{Name: "cublasZgemvStridedBatched_64", Call: bind_cublasZgemvStridedBatched_64},
+	{Name: "cublasHSHgemvBatched", Call: bind_cublasHSHgemvBatched},
+	{Name: "cublasHSHgemvBatched_64", Call: bind_cublasHSHgemvBatched_64},
+	{Name: "cublasHSHgemvStridedBatched", Call: bind_cublasHSHgemvStridedBatched},
+	{Name: "cublasHSHgemvStridedBatched_64", Call: bind_cublasHSHgemvStridedBatched_64},
+	{Name: "cublasHSSgemvBatched", Call: bind_cublasHSSgemvBatched},
+	{Name: "cublasHSSgemvBatched_64", Call: bind_cublasHSSgemvBatched_64},
+	{Name: "cublasHSSgemvStridedBatched", Call: bind_cublasHSSgemvStridedBatched},
+	{Name: "cublasHSSgemvStridedBatched_64", Call: bind_cublasHSSgemvStridedBatched_64},
+	{Name: "cublasTSSgemvBatched", Call: bind_cublasTSSgemvBatched},
+	{Name: "cublasTSSgemvBatched_64", Call: bind_cublasTSSgemvBatched_64},
+	{Name: "cublasTSSgemvStridedBatched", Call: bind_cublasTSSgemvStridedBatched},
+	{Name: "cublasTSSgemvStridedBatched_64", Call: bind_cublasTSSgemvStridedBatched_64},
+	{Name: "cublasTSTgemvBatched", Call: bind_cublasTSTgemvBatched},
+	{Name: "cublasTSTgemvBatched_64", Call: bind_cublasTSTgemvBatched_64},
+	{Name: "cublasTSTgemvStridedBatched", Call: bind_cublasTSTgemvStridedBatched},
+	{Name: "cublasTSTgemvStridedBatched_64", Call: bind_cublasTSTgemvStridedBatched_64},
+	{Name: "cublasSgemm_v2", Call: bind_cublasSgemm_v2},
+	{Name: "cublasSgemm_v2_64", Call: bind_cublasSgemm_v2_64},
+	{Name: "cublasDgemm_v2", Call: bind_cublasDgemm_v2},
+	{Name: "cublasDgemm_v2_64", Call: bind_cublasDgemm_v2_64},
+	{Name: "cublasCgemm_v2", Call: bind_cublasCgemm_v2},
+	{Name: "cublasCgemm_v2_64", Call: bind_cublasCgemm_v2_64},
+	{Name: "cublasCgemm3m", Call: bind_cublasCgemm3m},
+	{Name: "cublasCgemm3m_64", Call: bind_cublasCgemm3m_64},
+	{Name: "cublasCgemm3mEx", Call: bind_cublasCgemm3mEx},
+	{Name: "cublasCgemm3mEx_64", Call: bind_cublasCgemm3mEx_64},
+	{Name: "cublasZgemm_v2", Call: bind_cublasZgemm_v2},
+	{Name: "cublasZgemm_v2_64", Call: bind_cublasZgemm_v2_64},
+	{Name: "cublasZgemm3m", Call: bind_cublasZgemm3m},
+	{Name: "cublasZgemm3m_64", Call: bind_cublasZgemm3m_64},
+	{Name: "cublasSgemmEx", Call: bind_cublasSgemmEx},
+	{Name: "cublasSgemmEx_64", Call: bind_cublasSgemmEx_64},
+	{Name: "cublasGemmEx", Call: bind_cublasGemmEx},
+	{Name: "cublasGemmEx_64", Call: bind_cublasGemmEx_64},
+	{Name: "cublasCgemmEx", Call: bind_cublasCgemmEx},
+	{Name: "cublasCgemmEx_64", Call: bind_cublasCgemmEx_64},
+	{Name: "cublasSgemmBatched", Call: bind_cublasSgemmBatched},
+	{Name: "cublasSgemmBatched_64", Call: bind_cublasSgemmBatched_64},
+	{Name: "cublasDgemmBatched", Call: bind_cublasDgemmBatched},
+	{Name: "cublasDgemmBatched_64", Call: bind_cublasDgemmBatched_64},
+	{Name: "cublasCgemmBatched", Call: bind_cublasCgemmBatched},
+	{Name: "cublasCgemmBatched_64", Call: bind_cublasCgemmBatched_64},
+	{Name: "cublasCgemm3mBatched", Call: bind_cublasCgemm3mBatched},
+	{Name: "cublasCgemm3mBatched_64", Call: bind_cublasCgemm3mBatched_64},
+	{Name: "cublasZgemmBatched", Call: bind_cublasZgemmBatched},
+	{Name: "cublasZgemmBatched_64", Call: bind_cublasZgemmBatched_64},
+	{Name: "cublasSgemmStridedBatched", Call: bind_cublasSgemmStridedBatched},
+	{Name: "cublasSgemmStridedBatched_64", Call: bind_cublasSgemmStridedBatched_64},
+	{Name: "cublasDgemmStridedBatched", Call: bind_cublasDgemmStridedBatched},
+	{Name: "cublasDgemmStridedBatched_64", Call: bind_cublasDgemmStridedBatched_64},
+	{Name: "cublasCgemmStridedBatched", Call: bind_cublasCgemmStridedBatched},
+	{Name: "cublasCgemmStridedBatched_64", Call: bind_cublasCgemmStridedBatched_64},
+	{Name: "cublasCgemm3mStridedBatched", Call: bind_cublasCgemm3mStridedBatched},
+	{Name: "cublasCgemm3mStridedBatched_64", Call: bind_cublasCgemm3mStridedBatched_64},
+	{Name: "cublasZgemmStridedBatched", Call: bind_cublasZgemmStridedBatched},
+	{Name: "cublasZgemmStridedBatched_64", Call: bind_cublasZgemmStridedBatched_64},
+	{Name: "cublasGemmBatchedEx", Call: bind_cublasGemmBatchedEx},
+	{Name: "cublasGemmBatchedEx_64", Call: bind_cublasGemmBatchedEx_64},
+	{Name: "cublasGemmStridedBatchedEx", Call: bind_cublasGemmStridedBatchedEx},
+	{Name: "cublasGemmStridedBatchedEx_64", Call: bind_cublasGemmStridedBatchedEx_64},
+	{Name: "cublasSgemmGroupedBatched", Call: bind_cublasSgemmGroupedBatched},
+	{Name: "cublasSgemmGroupedBatched_64", Call: bind_cublasSgemmGroupedBatched_64},
+	{Name: "cublasDgemmGroupedBatched", Call: bind_cublasDgemmGroupedBatched},
+	{Name: "cublasDgemmGroupedBatched_64", Call: bind_cublasDgemmGroupedBatched_64},
+	{Name: "cublasGemmGroupedBatchedEx", Call: bind_cublasGemmGroupedBatchedEx},
+	{Name: "cublasGemmGroupedBatchedEx_64", Call: bind_cublasGemmGroupedBatchedEx_64},
+	{Name: "cublasHgemm", Call: bind_cublasHgemm},
+	{Name: "cublasHgemmBatched", Call: bind_cublasHgemmBatched},
+	{Name: "cublasHgemmBatched_64", Call: bind_cublasHgemmBatched_64},
+	{Name: "cublasHgemmStridedBatched", Call: bind_cublasHgemmStridedBatched},
+	{Name: "cublasHgemmStridedBatched_64", Call: bind_cublasHgemmStridedBatched_64},
+	{Name: "cublasHgemm_64", Call: bind_cublasHgemm_64},
+	{Name: "cublasSsyrk_v2", Call: bind_cublasSsyrk_v2},
+	{Name: "cublasSsyrk_v2_64", Call: bind_cublasSsyrk_v2_64},
+	{Name: "cublasDsyrk_v2", Call: bind_cublasDsyrk_v2},
+	{Name: "cublasDsyrk_v2_64", Call: bind_cublasDsyrk_v2_64},
+	{Name: "cublasCsyrk_v2", Call: bind_cublasCsyrk_v2},
+	{Name: "cublasCsyrk_v2_64", Call: bind_cublasCsyrk_v2_64},
+	{Name: "cublasZsyrk_v2", Call: bind_cublasZsyrk_v2},
+	{Name: "cublasZsyrk_v2_64", Call: bind_cublasZsyrk_v2_64},
+	{Name: "cublasCsyrkEx", Call: bind_cublasCsyrkEx},
+	{Name: "cublasCsyrkEx_64", Call: bind_cublasCsyrkEx_64},
+	{Name: "cublasCsyrk3mEx", Call: bind_cublasCsyrk3mEx},
+	{Name: "cublasCsyrk3mEx_64", Call: bind_cublasCsyrk3mEx_64},
+	{Name: "cublasCherk_v2", Call: bind_cublasCherk_v2},
+	{Name: "cublasCherk_v2_64", Call: bind_cublasCherk_v2_64},
+	{Name: "cublasZherk_v2", Call: bind_cublasZherk_v2},
+	{Name: "cublasZherk_v2_64", Call: bind_cublasZherk_v2_64},
+	{Name: "cublasCherkEx", Call: bind_cublasCherkEx},
+	{Name: "cublasCherkEx_64", Call: bind_cublasCherkEx_64},
+	{Name: "cublasCherk3mEx", Call: bind_cublasCherk3mEx},
+	{Name: "cublasCherk3mEx_64", Call: bind_cublasCherk3mEx_64},
+	{Name: "cublasSsyr2k_v2", Call: bind_cublasSsyr2k_v2},
+	{Name: "cublasSsyr2k_v2_64", Call: bind_cublasSsyr2k_v2_64},
+	{Name: "cublasDsyr2k_v2", Call: bind_cublasDsyr2k_v2},
+	{Name: "cublasDsyr2k_v2_64", Call: bind_cublasDsyr2k_v2_64},
+	{Name: "cublasCsyr2k_v2", Call: bind_cublasCsyr2k_v2},
+	{Name: "cublasCsyr2k_v2_64", Call: bind_cublasCsyr2k_v2_64},
+	{Name: "cublasZsyr2k_v2", Call: bind_cublasZsyr2k_v2},
+	{Name: "cublasZsyr2k_v2_64", Call: bind_cublasZsyr2k_v2_64},
+	{Name: "cublasCher2k_v2", Call: bind_cublasCher2k_v2},
+	{Name: "cublasCher2k_v2_64", Call: bind_cublasCher2k_v2_64},
+	{Name: "cublasZher2k_v2", Call: bind_cublasZher2k_v2},
+	{Name: "cublasZher2k_v2_64", Call: bind_cublasZher2k_v2_64},
+	{Name: "cublasSsyrkx", Call: bind_cublasSsyrkx},
+	{Name: "cublasSsyrkx_64", Call: bind_cublasSsyrkx_64},
+	{Name: "cublasDsyrkx", Call: bind_cublasDsyrkx},
+	{Name: "cublasDsyrkx_64", Call: bind_cublasDsyrkx_64},
+	{Name: "cublasCsyrkx", Call: bind_cublasCsyrkx},
+	{Name: "cublasCsyrkx_64", Call: bind_cublasCsyrkx_64},
+	{Name: "cublasZsyrkx", Call: bind_cublasZsyrkx},
+	{Name: "cublasZsyrkx_64", Call: bind_cublasZsyrkx_64},
+	{Name: "cublasCherkx", Call: bind_cublasCherkx},
+	{Name: "cublasCherkx_64", Call: bind_cublasCherkx_64},
+	{Name: "cublasZherkx", Call: bind_cublasZherkx},
+	{Name: "cublasZherkx_64", Call: bind_cublasZherkx_64},
+	{Name: "cublasSsymm_v2", Call: bind_cublasSsymm_v2},
+	{Name: "cublasSsymm_v2_64", Call: bind_cublasSsymm_v2_64},
+	{Name: "cublasDsymm_v2", Call: bind_cublasDsymm_v2},
+	{Name: "cublasDsymm_v2_64", Call: bind_cublasDsymm_v2_64},
+	{Name: "cublasCsymm_v2", Call: bind_cublasCsymm_v2},
+	{Name: "cublasCsymm_v2_64", Call: bind_cublasCsymm_v2_64},
+	{Name: "cublasZsymm_v2", Call: bind_cublasZsymm_v2},
+	{Name: "cublasZsymm_v2_64", Call: bind_cublasZsymm_v2_64},
+	{Name: "cublasChemm_v2", Call: bind_cublasChemm_v2},
+	{Name: "cublasChemm_v2_64", Call: bind_cublasChemm_v2_64},
+	{Name: "cublasZhemm_v2", Call: bind_cublasZhemm_v2},
+	{Name: "cublasZhemm_v2_64", Call: bind_cublasZhemm_v2_64},
+	{Name: "cublasStrsm_v2", Call: bind_cublasStrsm_v2},
+	{Name: "cublasStrsm_v2_64", Call: bind_cublasStrsm_v2_64},
+	{Name: "cublasDtrsm_v2", Call: bind_cublasDtrsm_v2},
+	{Name: "cublasDtrsm_v2_64", Call: bind_cublasDtrsm_v2_64},
+	{Name: "cublasCtrsm_v2", Call: bind_cublasCtrsm_v2},
+	{Name: "cublasCtrsm_v2_64", Call: bind_cublasCtrsm_v2_64},
+	{Name: "cublasZtrsm_v2", Call: bind_cublasZtrsm_v2},
+	{Name: "cublasZtrsm_v2_64", Call: bind_cublasZtrsm_v2_64},
+	{Name: "cublasStrmm_v2", Call: bind_cublasStrmm_v2},
+	{Name: "cublasStrmm_v2_64", Call: bind_cublasStrmm_v2_64},
+	{Name: "cublasDtrmm_v2", Call: bind_cublasDtrmm_v2},
+	{Name: "cublasDtrmm_v2_64", Call: bind_cublasDtrmm_v2_64},
+	{Name: "cublasCtrmm_v2", Call: bind_cublasCtrmm_v2},
+	{Name: "cublasCtrmm_v2_64", Call: bind_cublasCtrmm_v2_64},
+	{Name: "cublasZtrmm_v2", Call: bind_cublasZtrmm_v2},
+	{Name: "cublasZtrmm_v2_64", Call: bind_cublasZtrmm_v2_64},
+	{Name: "cublasStrsmBatched", Call: bind_cublasStrsmBatched},
+	{Name: "cublasStrsmBatched_64", Call: bind_cublasStrsmBatched_64},
+	{Name: "cublasDtrsmBatched", Call: bind_cublasDtrsmBatched},
+	{Name: "cublasDtrsmBatched_64", Call: bind_cublasDtrsmBatched_64},
+	{Name: "cublasCtrsmBatched", Call: bind_cublasCtrsmBatched},
+	{Name: "cublasCtrsmBatched_64", Call: bind_cublasCtrsmBatched_64},
+	{Name: "cublasZtrsmBatched", Call: bind_cublasZtrsmBatched},
+	{Name: "cublasZtrsmBatched_64", Call: bind_cublasZtrsmBatched_64},
+	{Name: "cublasSgeam", Call: bind_cublasSgeam},
+	{Name: "cublasSgeam_64", Call: bind_cublasSgeam_64},
+	{Name: "cublasDgeam", Call: bind_cublasDgeam},
+	{Name: "cublasDgeam_64", Call: bind_cublasDgeam_64},
+	{Name: "cublasCgeam", Call: bind_cublasCgeam},
+	{Name: "cublasCgeam_64", Call: bind_cublasCgeam_64},
+	{Name: "cublasZgeam", Call: bind_cublasZgeam},
+	{Name: "cublasZgeam_64", Call: bind_cublasZgeam_64},
+	{Name: "cublasSdgmm", Call: bind_cublasSdgmm},
+	{Name: "cublasSdgmm_64", Call: bind_cublasSdgmm_64},
+	{Name: "cublasDdgmm", Call: bind_cublasDdgmm},
+	{Name: "cublasDdgmm_64", Call: bind_cublasDdgmm_64},
+	{Name: "cublasCdgmm", Call: bind_cublasCdgmm},
+	{Name: "cublasCdgmm_64", Call: bind_cublasCdgmm_64},
+	{Name: "cublasZdgmm", Call: bind_cublasZdgmm},
+	{Name: "cublasZdgmm_64", Call: bind_cublasZdgmm_64},
+	{Name: "cublasSmatinvBatched", Call: bind_cublasSmatinvBatched},
+	{Name: "cublasDmatinvBatched", Call: bind_cublasDmatinvBatched},
+	{Name: "cublasCmatinvBatched", Call: bind_cublasCmatinvBatched},
+	{Name: "cublasZmatinvBatched", Call: bind_cublasZmatinvBatched},
+	{Name: "cublasSgeqrfBatched", Call: bind_cublasSgeqrfBatched},
+	{Name: "cublasDgeqrfBatched", Call: bind_cublasDgeqrfBatched},
+	{Name: "cublasCgeqrfBatched", Call: bind_cublasCgeqrfBatched},
+	{Name: "cublasZgeqrfBatched", Call: bind_cublasZgeqrfBatched},
+	{Name: "cublasSgelsBatched", Call: bind_cublasSgelsBatched},
+	{Name: "cublasDgelsBatched", Call: bind_cublasDgelsBatched},
+	{Name: "cublasCgelsBatched", Call: bind_cublasCgelsBatched},
+	{Name: "cublasZgelsBatched", Call: bind_cublasZgelsBatched},
+	{Name: "cublasStpttr", Call: bind_cublasStpttr},
+	{Name: "cublasDtpttr", Call: bind_cublasDtpttr},
+	{Name: "cublasCtpttr", Call: bind_cublasCtpttr},
+	{Name: "cublasZtpttr", Call: bind_cublasZtpttr},
+	{Name: "cublasStrttp", Call: bind_cublasStrttp},
+	{Name: "cublasDtrttp", Call: bind_cublasDtrttp},
+	{Name: "cublasCtrttp", Call: bind_cublasCtrttp},
+	{Name: "cublasZtrttp", Call: bind_cublasZtrttp},
+	{Name: "cublasSgetrfBatched", Call: bind_cublasSgetrfBatched},
+	{Name: "cublasDgetrfBatched", Call: bind_cublasDgetrfBatched},
+	{Name: "cublasCgetrfBatched", Call: bind_cublasCgetrfBatched},
+	{Name: "cublasZgetrfBatched", Call: bind_cublasZgetrfBatched},
+	{Name: "cublasSgetriBatched", Call: bind_cublasSgetriBatched},
+	{Name: "cublasDgetriBatched", Call: bind_cublasDgetriBatched},
+	{Name: "cublasCgetriBatched", Call: bind_cublasCgetriBatched},
+	{Name: "cublasZgetriBatched", Call: bind_cublasZgetriBatched},
+	{Name: "cublasSgetrsBatched", Call: bind_cublasSgetrsBatched},
+	{Name: "cublasDgetrsBatched", Call: bind_cublasDgetrsBatched},
+	{Name: "cublasCgetrsBatched", Call: bind_cublasCgetrsBatched},
+	{Name: "cublasZgetrsBatched", Call: bind_cublasZgetrsBatched},
+}
+
 func bind_cublasCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
 	if a.Handle == 0 {
 		return refuseBlas()
 	}
@@ -26,7 +567,11 @@ func bind_cublasCreate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDestroy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDestroy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Destroy(blas.CublasHandle_t(a.Handle))
 	if err != nil {
 		return blasCode(err)
@@ -35,7 +580,13 @@ func bind_cublasDestroy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetWorkspace_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetWorkspace_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Workspace            uint64
+		WorkspaceSizeInBytes uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetWorkspace(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Workspace), uint64(a.WorkspaceSizeInBytes))
 	if err != nil {
 		return blasCode(err)
@@ -44,7 +595,12 @@ func bind_cublasSetWorkspace_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetStream_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetStream_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		StreamId uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetStream(blas.CublasHandle_t(a.Handle), rt.CudaStream_t(a.StreamId))
 	if err != nil {
 		return blasCode(err)
@@ -53,7 +609,12 @@ func bind_cublasSetStream_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetStream_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetStream_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		StreamId uint64
+	})(args)
 	if a.StreamId == 0 {
 		return refuseBlas()
 	}
@@ -66,7 +627,12 @@ func bind_cublasGetStream_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetPointerMode_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetPointerMode_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint64
+	})(args)
 	if a.Mode == 0 {
 		return refuseBlas()
 	}
@@ -79,7 +645,12 @@ func bind_cublasGetPointerMode_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetPointerMode_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetPointerMode_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetPointerMode(blas.CublasHandle_t(a.Handle), blas.CublasPointerMode_t(a.Mode))
 	if err != nil {
 		return blasCode(err)
@@ -88,7 +659,12 @@ func bind_cublasSetPointerMode_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetAtomicsMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetAtomicsMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint64
+	})(args)
 	if a.Mode == 0 {
 		return refuseBlas()
 	}
@@ -101,7 +677,12 @@ func bind_cublasGetAtomicsMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetAtomicsMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetAtomicsMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetAtomicsMode(blas.CublasHandle_t(a.Handle), blas.CublasAtomicsMode_t(a.Mode))
 	if err != nil {
 		return blasCode(err)
@@ -110,7 +691,12 @@ func bind_cublasSetAtomicsMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetMathMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetMathMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint64
+	})(args)
 	if a.Mode == 0 {
 		return refuseBlas()
 	}
@@ -123,7 +709,12 @@ func bind_cublasGetMathMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetMathMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetMathMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetMathMode(blas.CublasHandle_t(a.Handle), blas.CublasMath_t(a.Mode))
 	if err != nil {
 		return blasCode(err)
@@ -132,7 +723,12 @@ func bind_cublasSetMathMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetSmCountTarget(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetSmCountTarget)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		SmCountTarget uint64
+	})(args)
 	if a.SmCountTarget == 0 {
 		return refuseBlas()
 	}
@@ -145,7 +741,12 @@ func bind_cublasGetSmCountTarget(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetSmCountTarget(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetSmCountTarget)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		SmCountTarget uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetSmCountTarget(blas.CublasHandle_t(a.Handle), int32(a.SmCountTarget))
 	if err != nil {
 		return blasCode(err)
@@ -154,7 +755,12 @@ func bind_cublasSetSmCountTarget(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetEmulationStrategy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetEmulationStrategy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		EmulationStrategy uint64
+	})(args)
 	if a.EmulationStrategy == 0 {
 		return refuseBlas()
 	}
@@ -167,7 +773,12 @@ func bind_cublasGetEmulationStrategy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetEmulationStrategy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetEmulationStrategy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		EmulationStrategy uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetEmulationStrategy(blas.CublasHandle_t(a.Handle), blas.CublasEmulationStrategy_t(a.EmulationStrategy))
 	if err != nil {
 		return blasCode(err)
@@ -176,7 +787,12 @@ func bind_cublasSetEmulationStrategy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetEmulationSpecialValuesSupport)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mask   uint64
+	})(args)
 	if a.Mask == 0 {
 		return refuseBlas()
 	}
@@ -189,7 +805,12 @@ func bind_cublasGetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) in
 }
 
 func bind_cublasSetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetEmulationSpecialValuesSupport)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mask   uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetEmulationSpecialValuesSupport(blas.CublasHandle_t(a.Handle), rt.CudaEmulationSpecialValuesSupport(a.Mask))
 	if err != nil {
 		return blasCode(err)
@@ -198,7 +819,12 @@ func bind_cublasSetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) in
 }
 
 func bind_cublasGetFixedPointEmulationMantissaControl(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetFixedPointEmulationMantissaControl)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		MantissaControl uint64
+	})(args)
 	if a.MantissaControl == 0 {
 		return refuseBlas()
 	}
@@ -211,7 +837,12 @@ func bind_cublasGetFixedPointEmulationMantissaControl(thread, args unsafe.Pointe
 }
 
 func bind_cublasSetFixedPointEmulationMantissaControl(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetFixedPointEmulationMantissaControl)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		MantissaControl uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaControl(blas.CublasHandle_t(a.Handle), rt.CudaEmulationMantissaControl(a.MantissaControl))
 	if err != nil {
 		return blasCode(err)
@@ -220,7 +851,12 @@ func bind_cublasSetFixedPointEmulationMantissaControl(thread, args unsafe.Pointe
 }
 
 func bind_cublasGetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetFixedPointEmulationMaxMantissaBitCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		MaxMantissaBitCount uint64
+	})(args)
 	if a.MaxMantissaBitCount == 0 {
 		return refuseBlas()
 	}
@@ -233,7 +869,12 @@ func bind_cublasGetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Po
 }
 
 func bind_cublasSetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetFixedPointEmulationMaxMantissaBitCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		MaxMantissaBitCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMaxMantissaBitCount(blas.CublasHandle_t(a.Handle), int32(a.MaxMantissaBitCount))
 	if err != nil {
 		return blasCode(err)
@@ -242,7 +883,12 @@ func bind_cublasSetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Po
 }
 
 func bind_cublasGetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetFixedPointEmulationMantissaBitOffset)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		MantissaBitOffset uint64
+	})(args)
 	if a.MantissaBitOffset == 0 {
 		return refuseBlas()
 	}
@@ -255,7 +901,12 @@ func bind_cublasGetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Poin
 }
 
 func bind_cublasSetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetFixedPointEmulationMantissaBitOffset)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		MantissaBitOffset uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaBitOffset(blas.CublasHandle_t(a.Handle), int32(a.MantissaBitOffset))
 	if err != nil {
 		return blasCode(err)
@@ -264,7 +915,12 @@ func bind_cublasSetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Poin
 }
 
 func bind_cublasGetFixedPointEmulationMantissaBitCountPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetFixedPointEmulationMantissaBitCountPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		MantissaBitCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaBitCountPointer(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.MantissaBitCount))
 	if err != nil {
 		return blasCode(err)
@@ -273,7 +929,12 @@ func bind_cublasGetFixedPointEmulationMantissaBitCountPointer(thread, args unsaf
 }
 
 func bind_cublasSetFixedPointEmulationMantissaBitCountPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetFixedPointEmulationMantissaBitCountPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		MantissaBitCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaBitCountPointer(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.MantissaBitCount))
 	if err != nil {
 		return blasCode(err)
@@ -282,7 +943,14 @@ func bind_cublasSetFixedPointEmulationMantissaBitCountPointer(thread, args unsaf
 }
 
 func bind_cublasLoggerConfigure(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLoggerConfigure)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LogIsOn     uint32
+		LogToStdOut uint32
+		LogToStdErr uint32
+		LogFileName uint64
+	})(args)
 	err := (*cublas.Thread)(thread).LoggerConfigure(int32(a.LogIsOn), int32(a.LogToStdOut), int32(a.LogToStdErr), hostmem.Ptr(a.LogFileName))
 	if err != nil {
 		return blasCode(err)
@@ -291,7 +959,11 @@ func bind_cublasLoggerConfigure(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetLoggerCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetLoggerCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		UserCallback uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetLoggerCallback(hostmem.Ptr(a.UserCallback))
 	if err != nil {
 		return blasCode(err)
@@ -300,7 +972,11 @@ func bind_cublasSetLoggerCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetLoggerCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetLoggerCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		UserCallback uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetLoggerCallback(hostmem.Ptr(a.UserCallback))
 	if err != nil {
 		return blasCode(err)
@@ -309,7 +985,16 @@ func bind_cublasGetLoggerCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetVector(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetVector)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N         uint32
+		ElemSize  uint32
+		X         uint64
+		Incx      uint32
+		DevicePtr uint64
+		Incy      uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetVector(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -318,7 +1003,16 @@ func bind_cublasSetVector(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetVector_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetVector_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N         uint64
+		ElemSize  uint64
+		X         uint64
+		Incx      uint64
+		DevicePtr uint64
+		Incy      uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetVector(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.DevicePtr), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -327,7 +1021,16 @@ func bind_cublasSetVector_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetVector(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetVector)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N        uint32
+		ElemSize uint32
+		X        uint64
+		Incx     uint32
+		Y        uint64
+		Incy     uint32
+	})(args)
 	err := (*cublas.Thread)(thread).GetVector(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -336,7 +1039,16 @@ func bind_cublasGetVector(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetVector_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetVector_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N        uint64
+		ElemSize uint64
+		X        uint64
+		Incx     uint64
+		Y        uint64
+		Incy     uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetVector(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -345,7 +1057,17 @@ func bind_cublasGetVector_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetMatrix(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetMatrix)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint32
+		Cols     uint32
+		ElemSize uint32
+		A        uint64
+		Lda      uint32
+		B        uint64
+		Ldb      uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SetMatrix(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
 		return blasCode(err)
@@ -354,7 +1076,17 @@ func bind_cublasSetMatrix(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetMatrix_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetMatrix_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint64
+		Cols     uint64
+		ElemSize uint64
+		A        uint64
+		Lda      uint64
+		B        uint64
+		Ldb      uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetMatrix(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
 		return blasCode(err)
@@ -363,7 +1095,17 @@ func bind_cublasSetMatrix_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetMatrix(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetMatrix)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint32
+		Cols     uint32
+		ElemSize uint32
+		A        uint64
+		Lda      uint32
+		B        uint64
+		Ldb      uint32
+	})(args)
 	err := (*cublas.Thread)(thread).GetMatrix(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
 		return blasCode(err)
@@ -372,7 +1114,17 @@ func bind_cublasGetMatrix(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetMatrix_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetMatrix_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint64
+		Cols     uint64
+		ElemSize uint64
+		A        uint64
+		Lda      uint64
+		B        uint64
+		Ldb      uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetMatrix(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
 		return blasCode(err)
@@ -381,7 +1133,17 @@ func bind_cublasGetMatrix_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetVectorAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetVectorAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N         uint32
+		ElemSize  uint32
+		HostPtr   uint64
+		Incx      uint32
+		DevicePtr uint64
+		Incy      uint32
+		Stream    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetVectorAsync(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.HostPtr), int64(int32(a.Incx)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incy)), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -390,7 +1152,17 @@ func bind_cublasSetVectorAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetVectorAsync_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetVectorAsync_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N         uint64
+		ElemSize  uint64
+		HostPtr   uint64
+		Incx      uint64
+		DevicePtr uint64
+		Incy      uint64
+		Stream    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetVectorAsync(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.HostPtr), int64(a.Incx), hostmem.Ptr(a.DevicePtr), int64(a.Incy), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -399,7 +1171,17 @@ func bind_cublasSetVectorAsync_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetVectorAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetVectorAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N         uint32
+		ElemSize  uint32
+		DevicePtr uint64
+		Incx      uint32
+		HostPtr   uint64
+		Incy      uint32
+		Stream    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetVectorAsync(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incx)), hostmem.Ptr(a.HostPtr), int64(int32(a.Incy)), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -408,7 +1190,17 @@ func bind_cublasGetVectorAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetVectorAsync_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetVectorAsync_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		N         uint64
+		ElemSize  uint64
+		DevicePtr uint64
+		Incx      uint64
+		HostPtr   uint64
+		Incy      uint64
+		Stream    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetVectorAsync(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.DevicePtr), int64(a.Incx), hostmem.Ptr(a.HostPtr), int64(a.Incy), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -417,7 +1209,18 @@ func bind_cublasGetVectorAsync_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetMatrixAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetMatrixAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint32
+		Cols     uint32
+		ElemSize uint32
+		A        uint64
+		Lda      uint32
+		B        uint64
+		Ldb      uint32
+		Stream   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetMatrixAsync(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -426,7 +1229,18 @@ func bind_cublasSetMatrixAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSetMatrixAsync_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint64
+		Cols     uint64
+		ElemSize uint64
+		A        uint64
+		Lda      uint64
+		B        uint64
+		Ldb      uint64
+		Stream   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SetMatrixAsync(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -435,7 +1249,18 @@ func bind_cublasSetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetMatrixAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetMatrixAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint32
+		Cols     uint32
+		ElemSize uint32
+		A        uint64
+		Lda      uint32
+		B        uint64
+		Ldb      uint32
+		Stream   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetMatrixAsync(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -444,7 +1269,18 @@ func bind_cublasGetMatrixAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGetMatrixAsync_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Rows     uint64
+		Cols     uint64
+		ElemSize uint64
+		A        uint64
+		Lda      uint64
+		B        uint64
+		Ldb      uint64
+		Stream   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).GetMatrixAsync(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -453,7 +1289,18 @@ func bind_cublasGetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasNrm2Ex)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Result        uint64
+		ResultType    uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -470,7 +1317,18 @@ func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasNrm2Ex_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Result        uint64
+		ResultType    uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -487,7 +1345,15 @@ func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSnrm2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -504,7 +1370,15 @@ func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSnrm2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -521,7 +1395,15 @@ func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDnrm2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -538,7 +1420,15 @@ func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDnrm2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -555,7 +1445,15 @@ func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScnrm2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -572,7 +1470,15 @@ func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScnrm2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -589,7 +1495,15 @@ func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDznrm2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -606,7 +1520,15 @@ func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDznrm2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -623,7 +1545,21 @@ func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDotEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Y             uint64
+		YType         uint32
+		Incy          uint32
+		Result        uint64
+		ResultType    uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -640,7 +1576,21 @@ func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDotEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Y             uint64
+		YType         uint32
+		Incy          uint64
+		Result        uint64
+		ResultType    uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -657,7 +1607,21 @@ func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDotcEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Y             uint64
+		YType         uint32
+		Incy          uint32
+		Result        uint64
+		ResultType    uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -674,7 +1638,21 @@ func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDotcEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Y             uint64
+		YType         uint32
+		Incy          uint64
+		Result        uint64
+		ResultType    uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -691,7 +1669,17 @@ func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSdot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
@@ -708,7 +1696,17 @@ func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSdot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
@@ -725,7 +1723,17 @@ func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDdot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
@@ -742,7 +1750,17 @@ func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDdot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
@@ -759,7 +1777,17 @@ func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCdotu_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
@@ -776,7 +1804,17 @@ func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCdotu_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
@@ -793,7 +1831,17 @@ func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCdotc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
@@ -810,7 +1858,17 @@ func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCdotc_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
@@ -827,7 +1885,17 @@ func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdotu_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
@@ -844,7 +1912,17 @@ func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdotu_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
@@ -861,7 +1939,17 @@ func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdotc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
@@ -878,7 +1966,17 @@ func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdotc_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
@@ -895,7 +1993,18 @@ func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScalEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		Alpha         uint64
+		AlphaType     uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -912,7 +2021,18 @@ func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScalEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		Alpha         uint64
+		AlphaType     uint32
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		ExecutionType uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.ExecutionType)); done {
 			if err != nil {
@@ -929,7 +2049,15 @@ func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSscal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -946,7 +2074,15 @@ func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSscal_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -963,7 +2099,15 @@ func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDscal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -980,7 +2124,15 @@ func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDscal_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -997,7 +2149,15 @@ func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCscal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -1014,7 +2174,15 @@ func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCscal_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -1031,7 +2199,15 @@ func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsscal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -1048,7 +2224,15 @@ func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsscal_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -1065,7 +2249,15 @@ func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZscal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -1082,7 +2274,15 @@ func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZscal_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -1099,7 +2299,15 @@ func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdscal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -1116,7 +2324,15 @@ func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdscal_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -1133,7 +2349,21 @@ func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasAxpyEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		Alpha         uint64
+		AlphaType     uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Y             uint64
+		YType         uint32
+		Incy          uint32
+		Executiontype uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Executiontype)); done {
 			if err != nil {
@@ -1150,7 +2380,21 @@ func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasAxpyEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		Alpha         uint64
+		AlphaType     uint32
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Y             uint64
+		YType         uint32
+		Incy          uint64
+		Executiontype uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Executiontype)); done {
 			if err != nil {
@@ -1167,7 +2411,17 @@ func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSaxpy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1184,7 +2438,17 @@ func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSaxpy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1201,7 +2465,17 @@ func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDaxpy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1218,7 +2492,17 @@ func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDaxpy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1235,7 +2519,17 @@ func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCaxpy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1252,7 +2546,17 @@ func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCaxpy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1269,7 +2573,17 @@ func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZaxpy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1286,7 +2600,17 @@ func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZaxpy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1303,7 +2627,18 @@ func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCopyEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCopyEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		XType  uint32
+		Incx   uint32
+		Y      uint64
+		YType  uint32
+		Incy   uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CopyEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1312,7 +2647,18 @@ func bind_cublasCopyEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCopyEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCopyEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		XType  uint32
+		Incx   uint64
+		Y      uint64
+		YType  uint32
+		Incy   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).CopyEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1321,7 +2667,16 @@ func bind_cublasCopyEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScopy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1338,7 +2693,16 @@ func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScopy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1355,7 +2719,16 @@ func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDcopy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1372,7 +2745,16 @@ func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDcopy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1389,7 +2771,16 @@ func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCcopy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1406,7 +2797,16 @@ func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCcopy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1423,7 +2823,16 @@ func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZcopy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1440,7 +2849,16 @@ func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZcopy_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1457,7 +2875,16 @@ func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSswap_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1474,7 +2901,16 @@ func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSswap_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1491,7 +2927,16 @@ func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDswap_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1508,7 +2953,16 @@ func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDswap_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1525,7 +2979,16 @@ func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCswap_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1542,7 +3005,16 @@ func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCswap_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1559,7 +3031,16 @@ func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZswap_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -1576,7 +3057,16 @@ func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZswap_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -1593,7 +3083,18 @@ func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSwapEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSwapEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		XType  uint32
+		Incx   uint32
+		Y      uint64
+		YType  uint32
+		Incy   uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SwapEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)))
 	if err != nil {
 		return blasCode(err)
@@ -1602,7 +3103,18 @@ func bind_cublasSwapEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSwapEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSwapEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		XType  uint32
+		Incx   uint64
+		Y      uint64
+		YType  uint32
+		Incy   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SwapEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy))
 	if err != nil {
 		return blasCode(err)
@@ -1611,7 +3123,15 @@ func bind_cublasSwapEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIsamax_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1628,7 +3148,15 @@ func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIsamax_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Isamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1637,7 +3165,15 @@ func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIdamax_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1654,7 +3190,15 @@ func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIdamax_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Idamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1663,7 +3207,15 @@ func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIcamax_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1680,7 +3232,15 @@ func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIcamax_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Icamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1689,7 +3249,15 @@ func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIzamax_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1706,7 +3274,15 @@ func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIzamax_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Izamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1715,7 +3291,16 @@ func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIamaxEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIamaxEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		XType  uint32
+		Incx   uint32
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).IamaxEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1724,7 +3309,16 @@ func bind_cublasIamaxEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIamaxEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIamaxEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		XType  uint32
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).IamaxEx64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1733,7 +3327,15 @@ func bind_cublasIamaxEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIsamin_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1750,7 +3352,15 @@ func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIsamin_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Isamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1759,7 +3369,15 @@ func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIdamin_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1776,7 +3394,15 @@ func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIdamin_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Idamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1785,7 +3411,15 @@ func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIcamin_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1802,7 +3436,15 @@ func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIcamin_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Icamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1811,7 +3453,15 @@ func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIzamin_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1828,7 +3478,15 @@ func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIzamin_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Izamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1837,7 +3495,16 @@ func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIaminEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIaminEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		XType  uint32
+		Incx   uint32
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).IaminEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1846,7 +3513,16 @@ func bind_cublasIaminEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasIaminEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasIaminEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		XType  uint32
+		Incx   uint64
+		Result uint64
+	})(args)
 	err := (*cublas.Thread)(thread).IaminEx64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -1855,7 +3531,18 @@ func bind_cublasIaminEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasAsumEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasAsumEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Result        uint64
+		ResultType    uint32
+		Executiontype uint32
+	})(args)
 	err := (*cublas.Thread)(thread).AsumEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -1864,7 +3551,18 @@ func bind_cublasAsumEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasAsumEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasAsumEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Result        uint64
+		ResultType    uint32
+		Executiontype uint32
+	})(args)
 	err := (*cublas.Thread)(thread).AsumEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -1873,7 +3571,15 @@ func bind_cublasAsumEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSasum_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1890,7 +3596,15 @@ func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSasum_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -1907,7 +3621,15 @@ func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDasum_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1924,7 +3646,15 @@ func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDasum_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -1941,7 +3671,15 @@ func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScasum_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1958,7 +3696,15 @@ func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasScasum_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -1975,7 +3721,15 @@ func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDzasum_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
@@ -1992,7 +3746,15 @@ func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDzasum_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Result uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
@@ -2009,7 +3771,18 @@ func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSrot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2026,7 +3799,18 @@ func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSrot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2043,7 +3827,18 @@ func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDrot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2060,7 +3855,18 @@ func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDrot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2077,7 +3883,18 @@ func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCrot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2094,7 +3911,18 @@ func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCrot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2111,7 +3939,18 @@ func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsrot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2128,7 +3967,18 @@ func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsrot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2145,7 +3995,18 @@ func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZrot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2162,7 +4023,18 @@ func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZrot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2179,7 +4051,18 @@ func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdrot_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2196,7 +4079,18 @@ func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdrot_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2213,7 +4107,22 @@ func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasRotEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasRotEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Y             uint64
+		YType         uint32
+		Incy          uint32
+		C             uint64
+		S             uint64
+		CsType        uint32
+		Executiontype uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasRotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S), uint64(a.CsType), uint64(a.Executiontype)); done {
 			if err != nil {
@@ -2230,7 +4139,22 @@ func bind_cublasRotEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasRotEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasRotEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Y             uint64
+		YType         uint32
+		Incy          uint64
+		C             uint64
+		S             uint64
+		CsType        uint32
+		Executiontype uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasRotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.C), uint64(a.S), uint64(a.CsType), uint64(a.Executiontype)); done {
 			if err != nil {
@@ -2247,7 +4171,15 @@ func bind_cublasRotEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSrotg_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSrotg_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Av     uint64
+		Bv     uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2264,7 +4196,15 @@ func bind_cublasSrotg_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDrotg_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDrotg_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Av     uint64
+		Bv     uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2281,7 +4221,15 @@ func bind_cublasDrotg_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCrotg_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCrotg_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Av     uint64
+		Bv     uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2298,7 +4246,15 @@ func bind_cublasCrotg_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZrotg_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZrotg_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Av     uint64
+		Bv     uint64
+		C      uint64
+		S      uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
@@ -2315,7 +4271,18 @@ func bind_cublasZrotg_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasRotgEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasRotgEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		Av            uint64
+		Bv            uint64
+		AbType        uint32
+		C             uint64
+		S             uint64
+		CsType        uint32
+		Executiontype uint32
+	})(args)
 	err := (*cublas.Thread)(thread).RotgEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), rt.CudaDataType(a.AbType), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -2324,7 +4291,17 @@ func bind_cublasRotgEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSrotm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSrotm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Param  uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotm_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Param)); done {
 			if err != nil {
@@ -2341,7 +4318,17 @@ func bind_cublasSrotm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSrotm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSrotm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Param  uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotm_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Param)); done {
 			if err != nil {
@@ -2358,7 +4345,17 @@ func bind_cublasSrotm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDrotm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDrotm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		Param  uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotm_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Param)); done {
 			if err != nil {
@@ -2375,7 +4372,17 @@ func bind_cublasDrotm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDrotm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDrotm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		Param  uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotm_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Param)); done {
 			if err != nil {
@@ -2392,7 +4399,21 @@ func bind_cublasDrotm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasRotmEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasRotmEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint32
+		X             uint64
+		XType         uint32
+		Incx          uint32
+		Y             uint64
+		YType         uint32
+		Incy          uint32
+		Param         uint64
+		ParamType     uint32
+		Executiontype uint32
+	})(args)
 	err := (*cublas.Thread)(thread).RotmEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -2401,7 +4422,21 @@ func bind_cublasRotmEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasRotmEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasRotmEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		N             uint64
+		X             uint64
+		XType         uint32
+		Incx          uint64
+		Y             uint64
+		YType         uint32
+		Incy          uint64
+		Param         uint64
+		ParamType     uint32
+		Executiontype uint32
+	})(args)
 	err := (*cublas.Thread)(thread).RotmEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -2410,7 +4445,16 @@ func bind_cublasRotmEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSrotmg_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSrotmg_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		D1     uint64
+		D2     uint64
+		X1     uint64
+		Y1     uint64
+		Param  uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotmg_v2", uint64(a.Handle), uint64(a.D1), uint64(a.D2), uint64(a.X1), uint64(a.Y1), uint64(a.Param)); done {
 			if err != nil {
@@ -2427,7 +4471,16 @@ func bind_cublasSrotmg_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDrotmg_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDrotmg_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		D1     uint64
+		D2     uint64
+		X1     uint64
+		Y1     uint64
+		Param  uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotmg_v2", uint64(a.Handle), uint64(a.D1), uint64(a.D2), uint64(a.X1), uint64(a.Y1), uint64(a.Param)); done {
 			if err != nil {
@@ -2444,7 +4497,22 @@ func bind_cublasDrotmg_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasRotmgEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasRotmgEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		D1            uint64
+		D1Type        uint32
+		D2            uint64
+		D2Type        uint32
+		X1            uint64
+		X1Type        uint32
+		Y1            uint64
+		Y1Type        uint32
+		Param         uint64
+		ParamType     uint32
+		Executiontype uint32
+	})(args)
 	err := (*cublas.Thread)(thread).RotmgEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), rt.CudaDataType(a.D1Type), hostmem.Ptr(a.D2), rt.CudaDataType(a.D2Type), hostmem.Ptr(a.X1), rt.CudaDataType(a.X1Type), hostmem.Ptr(a.Y1), rt.CudaDataType(a.Y1Type), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
 		return blasCode(err)
@@ -2453,7 +4521,22 @@ func bind_cublasRotmgEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2470,7 +4553,22 @@ func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2487,7 +4585,22 @@ func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2504,7 +4617,22 @@ func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2521,7 +4649,22 @@ func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2538,7 +4681,22 @@ func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2555,7 +4713,22 @@ func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2572,7 +4745,22 @@ func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2589,7 +4777,24 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Kl     uint32
+		Ku     uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2606,7 +4811,24 @@ func bind_cublasSgbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Kl     uint64
+		Ku     uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2623,7 +4845,24 @@ func bind_cublasSgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Kl     uint32
+		Ku     uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2640,7 +4879,24 @@ func bind_cublasDgbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Kl     uint64
+		Ku     uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2657,7 +4913,24 @@ func bind_cublasDgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Kl     uint32
+		Ku     uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2674,7 +4947,24 @@ func bind_cublasCgbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Kl     uint64
+		Ku     uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2691,7 +4981,24 @@ func bind_cublasCgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint32
+		N      uint32
+		Kl     uint32
+		Ku     uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -2708,7 +5015,24 @@ func bind_cublasZgbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Trans  uint32
+		M      uint64
+		N      uint64
+		Kl     uint64
+		Ku     uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -2725,7 +5049,19 @@ func bind_cublasZgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2742,7 +5078,19 @@ func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2759,7 +5107,19 @@ func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2776,7 +5136,19 @@ func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2793,7 +5165,19 @@ func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2810,7 +5194,19 @@ func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2827,7 +5223,19 @@ func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2844,7 +5252,19 @@ func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2861,7 +5281,20 @@ func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2878,7 +5311,20 @@ func bind_cublasStbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2895,7 +5341,20 @@ func bind_cublasStbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2912,7 +5371,20 @@ func bind_cublasDtbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2929,7 +5401,20 @@ func bind_cublasDtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2946,7 +5431,20 @@ func bind_cublasCtbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2963,7 +5461,20 @@ func bind_cublasCtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -2980,7 +5491,20 @@ func bind_cublasZtbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -2997,7 +5521,18 @@ func bind_cublasZtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStpmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStpmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3014,7 +5549,18 @@ func bind_cublasStpmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStpmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStpmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3031,7 +5577,18 @@ func bind_cublasStpmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtpmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtpmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3048,7 +5605,18 @@ func bind_cublasDtpmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtpmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtpmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3065,7 +5633,18 @@ func bind_cublasDtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtpmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtpmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3082,7 +5661,18 @@ func bind_cublasCtpmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtpmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtpmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3099,7 +5689,18 @@ func bind_cublasCtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtpmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtpmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3116,7 +5717,18 @@ func bind_cublasZtpmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtpmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtpmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3133,7 +5745,19 @@ func bind_cublasZtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3150,7 +5774,19 @@ func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3167,7 +5803,19 @@ func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3184,7 +5832,19 @@ func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3201,7 +5861,19 @@ func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3218,7 +5890,19 @@ func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3235,7 +5919,19 @@ func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3252,7 +5948,19 @@ func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3269,7 +5977,18 @@ func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStpsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStpsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3286,7 +6005,18 @@ func bind_cublasStpsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStpsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStpsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3303,7 +6033,18 @@ func bind_cublasStpsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtpsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtpsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3320,7 +6061,18 @@ func bind_cublasDtpsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtpsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtpsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3337,7 +6089,18 @@ func bind_cublasDtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtpsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtpsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3354,7 +6117,18 @@ func bind_cublasCtpsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtpsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtpsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3371,7 +6145,18 @@ func bind_cublasCtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtpsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtpsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		AP     uint64
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3388,7 +6173,18 @@ func bind_cublasZtpsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtpsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtpsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3405,7 +6201,20 @@ func bind_cublasZtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStbsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStbsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3422,7 +6231,20 @@ func bind_cublasStbsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStbsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStbsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3439,7 +6261,20 @@ func bind_cublasStbsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtbsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtbsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3456,7 +6291,20 @@ func bind_cublasDtbsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtbsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtbsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3473,7 +6321,20 @@ func bind_cublasDtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtbsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtbsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3490,7 +6351,20 @@ func bind_cublasCtbsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtbsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtbsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3507,7 +6381,20 @@ func bind_cublasCtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtbsv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtbsv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
@@ -3524,7 +6411,20 @@ func bind_cublasZtbsv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtbsv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtbsv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		N      uint64
+		K      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
@@ -3541,7 +6441,21 @@ func bind_cublasZtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsymv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3558,7 +6472,21 @@ func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsymv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3575,7 +6503,21 @@ func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsymv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3592,7 +6534,21 @@ func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsymv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3609,7 +6565,21 @@ func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsymv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3626,7 +6596,21 @@ func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsymv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3643,7 +6627,21 @@ func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsymv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3660,7 +6658,21 @@ func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsymv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3677,7 +6689,21 @@ func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChemv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3694,7 +6720,21 @@ func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChemv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3711,7 +6751,21 @@ func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhemv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3728,7 +6782,21 @@ func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhemv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3745,7 +6813,22 @@ func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3762,7 +6845,22 @@ func bind_cublasSsbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3779,7 +6877,22 @@ func bind_cublasSsbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3796,7 +6909,22 @@ func bind_cublasDsbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3813,7 +6941,22 @@ func bind_cublasDsbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3830,7 +6973,22 @@ func bind_cublasChbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3847,7 +7005,22 @@ func bind_cublasChbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhbmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhbmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3864,7 +7037,22 @@ func bind_cublasZhbmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhbmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhbmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3881,7 +7069,20 @@ func bind_cublasZhbmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSspmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSspmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3898,7 +7099,20 @@ func bind_cublasSspmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSspmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSspmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3915,7 +7129,20 @@ func bind_cublasSspmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDspmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDspmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3932,7 +7159,20 @@ func bind_cublasDspmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDspmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDspmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3949,7 +7189,20 @@ func bind_cublasDspmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChpmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChpmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -3966,7 +7219,20 @@ func bind_cublasChpmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChpmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChpmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -3983,7 +7249,20 @@ func bind_cublasChpmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhpmv_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhpmv_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint32
+		Beta   uint64
+		Y      uint64
+		Incy   uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
@@ -4000,7 +7279,20 @@ func bind_cublasZhpmv_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhpmv_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhpmv_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		X      uint64
+		Incx   uint64
+		Beta   uint64
+		Y      uint64
+		Incy   uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
@@ -4017,7 +7309,20 @@ func bind_cublasZhpmv_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSger_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4034,7 +7339,20 @@ func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSger_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4051,7 +7369,20 @@ func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDger_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4068,7 +7399,20 @@ func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDger_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4085,7 +7429,20 @@ func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgeru_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4102,7 +7459,20 @@ func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgeru_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4119,7 +7489,20 @@ func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgerc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4136,7 +7519,20 @@ func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgerc_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4153,7 +7549,20 @@ func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgeru_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4170,7 +7579,20 @@ func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgeru_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4187,7 +7609,20 @@ func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgerc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4204,7 +7639,20 @@ func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgerc_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4221,7 +7669,18 @@ func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4238,7 +7697,18 @@ func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4255,7 +7725,18 @@ func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4272,7 +7753,18 @@ func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4289,7 +7781,18 @@ func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4306,7 +7809,18 @@ func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4323,7 +7837,18 @@ func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4340,7 +7865,18 @@ func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4357,7 +7893,18 @@ func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCher_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4374,7 +7921,18 @@ func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCher_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4391,7 +7949,18 @@ func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZher_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4408,7 +7977,18 @@ func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZher_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4425,7 +8005,17 @@ func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSspr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSspr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
@@ -4442,7 +8032,17 @@ func bind_cublasSspr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSspr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSspr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
@@ -4459,7 +8059,17 @@ func bind_cublasSspr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDspr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDspr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
@@ -4476,7 +8086,17 @@ func bind_cublasDspr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDspr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDspr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
@@ -4493,7 +8113,17 @@ func bind_cublasDspr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChpr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChpr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
@@ -4510,7 +8140,17 @@ func bind_cublasChpr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChpr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChpr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
@@ -4527,7 +8167,17 @@ func bind_cublasChpr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhpr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhpr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
@@ -4544,7 +8194,17 @@ func bind_cublasZhpr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhpr_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhpr_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
@@ -4561,7 +8221,20 @@ func bind_cublasZhpr_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4578,7 +8251,20 @@ func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4595,7 +8281,20 @@ func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4612,7 +8311,20 @@ func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4629,7 +8341,20 @@ func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4646,7 +8371,20 @@ func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4663,7 +8401,20 @@ func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4680,7 +8431,20 @@ func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4697,7 +8461,20 @@ func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCher2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4714,7 +8491,20 @@ func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCher2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4731,7 +8521,20 @@ func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZher2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		A      uint64
+		Lda    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
@@ -4748,7 +8551,20 @@ func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZher2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		A      uint64
+		Lda    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
@@ -4765,7 +8581,19 @@ func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSspr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSspr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
@@ -4782,7 +8610,19 @@ func bind_cublasSspr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSspr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSspr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
@@ -4799,7 +8639,19 @@ func bind_cublasSspr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDspr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDspr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
@@ -4816,7 +8668,19 @@ func bind_cublasDspr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDspr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDspr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
@@ -4833,7 +8697,19 @@ func bind_cublasDspr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChpr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChpr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
@@ -4850,7 +8726,19 @@ func bind_cublasChpr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChpr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChpr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
@@ -4867,7 +8755,19 @@ func bind_cublasChpr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhpr2_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhpr2_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		Alpha  uint64
+		X      uint64
+		Incx   uint32
+		Y      uint64
+		Incy   uint32
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
@@ -4884,7 +8784,19 @@ func bind_cublasZhpr2_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhpr2_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhpr2_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint64
+		Alpha  uint64
+		X      uint64
+		Incx   uint64
+		Y      uint64
+		Incy   uint64
+		AP     uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
@@ -4901,7 +8813,23 @@ func bind_cublasZhpr2_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -4918,7 +8846,23 @@ func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -4935,7 +8879,23 @@ func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -4952,7 +8912,23 @@ func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -4969,7 +8945,23 @@ func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -4986,7 +8978,23 @@ func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5003,7 +9011,23 @@ func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5020,7 +9044,23 @@ func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5037,7 +9077,26 @@ func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5054,7 +9113,26 @@ func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5071,7 +9149,26 @@ func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5088,7 +9185,26 @@ func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5105,7 +9221,26 @@ func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5122,7 +9257,26 @@ func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5139,7 +9293,26 @@ func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5156,7 +9329,26 @@ func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5173,7 +9365,23 @@ func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSHgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSHgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5182,7 +9390,23 @@ func bind_cublasHSHgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSHgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSHgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5191,7 +9415,26 @@ func bind_cublasHSHgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSHgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSHgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5200,7 +9443,26 @@ func bind_cublasHSHgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSHgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSHgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5209,7 +9471,23 @@ func bind_cublasHSHgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSSgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSSgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5218,7 +9496,23 @@ func bind_cublasHSSgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSSgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5227,7 +9521,26 @@ func bind_cublasHSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSSgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5236,7 +9549,26 @@ func bind_cublasHSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHSSgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5245,7 +9577,23 @@ func bind_cublasHSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSSgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSSgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5254,7 +9602,23 @@ func bind_cublasTSSgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSSgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5263,7 +9627,26 @@ func bind_cublasTSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSSgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5272,7 +9655,26 @@ func bind_cublasTSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSSgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5281,7 +9683,23 @@ func bind_cublasTSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSTgemvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSTgemvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Xarray     uint64
+		Incx       uint32
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint32
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5290,7 +9708,23 @@ func bind_cublasTSTgemvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSTgemvBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSTgemvBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Xarray     uint64
+		Incx       uint64
+		Beta       uint64
+		Yarray     uint64
+		Incy       uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5299,7 +9733,26 @@ func bind_cublasTSTgemvBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSTgemvStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSTgemvStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		X          uint64
+		Incx       uint32
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint32
+		Stridey    uint64
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5308,7 +9761,26 @@ func bind_cublasTSTgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasTSTgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasTSTgemvStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Trans      uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		X          uint64
+		Incx       uint64
+		Stridex    uint64
+		Beta       uint64
+		Y          uint64
+		Incy       uint64
+		Stridey    uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5317,7 +9789,24 @@ func bind_cublasTSTgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -5334,7 +9823,24 @@ func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -5351,7 +9857,24 @@ func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -5368,7 +9891,24 @@ func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -5385,7 +9925,24 @@ func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -5402,7 +9959,24 @@ func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -5419,7 +9993,24 @@ func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3m(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3m)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -5428,7 +10019,24 @@ func bind_cublasCgemm3m(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3m_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3m_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -5437,7 +10045,27 @@ func bind_cublasCgemm3m_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3mEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3mEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		B      uint64
+		Btype  uint32
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -5446,7 +10074,27 @@ func bind_cublasCgemm3mEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3mEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3mEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		B      uint64
+		Btype  uint32
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -5455,7 +10103,24 @@ func bind_cublasCgemm3mEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -5472,7 +10137,24 @@ func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -5489,7 +10171,24 @@ func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemm3m(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemm3m)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -5498,7 +10197,24 @@ func bind_cublasZgemm3m(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemm3m_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemm3m_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -5507,7 +10223,27 @@ func bind_cublasZgemm3m_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		B      uint64
+		Btype  uint32
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -5516,7 +10252,27 @@ func bind_cublasSgemmEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		B      uint64
+		Btype  uint32
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -5525,7 +10281,29 @@ func bind_cublasSgemmEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Transa      uint32
+		Transb      uint32
+		M           uint32
+		N           uint32
+		K           uint32
+		Alpha       uint64
+		A           uint64
+		Atype       uint32
+		Lda         uint32
+		B           uint64
+		Btype       uint32
+		Ldb         uint32
+		Beta        uint64
+		C           uint64
+		Ctype       uint32
+		Ldc         uint32
+		ComputeType uint32
+		Algo        uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
@@ -5542,7 +10320,29 @@ func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Transa      uint32
+		Transb      uint32
+		M           uint64
+		N           uint64
+		K           uint64
+		Alpha       uint64
+		A           uint64
+		Atype       uint32
+		Lda         uint64
+		B           uint64
+		Btype       uint32
+		Ldb         uint64
+		Beta        uint64
+		C           uint64
+		Ctype       uint32
+		Ldc         uint64
+		ComputeType uint32
+		Algo        uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
@@ -5559,7 +10359,27 @@ func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemmEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemmEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		B      uint64
+		Btype  uint32
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -5568,7 +10388,27 @@ func bind_cublasCgemmEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemmEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemmEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		B      uint64
+		Btype  uint32
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).CgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -5577,7 +10417,25 @@ func bind_cublasCgemmEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Barray     uint64
+		Ldb        uint32
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5594,7 +10452,25 @@ func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Barray     uint64
+		Ldb        uint64
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5611,7 +10487,25 @@ func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Barray     uint64
+		Ldb        uint32
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5628,7 +10522,25 @@ func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Barray     uint64
+		Ldb        uint64
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5645,7 +10557,25 @@ func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Barray     uint64
+		Ldb        uint32
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5662,7 +10592,25 @@ func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Barray     uint64
+		Ldb        uint64
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5679,7 +10627,25 @@ func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3mBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3mBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Barray     uint64
+		Ldb        uint32
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint32
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5688,7 +10654,25 @@ func bind_cublasCgemm3mBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3mBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3mBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Barray     uint64
+		Ldb        uint64
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5697,7 +10681,25 @@ func bind_cublasCgemm3mBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Barray     uint64
+		Ldb        uint32
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5714,7 +10716,25 @@ func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Barray     uint64
+		Ldb        uint64
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5731,7 +10751,28 @@ func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		B          uint64
+		Ldb        uint32
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint32
+		StrideC    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5748,7 +10789,28 @@ func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		B          uint64
+		Ldb        uint64
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint64
+		StrideC    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5765,7 +10827,28 @@ func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemmStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		B          uint64
+		Ldb        uint32
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint32
+		StrideC    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5782,7 +10865,28 @@ func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemmStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		B          uint64
+		Ldb        uint64
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint64
+		StrideC    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5799,7 +10903,28 @@ func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemmStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		B          uint64
+		Ldb        uint32
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint32
+		StrideC    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5816,7 +10941,28 @@ func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemmStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		B          uint64
+		Ldb        uint64
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint64
+		StrideC    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5833,7 +10979,28 @@ func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3mStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3mStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		B          uint64
+		Ldb        uint32
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint32
+		StrideC    uint64
+		BatchCount uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
 		return blasCode(err)
@@ -5842,7 +11009,28 @@ func bind_cublasCgemm3mStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgemm3mStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgemm3mStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		B          uint64
+		Ldb        uint64
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint64
+		StrideC    uint64
+		BatchCount uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
 		return blasCode(err)
@@ -5851,7 +11039,28 @@ func bind_cublasCgemm3mStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemmStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		B          uint64
+		Ldb        uint32
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint32
+		StrideC    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -5868,7 +11077,28 @@ func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgemmStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		B          uint64
+		Ldb        uint64
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint64
+		StrideC    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -5885,7 +11115,30 @@ func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmBatchedEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Transa      uint32
+		Transb      uint32
+		M           uint32
+		N           uint32
+		K           uint32
+		Alpha       uint64
+		Aarray      uint64
+		Atype       uint32
+		Lda         uint32
+		Barray      uint64
+		Btype       uint32
+		Ldb         uint32
+		Beta        uint64
+		Carray      uint64
+		Ctype       uint32
+		Ldc         uint32
+		BatchCount  uint32
+		ComputeType uint32
+		Algo        uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.Barray), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
@@ -5902,7 +11155,30 @@ func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmBatchedEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Transa      uint32
+		Transb      uint32
+		M           uint64
+		N           uint64
+		K           uint64
+		Alpha       uint64
+		Aarray      uint64
+		Atype       uint32
+		Lda         uint64
+		Barray      uint64
+		Btype       uint32
+		Ldb         uint64
+		Beta        uint64
+		Carray      uint64
+		Ctype       uint32
+		Ldc         uint64
+		BatchCount  uint64
+		ComputeType uint32
+		Algo        uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(a.Lda), uint64(a.Barray), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(a.Ldc), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
@@ -5919,7 +11195,33 @@ func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmStridedBatchedEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Transa      uint32
+		Transb      uint32
+		M           uint32
+		N           uint32
+		K           uint32
+		Alpha       uint64
+		A           uint64
+		Atype       uint32
+		Lda         uint32
+		StrideA     uint64
+		B           uint64
+		Btype       uint32
+		Ldb         uint32
+		StrideB     uint64
+		Beta        uint64
+		C           uint64
+		Ctype       uint32
+		Ldc         uint32
+		StrideC     uint64
+		BatchCount  uint32
+		ComputeType uint32
+		Algo        uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
@@ -5936,7 +11238,33 @@ func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmStridedBatchedEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Transa      uint32
+		Transb      uint32
+		M           uint64
+		N           uint64
+		K           uint64
+		Alpha       uint64
+		A           uint64
+		Atype       uint32
+		Lda         uint64
+		StrideA     uint64
+		B           uint64
+		Btype       uint32
+		Ldb         uint64
+		StrideB     uint64
+		Beta        uint64
+		C           uint64
+		Ctype       uint32
+		Ldc         uint64
+		StrideC     uint64
+		BatchCount  uint64
+		ComputeType uint32
+		Algo        uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
@@ -5953,7 +11281,26 @@ func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmGroupedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Transa_array uint64
+		Transb_array uint64
+		M_array      uint64
+		N_array      uint64
+		K_array      uint64
+		Alpha_array  uint64
+		Aarray       uint64
+		Lda_array    uint64
+		Barray       uint64
+		Ldb_array    uint64
+		Beta_array   uint64
+		Carray       uint64
+		Ldc_array    uint64
+		Group_count  uint32
+		Group_size   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
 	if err != nil {
 		return blasCode(err)
@@ -5962,7 +11309,26 @@ func bind_cublasSgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgemmGroupedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Transa_array uint64
+		Transb_array uint64
+		M_array      uint64
+		N_array      uint64
+		K_array      uint64
+		Alpha_array  uint64
+		Aarray       uint64
+		Lda_array    uint64
+		Barray       uint64
+		Ldb_array    uint64
+		Beta_array   uint64
+		Carray       uint64
+		Ldc_array    uint64
+		Group_count  uint64
+		Group_size   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).SgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
 	if err != nil {
 		return blasCode(err)
@@ -5971,7 +11337,26 @@ func bind_cublasSgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemmGroupedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Transa_array uint64
+		Transb_array uint64
+		M_array      uint64
+		N_array      uint64
+		K_array      uint64
+		Alpha_array  uint64
+		Aarray       uint64
+		Lda_array    uint64
+		Barray       uint64
+		Ldb_array    uint64
+		Beta_array   uint64
+		Carray       uint64
+		Ldc_array    uint64
+		Group_count  uint32
+		Group_size   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).DgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
 	if err != nil {
 		return blasCode(err)
@@ -5980,7 +11365,26 @@ func bind_cublasDgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgemmGroupedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Transa_array uint64
+		Transb_array uint64
+		M_array      uint64
+		N_array      uint64
+		K_array      uint64
+		Alpha_array  uint64
+		Aarray       uint64
+		Lda_array    uint64
+		Barray       uint64
+		Ldb_array    uint64
+		Beta_array   uint64
+		Carray       uint64
+		Ldc_array    uint64
+		Group_count  uint64
+		Group_size   uint64
+	})(args)
 	err := (*cublas.Thread)(thread).DgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
 	if err != nil {
 		return blasCode(err)
@@ -5989,7 +11393,30 @@ func bind_cublasDgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmGroupedBatchedEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmGroupedBatchedEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Transa_array uint64
+		Transb_array uint64
+		M_array      uint64
+		N_array      uint64
+		K_array      uint64
+		Alpha_array  uint64
+		Aarray       uint64
+		Atype        uint32
+		Lda_array    uint64
+		Barray       uint64
+		Btype        uint32
+		Ldb_array    uint64
+		Beta_array   uint64
+		Carray       uint64
+		Ctype        uint32
+		Ldc_array    uint64
+		Group_count  uint32
+		Group_size   uint64
+		ComputeType  uint32
+	})(args)
 	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
 	if err != nil {
 		return blasCode(err)
@@ -5998,7 +11425,30 @@ func bind_cublasGemmGroupedBatchedEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasGemmGroupedBatchedEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasGemmGroupedBatchedEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Transa_array uint64
+		Transb_array uint64
+		M_array      uint64
+		N_array      uint64
+		K_array      uint64
+		Alpha_array  uint64
+		Aarray       uint64
+		Atype        uint32
+		Lda_array    uint64
+		Barray       uint64
+		Btype        uint32
+		Ldb_array    uint64
+		Beta_array   uint64
+		Carray       uint64
+		Ctype        uint32
+		Ldc_array    uint64
+		Group_count  uint64
+		Group_size   uint64
+		ComputeType  uint32
+	})(args)
 	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
 	if err != nil {
 		return blasCode(err)
@@ -6007,7 +11457,24 @@ func bind_cublasGemmGroupedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHgemm)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6024,7 +11491,25 @@ func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHgemmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint32
+		Barray     uint64
+		Ldb        uint32
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -6041,7 +11526,25 @@ func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHgemmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		Aarray     uint64
+		Lda        uint64
+		Barray     uint64
+		Ldb        uint64
+		Beta       uint64
+		Carray     uint64
+		Ldc        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -6058,7 +11561,28 @@ func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHgemmStridedBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint32
+		N          uint32
+		K          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		StrideA    uint64
+		B          uint64
+		Ldb        uint32
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint32
+		StrideC    uint64
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -6075,7 +11599,28 @@ func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHgemmStridedBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Transa     uint32
+		Transb     uint32
+		M          uint64
+		N          uint64
+		K          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		StrideA    uint64
+		B          uint64
+		Ldb        uint64
+		StrideB    uint64
+		Beta       uint64
+		C          uint64
+		Ldc        uint64
+		StrideC    uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -6092,7 +11637,24 @@ func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasHgemm_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6109,7 +11671,21 @@ func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyrk_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6126,7 +11702,21 @@ func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyrk_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6143,7 +11733,21 @@ func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyrk_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6160,7 +11764,21 @@ func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyrk_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6177,7 +11795,21 @@ func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrk_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6194,7 +11826,21 @@ func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrk_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6211,7 +11857,21 @@ func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyrk_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6228,7 +11888,21 @@ func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyrk_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6245,7 +11919,23 @@ func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrkEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrkEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CsyrkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -6254,7 +11944,23 @@ func bind_cublasCsyrkEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrkEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrkEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).CsyrkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -6263,7 +11969,23 @@ func bind_cublasCsyrkEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrk3mEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrk3mEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Csyrk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -6272,7 +11994,23 @@ func bind_cublasCsyrk3mEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrk3mEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrk3mEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Csyrk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -6281,7 +12019,21 @@ func bind_cublasCsyrk3mEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherk_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6298,7 +12050,21 @@ func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherk_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6315,7 +12081,21 @@ func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZherk_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6332,7 +12112,21 @@ func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZherk_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6349,7 +12143,23 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherkEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherkEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CherkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -6358,7 +12168,23 @@ func bind_cublasCherkEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherkEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherkEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).CherkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -6367,7 +12193,23 @@ func bind_cublasCherkEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherk3mEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherk3mEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint32
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Cherk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
 		return blasCode(err)
@@ -6376,7 +12218,23 @@ func bind_cublasCherk3mEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherk3mEx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherk3mEx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Atype  uint32
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ctype  uint32
+		Ldc    uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Cherk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
 		return blasCode(err)
@@ -6385,7 +12243,23 @@ func bind_cublasCherk3mEx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyr2k_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6402,7 +12276,23 @@ func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyr2k_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6419,7 +12309,23 @@ func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyr2k_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6436,7 +12342,23 @@ func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyr2k_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6453,7 +12375,23 @@ func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyr2k_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6470,7 +12408,23 @@ func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyr2k_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6487,7 +12441,23 @@ func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyr2k_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6504,7 +12474,23 @@ func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyr2k_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6521,7 +12507,23 @@ func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCher2k_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6538,7 +12540,23 @@ func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCher2k_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6555,7 +12573,23 @@ func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZher2k_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6572,7 +12606,23 @@ func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZher2k_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6589,7 +12639,23 @@ func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyrkx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6606,7 +12672,23 @@ func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsyrkx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6623,7 +12705,23 @@ func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyrkx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6640,7 +12738,23 @@ func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsyrkx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6657,7 +12771,23 @@ func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrkx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6674,7 +12804,23 @@ func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsyrkx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6691,7 +12837,23 @@ func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyrkx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6708,7 +12870,23 @@ func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsyrkx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6725,7 +12903,23 @@ func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherkx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6742,7 +12936,23 @@ func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCherkx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6759,7 +12969,23 @@ func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZherkx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint32
+		K      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6776,7 +13002,23 @@ func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZherkx_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6793,7 +13035,23 @@ func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsymm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6810,7 +13068,23 @@ func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSsymm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6827,7 +13101,23 @@ func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsymm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6844,7 +13134,23 @@ func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDsymm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6861,7 +13167,23 @@ func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsymm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6878,7 +13200,23 @@ func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCsymm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6895,7 +13233,23 @@ func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsymm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6912,7 +13266,23 @@ func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZsymm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6929,7 +13299,23 @@ func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChemm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6946,7 +13332,23 @@ func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasChemm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6963,7 +13365,23 @@ func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhemm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Beta   uint64
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -6980,7 +13398,23 @@ func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZhemm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -6997,7 +13431,22 @@ func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrsm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
@@ -7014,7 +13463,22 @@ func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrsm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
@@ -7031,7 +13495,22 @@ func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrsm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
@@ -7048,7 +13527,22 @@ func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrsm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
@@ -7065,7 +13559,22 @@ func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrsm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
@@ -7082,7 +13591,22 @@ func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrsm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
@@ -7099,7 +13623,22 @@ func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrsm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
@@ -7116,7 +13655,22 @@ func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrsm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
@@ -7133,7 +13687,24 @@ func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrmm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7150,7 +13721,24 @@ func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrmm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7167,7 +13755,24 @@ func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrmm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7184,7 +13789,24 @@ func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrmm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7201,7 +13823,24 @@ func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrmm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7218,7 +13857,24 @@ func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrmm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7235,7 +13891,24 @@ func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrmm_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7252,7 +13925,24 @@ func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrmm_v2_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7269,7 +13959,23 @@ func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrsmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		B          uint64
+		Ldb        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -7286,7 +13992,23 @@ func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrsmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		B          uint64
+		Ldb        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -7303,7 +14025,23 @@ func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrsmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		B          uint64
+		Ldb        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -7320,7 +14058,23 @@ func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrsmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		B          uint64
+		Ldb        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -7337,7 +14091,23 @@ func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrsmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		B          uint64
+		Ldb        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -7354,7 +14124,23 @@ func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrsmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		B          uint64
+		Ldb        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -7371,7 +14157,23 @@ func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrsmBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint32
+		N          uint32
+		Alpha      uint64
+		A          uint64
+		Lda        uint32
+		B          uint64
+		Ldb        uint32
+		BatchCount uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
@@ -7388,7 +14190,23 @@ func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrsmBatched_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Side       uint32
+		Uplo       uint32
+		Trans      uint32
+		Diag       uint32
+		M          uint64
+		N          uint64
+		Alpha      uint64
+		A          uint64
+		Lda        uint64
+		B          uint64
+		Ldb        uint64
+		BatchCount uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
@@ -7405,7 +14223,23 @@ func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgeam)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7422,7 +14256,23 @@ func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgeam_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7439,7 +14289,23 @@ func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgeam)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7456,7 +14322,23 @@ func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgeam_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7473,7 +14355,23 @@ func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgeam)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7490,7 +14388,23 @@ func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgeam_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7507,7 +14421,23 @@ func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgeam)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint32
+		N      uint32
+		Alpha  uint64
+		A      uint64
+		Lda    uint32
+		Beta   uint64
+		B      uint64
+		Ldb    uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7524,7 +14454,23 @@ func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgeam_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7541,7 +14487,20 @@ func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSdgmm)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7558,7 +14517,20 @@ func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSdgmm_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint64
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7575,7 +14547,20 @@ func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDdgmm)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7592,7 +14577,20 @@ func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDdgmm_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint64
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7609,7 +14607,20 @@ func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCdgmm)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7626,7 +14637,20 @@ func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCdgmm_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint64
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7643,7 +14667,20 @@ func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdgmm)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		X      uint64
+		Incx   uint32
+		C      uint64
+		Ldc    uint32
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
@@ -7660,7 +14697,20 @@ func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZdgmm_64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+		M      uint64
+		N      uint64
+		A      uint64
+		Lda    uint64
+		X      uint64
+		Incx   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
@@ -7677,7 +14727,18 @@ func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSmatinvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSmatinvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Ainv      uint64
+		Lda_inv   uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7686,7 +14747,18 @@ func bind_cublasSmatinvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDmatinvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDmatinvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Ainv      uint64
+		Lda_inv   uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).DmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7695,7 +14767,18 @@ func bind_cublasDmatinvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCmatinvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCmatinvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Ainv      uint64
+		Lda_inv   uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7704,7 +14787,18 @@ func bind_cublasCmatinvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZmatinvBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZmatinvBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Ainv      uint64
+		Lda_inv   uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).ZmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7713,7 +14807,18 @@ func bind_cublasZmatinvBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgeqrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgeqrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		TauArray  uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7722,7 +14827,18 @@ func bind_cublasSgeqrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgeqrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgeqrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		TauArray  uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).DgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7731,7 +14847,18 @@ func bind_cublasDgeqrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgeqrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgeqrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		TauArray  uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7740,7 +14867,18 @@ func bind_cublasCgeqrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgeqrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgeqrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		TauArray  uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).ZgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7749,7 +14887,22 @@ func bind_cublasZgeqrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgelsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgelsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Trans        uint32
+		M            uint32
+		N            uint32
+		Nrhs         uint32
+		Aarray       uint64
+		Lda          uint32
+		Carray       uint64
+		Ldc          uint32
+		Info         uint64
+		DevInfoArray uint64
+		BatchSize    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7758,7 +14911,22 @@ func bind_cublasSgelsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgelsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgelsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Trans        uint32
+		M            uint32
+		N            uint32
+		Nrhs         uint32
+		Aarray       uint64
+		Lda          uint32
+		Carray       uint64
+		Ldc          uint32
+		Info         uint64
+		DevInfoArray uint64
+		BatchSize    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).DgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7767,7 +14935,22 @@ func bind_cublasDgelsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgelsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgelsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Trans        uint32
+		M            uint32
+		N            uint32
+		Nrhs         uint32
+		Aarray       uint64
+		Lda          uint32
+		Carray       uint64
+		Ldc          uint32
+		Info         uint64
+		DevInfoArray uint64
+		BatchSize    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7776,7 +14959,22 @@ func bind_cublasCgelsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgelsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgelsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Trans        uint32
+		M            uint32
+		N            uint32
+		Nrhs         uint32
+		Aarray       uint64
+		Lda          uint32
+		Carray       uint64
+		Ldc          uint32
+		Info         uint64
+		DevInfoArray uint64
+		BatchSize    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).ZgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7785,7 +14983,16 @@ func bind_cublasZgelsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStpttr(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStpttr)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		AP     uint64
+		A      uint64
+		Lda    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Stpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -7794,7 +15001,16 @@ func bind_cublasStpttr(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtpttr(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtpttr)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		AP     uint64
+		A      uint64
+		Lda    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Dtpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -7803,7 +15019,16 @@ func bind_cublasDtpttr(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtpttr(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtpttr)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		AP     uint64
+		A      uint64
+		Lda    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Ctpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -7812,7 +15037,16 @@ func bind_cublasCtpttr(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtpttr(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtpttr)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		AP     uint64
+		A      uint64
+		Lda    uint32
+	})(args)
 	err := (*cublas.Thread)(thread).Ztpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
 		return blasCode(err)
@@ -7821,7 +15055,16 @@ func bind_cublasZtpttr(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasStrttp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasStrttp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		AP     uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Strttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
 		return blasCode(err)
@@ -7830,7 +15073,16 @@ func bind_cublasStrttp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDtrttp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDtrttp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		AP     uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Dtrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
 		return blasCode(err)
@@ -7839,7 +15091,16 @@ func bind_cublasDtrttp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCtrttp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCtrttp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		AP     uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Ctrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
 		return blasCode(err)
@@ -7848,7 +15109,16 @@ func bind_cublasCtrttp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZtrttp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZtrttp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		AP     uint64
+	})(args)
 	err := (*cublas.Thread)(thread).Ztrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
 		return blasCode(err)
@@ -7857,7 +15127,17 @@ func bind_cublasZtrttp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgetrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgetrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7866,7 +15146,17 @@ func bind_cublasSgetrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgetrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgetrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).DgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7875,7 +15165,17 @@ func bind_cublasDgetrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgetrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgetrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7884,7 +15184,17 @@ func bind_cublasCgetrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgetrfBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgetrfBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).ZgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7893,7 +15203,19 @@ func bind_cublasZgetrfBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgetriBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgetriBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		C         uint64
+		Ldc       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7902,7 +15224,19 @@ func bind_cublasSgetriBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgetriBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgetriBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		C         uint64
+		Ldc       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).DgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7911,7 +15245,19 @@ func bind_cublasDgetriBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgetriBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgetriBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		C         uint64
+		Ldc       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7920,7 +15266,19 @@ func bind_cublasCgetriBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgetriBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgetriBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		N         uint32
+		A         uint64
+		Lda       uint32
+		P         uint64
+		C         uint64
+		Ldc       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).ZgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7929,7 +15287,21 @@ func bind_cublasZgetriBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasSgetrsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasSgetrsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Trans     uint32
+		N         uint32
+		Nrhs      uint32
+		Aarray    uint64
+		Lda       uint32
+		DevIpiv   uint64
+		Barray    uint64
+		Ldb       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).SgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7938,7 +15310,21 @@ func bind_cublasSgetrsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasDgetrsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasDgetrsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Trans     uint32
+		N         uint32
+		Nrhs      uint32
+		Aarray    uint64
+		Lda       uint32
+		DevIpiv   uint64
+		Barray    uint64
+		Ldb       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).DgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7947,7 +15333,21 @@ func bind_cublasDgetrsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasCgetrsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasCgetrsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Trans     uint32
+		N         uint32
+		Nrhs      uint32
+		Aarray    uint64
+		Lda       uint32
+		DevIpiv   uint64
+		Barray    uint64
+		Ldb       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).CgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)
@@ -7956,7 +15356,21 @@ func bind_cublasCgetrsBatched(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasZgetrsBatched(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasZgetrsBatched)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Trans     uint32
+		N         uint32
+		Nrhs      uint32
+		Aarray    uint64
+		Lda       uint32
+		DevIpiv   uint64
+		Barray    uint64
+		Ldb       uint32
+		Info      uint64
+		BatchSize uint32
+	})(args)
 	err := (*cublas.Thread)(thread).ZgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
 		return blasCode(err)

@@ -3,6 +3,7 @@
 package bind
 
 import (
+	"structs"
 	"unsafe"
 
 	"kudzu/internal/abi"
@@ -13,8 +14,48 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
+// Each stands at the number that its row has in internal/abi/zrows_cublaslt.h: both follow the order of the rows.
+var cublasltHandlers = [...]abi.Handler{
+	{Name: "cublasLtCreate", Call: bind_cublasLtCreate},
+	{Name: "cublasLtDestroy", Call: bind_cublasLtDestroy},
+	{Name: "cublasLtHeuristicsCacheGetCapacity", Call: bind_cublasLtHeuristicsCacheGetCapacity},
+	{Name: "cublasLtHeuristicsCacheSetCapacity", Call: bind_cublasLtHeuristicsCacheSetCapacity},
+	{Name: "cublasLtLoggerSetCallback", Call: bind_cublasLtLoggerSetCallback},
+	{Name: "cublasLtLoggerSetFile", Call: bind_cublasLtLoggerSetFile},
+	{Name: "cublasLtLoggerOpenFile", Call: bind_cublasLtLoggerOpenFile},
+	{Name: "cublasLtLoggerSetLevel", Call: bind_cublasLtLoggerSetLevel},
+	{Name: "cublasLtLoggerSetMask", Call: bind_cublasLtLoggerSetMask},
+	{Name: "cublasLtLoggerForceDisable", Call: bind_cublasLtLoggerForceDisable},
+	{Name: "cublasLtMatmul", Call: bind_cublasLtMatmul},
+	{Name: "cublasLtMatmulDescInit_internal", Call: bind_cublasLtMatmulDescInit_internal},
+	{Name: "cublasLtMatmulDescCreate", Call: bind_cublasLtMatmulDescCreate},
+	{Name: "cublasLtMatmulDescDestroy", Call: bind_cublasLtMatmulDescDestroy},
+	{Name: "cublasLtMatmulDescSetAttribute", Call: bind_cublasLtMatmulDescSetAttribute},
+	{Name: "cublasLtMatmulDescGetAttribute", Call: bind_cublasLtMatmulDescGetAttribute},
+	{Name: "cublasLtMatmulPreferenceInit_internal", Call: bind_cublasLtMatmulPreferenceInit_internal},
+	{Name: "cublasLtMatmulPreferenceCreate", Call: bind_cublasLtMatmulPreferenceCreate},
+	{Name: "cublasLtMatmulPreferenceDestroy", Call: bind_cublasLtMatmulPreferenceDestroy},
+	{Name: "cublasLtMatmulPreferenceSetAttribute", Call: bind_cublasLtMatmulPreferenceSetAttribute},
+	{Name: "cublasLtMatmulPreferenceGetAttribute", Call: bind_cublasLtMatmulPreferenceGetAttribute},
+	{Name: "cublasLtMatmulAlgoGetHeuristic", Call: bind_cublasLtMatmulAlgoGetHeuristic},
+	{Name: "cublasLtMatmulAlgoGetIds", Call: bind_cublasLtMatmulAlgoGetIds},
+	{Name: "cublasLtMatmulAlgoInit", Call: bind_cublasLtMatmulAlgoInit},
+	{Name: "cublasLtMatmulAlgoCheck", Call: bind_cublasLtMatmulAlgoCheck},
+	{Name: "cublasLtMatmulAlgoConfigSetAttribute", Call: bind_cublasLtMatmulAlgoConfigSetAttribute},
+	{Name: "cublasLtMatmulAlgoConfigGetAttribute", Call: bind_cublasLtMatmulAlgoConfigGetAttribute},
+	{Name: "cublasLtMatrixLayoutInit_internal", Call: bind_cublasLtMatrixLayoutInit_internal},
+	{Name: "cublasLtMatrixLayoutCreate", Call: bind_cublasLtMatrixLayoutCreate},
+	{Name: "cublasLtMatrixLayoutDestroy", Call: bind_cublasLtMatrixLayoutDestroy},
+	{Name: "cublasLtMatrixLayoutSetAttribute", Call: bind_cublasLtMatrixLayoutSetAttribute},
+	{Name: "cublasLtMatrixLayoutGetAttribute", Call: bind_cublasLtMatrixLayoutGetAttribute},
+}
+
 func bind_cublasLtCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle uint64
+	})(args)
 	if a.LightHandle == 0 {
 		return refuseBlas()
 	}
@@ -27,7 +68,11 @@ func bind_cublasLtCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).Destroy(lt.CublasLtHandle_t(a.LightHandle))
 	if err != nil {
 		return blasCode(err)
@@ -36,7 +81,11 @@ func bind_cublasLtDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtHeuristicsCacheGetCapacity(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtHeuristicsCacheGetCapacity)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capacity uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).HeuristicsCacheGetCapacity(hostmem.Ptr(a.Capacity))
 	if err != nil {
 		return blasCode(err)
@@ -45,7 +94,11 @@ func bind_cublasLtHeuristicsCacheGetCapacity(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cublasLtHeuristicsCacheSetCapacity(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtHeuristicsCacheSetCapacity)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capacity uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).HeuristicsCacheSetCapacity(uint64(a.Capacity))
 	if err != nil {
 		return blasCode(err)
@@ -54,7 +107,11 @@ func bind_cublasLtHeuristicsCacheSetCapacity(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cublasLtLoggerSetCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtLoggerSetCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetCallback(hostmem.Ptr(a.Callback))
 	if err != nil {
 		return blasCode(err)
@@ -63,7 +120,11 @@ func bind_cublasLtLoggerSetCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtLoggerSetFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtLoggerSetFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		File uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetFile(hostmem.Ptr(a.File))
 	if err != nil {
 		return blasCode(err)
@@ -72,7 +133,11 @@ func bind_cublasLtLoggerSetFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtLoggerOpenFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtLoggerOpenFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LogFile uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerOpenFile(hostmem.Ptr(a.LogFile))
 	if err != nil {
 		return blasCode(err)
@@ -81,7 +146,11 @@ func bind_cublasLtLoggerOpenFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtLoggerSetLevel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtLoggerSetLevel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Level uint32
+	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetLevel(int32(a.Level))
 	if err != nil {
 		return blasCode(err)
@@ -90,7 +159,11 @@ func bind_cublasLtLoggerSetLevel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtLoggerSetMask(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtLoggerSetMask)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mask uint32
+	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetMask(int32(a.Mask))
 	if err != nil {
 		return blasCode(err)
@@ -107,7 +180,26 @@ func bind_cublasLtLoggerForceDisable(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmul(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmul)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle          uint64
+		ComputeDesc          uint64
+		Alpha                uint64
+		A                    uint64
+		Adesc                uint64
+		B                    uint64
+		Bdesc                uint64
+		Beta                 uint64
+		C                    uint64
+		Cdesc                uint64
+		D                    uint64
+		Ddesc                uint64
+		Algo                 uint64
+		Workspace            uint64
+		WorkspaceSizeInBytes uint64
+		Stream               uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).Matmul(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.ComputeDesc), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.B), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.D), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Algo), hostmem.Ptr(a.Workspace), uint64(a.WorkspaceSizeInBytes), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return blasCode(err)
@@ -116,7 +208,14 @@ func bind_cublasLtMatmul(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulDescInit_internal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulDescInit_internal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatmulDesc  uint64
+		Size        uint64
+		ComputeType uint32
+		ScaleType   uint32
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescInit_internal(hostmem.Ptr(a.MatmulDesc), uint64(a.Size), blas.CublasComputeType_t(a.ComputeType), rt.CudaDataType(a.ScaleType))
 	if err != nil {
 		return blasCode(err)
@@ -125,7 +224,13 @@ func bind_cublasLtMatmulDescInit_internal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulDescCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulDescCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatmulDesc  uint64
+		ComputeType uint32
+		ScaleType   uint32
+	})(args)
 	if a.MatmulDesc == 0 {
 		return refuseBlas()
 	}
@@ -138,7 +243,11 @@ func bind_cublasLtMatmulDescCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulDescDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulDescDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatmulDesc uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescDestroy(hostmem.Ptr(a.MatmulDesc))
 	if err != nil {
 		return blasCode(err)
@@ -147,7 +256,14 @@ func bind_cublasLtMatmulDescDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulDescSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulDescSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatmulDesc  uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescSetAttribute(hostmem.Ptr(a.MatmulDesc), lt.CublasLtMatmulDescAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
 		return blasCode(err)
@@ -156,7 +272,15 @@ func bind_cublasLtMatmulDescSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulDescGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulDescGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatmulDesc  uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+		SizeWritten uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescGetAttribute(hostmem.Ptr(a.MatmulDesc), lt.CublasLtMatmulDescAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
 		return blasCode(err)
@@ -165,7 +289,12 @@ func bind_cublasLtMatmulDescGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulPreferenceInit_internal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulPreferenceInit_internal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pref uint64
+		Size uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceInit_internal(hostmem.Ptr(a.Pref), uint64(a.Size))
 	if err != nil {
 		return blasCode(err)
@@ -174,7 +303,11 @@ func bind_cublasLtMatmulPreferenceInit_internal(thread, args unsafe.Pointer) int
 }
 
 func bind_cublasLtMatmulPreferenceCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulPreferenceCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pref uint64
+	})(args)
 	if a.Pref == 0 {
 		return refuseBlas()
 	}
@@ -187,7 +320,11 @@ func bind_cublasLtMatmulPreferenceCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulPreferenceDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulPreferenceDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pref uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceDestroy(hostmem.Ptr(a.Pref))
 	if err != nil {
 		return blasCode(err)
@@ -196,7 +333,14 @@ func bind_cublasLtMatmulPreferenceDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulPreferenceSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulPreferenceSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pref        uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceSetAttribute(hostmem.Ptr(a.Pref), lt.CublasLtMatmulPreferenceAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
 		return blasCode(err)
@@ -205,7 +349,15 @@ func bind_cublasLtMatmulPreferenceSetAttribute(thread, args unsafe.Pointer) int3
 }
 
 func bind_cublasLtMatmulPreferenceGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulPreferenceGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pref        uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+		SizeWritten uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceGetAttribute(hostmem.Ptr(a.Pref), lt.CublasLtMatmulPreferenceAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
 		return blasCode(err)
@@ -214,7 +366,20 @@ func bind_cublasLtMatmulPreferenceGetAttribute(thread, args unsafe.Pointer) int3
 }
 
 func bind_cublasLtMatmulAlgoGetHeuristic(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulAlgoGetHeuristic)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle           uint64
+		OperationDesc         uint64
+		Adesc                 uint64
+		Bdesc                 uint64
+		Cdesc                 uint64
+		Ddesc                 uint64
+		Preference            uint64
+		RequestedAlgoCount    uint32
+		HeuristicResultsArray uint64
+		ReturnAlgoCount       uint64
+	})(args)
 	if a.ReturnAlgoCount == 0 {
 		return refuseBlas()
 	}
@@ -227,7 +392,20 @@ func bind_cublasLtMatmulAlgoGetHeuristic(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulAlgoGetIds(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulAlgoGetIds)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle        uint64
+		ComputeType        uint32
+		ScaleType          uint32
+		Atype              uint32
+		Btype              uint32
+		Ctype              uint32
+		Dtype              uint32
+		RequestedAlgoCount uint32
+		AlgoIdsArray       uint64
+		ReturnAlgoCount    uint64
+	})(args)
 	if a.ReturnAlgoCount == 0 {
 		return refuseBlas()
 	}
@@ -240,7 +418,19 @@ func bind_cublasLtMatmulAlgoGetIds(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulAlgoInit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulAlgoInit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle uint64
+		ComputeType uint32
+		ScaleType   uint32
+		Atype       uint32
+		Btype       uint32
+		Ctype       uint32
+		Dtype       uint32
+		AlgoId      uint32
+		Algo        uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoInit(lt.CublasLtHandle_t(a.LightHandle), blas.CublasComputeType_t(a.ComputeType), rt.CudaDataType(a.ScaleType), rt.CudaDataType(a.Atype), rt.CudaDataType(a.Btype), rt.CudaDataType(a.Ctype), rt.CudaDataType(a.Dtype), int32(a.AlgoId), hostmem.Ptr(a.Algo))
 	if err != nil {
 		return blasCode(err)
@@ -249,7 +439,18 @@ func bind_cublasLtMatmulAlgoInit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulAlgoCheck(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulAlgoCheck)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle   uint64
+		OperationDesc uint64
+		Adesc         uint64
+		Bdesc         uint64
+		Cdesc         uint64
+		Ddesc         uint64
+		Algo          uint64
+		Result        uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoCheck(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.OperationDesc), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Algo), hostmem.Ptr(a.Result))
 	if err != nil {
 		return blasCode(err)
@@ -258,7 +459,14 @@ func bind_cublasLtMatmulAlgoCheck(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatmulAlgoConfigSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulAlgoConfigSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Algo        uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoConfigSetAttribute(hostmem.Ptr(a.Algo), lt.CublasLtMatmulAlgoConfigAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
 		return blasCode(err)
@@ -267,7 +475,15 @@ func bind_cublasLtMatmulAlgoConfigSetAttribute(thread, args unsafe.Pointer) int3
 }
 
 func bind_cublasLtMatmulAlgoConfigGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatmulAlgoConfigGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Algo        uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+		SizeWritten uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoConfigGetAttribute(hostmem.Ptr(a.Algo), lt.CublasLtMatmulAlgoConfigAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
 		return blasCode(err)
@@ -276,7 +492,16 @@ func bind_cublasLtMatmulAlgoConfigGetAttribute(thread, args unsafe.Pointer) int3
 }
 
 func bind_cublasLtMatrixLayoutInit_internal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatrixLayoutInit_internal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatLayout uint64
+		Size      uint64
+		Type      uint32
+		Rows      uint64
+		Cols      uint64
+		Ld        uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutInit_internal(hostmem.Ptr(a.MatLayout), uint64(a.Size), rt.CudaDataType(a.Type), uint64(a.Rows), uint64(a.Cols), int64(a.Ld))
 	if err != nil {
 		return blasCode(err)
@@ -285,7 +510,15 @@ func bind_cublasLtMatrixLayoutInit_internal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatrixLayoutCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatrixLayoutCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatLayout uint64
+		Type      uint32
+		Rows      uint64
+		Cols      uint64
+		Ld        uint64
+	})(args)
 	if a.MatLayout == 0 {
 		return refuseBlas()
 	}
@@ -298,7 +531,11 @@ func bind_cublasLtMatrixLayoutCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatrixLayoutDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatrixLayoutDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatLayout uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutDestroy(hostmem.Ptr(a.MatLayout))
 	if err != nil {
 		return blasCode(err)
@@ -307,7 +544,14 @@ func bind_cublasLtMatrixLayoutDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatrixLayoutSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatrixLayoutSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatLayout   uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutSetAttribute(hostmem.Ptr(a.MatLayout), lt.CublasLtMatrixLayoutAttribute_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
 		return blasCode(err)
@@ -316,7 +560,15 @@ func bind_cublasLtMatrixLayoutSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cublasLtMatrixLayoutGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CublasLtMatrixLayoutGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatLayout   uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+		SizeWritten uint64
+	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutGetAttribute(hostmem.Ptr(a.MatLayout), lt.CublasLtMatrixLayoutAttribute_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
 		return blasCode(err)

@@ -3,6 +3,7 @@
 package bind
 
 import (
+	"structs"
 	"unsafe"
 
 	"kudzu/internal/abi"
@@ -11,8 +12,621 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
+// Each stands at the number that its row has in internal/abi/zrows_cuda.h: both follow the order of the rows.
+var cudaHandlers = [...]abi.Handler{
+	{Name: "cuInit", Call: bind_cuInit},
+	{Name: "cuFlushGPUDirectRDMAWrites", Call: bind_cuFlushGPUDirectRDMAWrites},
+	{Name: "cuDeviceGet", Call: bind_cuDeviceGet},
+	{Name: "cuDeviceGetCount", Call: bind_cuDeviceGetCount},
+	{Name: "cuDeviceGetName", Call: bind_cuDeviceGetName},
+	{Name: "cuDeviceGetUuid_v2", Call: bind_cuDeviceGetUuid_v2},
+	{Name: "cuDeviceGetLuid", Call: bind_cuDeviceGetLuid},
+	{Name: "cuDeviceTotalMem_v2", Call: bind_cuDeviceTotalMem_v2},
+	{Name: "cuDeviceGetTexture1DLinearMaxWidth", Call: bind_cuDeviceGetTexture1DLinearMaxWidth},
+	{Name: "cuDeviceGetAttribute", Call: bind_cuDeviceGetAttribute},
+	{Name: "cuDeviceGetHostAtomicCapabilities", Call: bind_cuDeviceGetHostAtomicCapabilities},
+	{Name: "cuDeviceGetNvSciSyncAttributes", Call: bind_cuDeviceGetNvSciSyncAttributes},
+	{Name: "cuDeviceSetMemPool", Call: bind_cuDeviceSetMemPool},
+	{Name: "cuDeviceGetMemPool", Call: bind_cuDeviceGetMemPool},
+	{Name: "cuDeviceGetDefaultMemPool", Call: bind_cuDeviceGetDefaultMemPool},
+	{Name: "cuDeviceGetExecAffinitySupport", Call: bind_cuDeviceGetExecAffinitySupport},
+	{Name: "cuDeviceGetProperties", Call: bind_cuDeviceGetProperties},
+	{Name: "cuDeviceComputeCapability", Call: bind_cuDeviceComputeCapability},
+	{Name: "cuDevicePrimaryCtxRetain", Call: bind_cuDevicePrimaryCtxRetain},
+	{Name: "cuDevicePrimaryCtxRelease_v2", Call: bind_cuDevicePrimaryCtxRelease_v2},
+	{Name: "cuDevicePrimaryCtxSetFlags_v2", Call: bind_cuDevicePrimaryCtxSetFlags_v2},
+	{Name: "cuDevicePrimaryCtxGetState", Call: bind_cuDevicePrimaryCtxGetState},
+	{Name: "cuDevicePrimaryCtxReset_v2", Call: bind_cuDevicePrimaryCtxReset_v2},
+	{Name: "cuDeviceRegisterAsyncNotification", Call: bind_cuDeviceRegisterAsyncNotification},
+	{Name: "cuDeviceUnregisterAsyncNotification", Call: bind_cuDeviceUnregisterAsyncNotification},
+	{Name: "cuDeviceGetByPCIBusId", Call: bind_cuDeviceGetByPCIBusId},
+	{Name: "cuDeviceGetPCIBusId", Call: bind_cuDeviceGetPCIBusId},
+	{Name: "cuDeviceGetFabricClusterUuid", Call: bind_cuDeviceGetFabricClusterUuid},
+	{Name: "cuDeviceGetCliqueCount", Call: bind_cuDeviceGetCliqueCount},
+	{Name: "cuDeviceGetCliqueInfo", Call: bind_cuDeviceGetCliqueInfo},
+	{Name: "cuDeviceGraphMemTrim", Call: bind_cuDeviceGraphMemTrim},
+	{Name: "cuDeviceGetGraphMemAttribute", Call: bind_cuDeviceGetGraphMemAttribute},
+	{Name: "cuDeviceSetGraphMemAttribute", Call: bind_cuDeviceSetGraphMemAttribute},
+	{Name: "cuDeviceCanAccessPeer", Call: bind_cuDeviceCanAccessPeer},
+	{Name: "cuDeviceGetP2PAttribute", Call: bind_cuDeviceGetP2PAttribute},
+	{Name: "cuDeviceGetP2PAtomicCapabilities", Call: bind_cuDeviceGetP2PAtomicCapabilities},
+	{Name: "cuDeviceGetDevResource", Call: bind_cuDeviceGetDevResource},
+	{Name: "cuDeviceTotalMem", Call: bind_cuDeviceTotalMem},
+	{Name: "cuDevicePrimaryCtxRelease", Call: bind_cuDevicePrimaryCtxRelease},
+	{Name: "cuDevicePrimaryCtxReset", Call: bind_cuDevicePrimaryCtxReset},
+	{Name: "cuDevicePrimaryCtxSetFlags", Call: bind_cuDevicePrimaryCtxSetFlags},
+	{Name: "cuDeviceGetUuid", Call: bind_cuDeviceGetUuid},
+	{Name: "cuCtxCreate_v4", Call: bind_cuCtxCreate_v4},
+	{Name: "cuCtxDestroy_v2", Call: bind_cuCtxDestroy_v2},
+	{Name: "cuCtxPushCurrent_v2", Call: bind_cuCtxPushCurrent_v2},
+	{Name: "cuCtxPopCurrent_v2", Call: bind_cuCtxPopCurrent_v2},
+	{Name: "cuCtxSetCurrent", Call: bind_cuCtxSetCurrent},
+	{Name: "cuCtxGetCurrent", Call: bind_cuCtxGetCurrent},
+	{Name: "cuCtxGetDevice", Call: bind_cuCtxGetDevice},
+	{Name: "cuCtxGetDevice_v2", Call: bind_cuCtxGetDevice_v2},
+	{Name: "cuCtxGetFlags", Call: bind_cuCtxGetFlags},
+	{Name: "cuCtxSetFlags", Call: bind_cuCtxSetFlags},
+	{Name: "cuCtxGetId", Call: bind_cuCtxGetId},
+	{Name: "cuCtxSynchronize", Call: bind_cuCtxSynchronize},
+	{Name: "cuCtxSynchronize_v2", Call: bind_cuCtxSynchronize_v2},
+	{Name: "cuCtxSetLimit", Call: bind_cuCtxSetLimit},
+	{Name: "cuCtxGetLimit", Call: bind_cuCtxGetLimit},
+	{Name: "cuCtxGetCacheConfig", Call: bind_cuCtxGetCacheConfig},
+	{Name: "cuCtxSetCacheConfig", Call: bind_cuCtxSetCacheConfig},
+	{Name: "cuCtxGetApiVersion", Call: bind_cuCtxGetApiVersion},
+	{Name: "cuCtxGetStreamPriorityRange", Call: bind_cuCtxGetStreamPriorityRange},
+	{Name: "cuCtxResetPersistingL2Cache", Call: bind_cuCtxResetPersistingL2Cache},
+	{Name: "cuCtxGetExecAffinity", Call: bind_cuCtxGetExecAffinity},
+	{Name: "cuCtxRecordEvent", Call: bind_cuCtxRecordEvent},
+	{Name: "cuCtxWaitEvent", Call: bind_cuCtxWaitEvent},
+	{Name: "cuCtxAttach", Call: bind_cuCtxAttach},
+	{Name: "cuCtxDetach", Call: bind_cuCtxDetach},
+	{Name: "cuCtxGetSharedMemConfig", Call: bind_cuCtxGetSharedMemConfig},
+	{Name: "cuCtxSetSharedMemConfig", Call: bind_cuCtxSetSharedMemConfig},
+	{Name: "cuCtxEnablePeerAccess", Call: bind_cuCtxEnablePeerAccess},
+	{Name: "cuCtxDisablePeerAccess", Call: bind_cuCtxDisablePeerAccess},
+	{Name: "cuCtxFromGreenCtx", Call: bind_cuCtxFromGreenCtx},
+	{Name: "cuCtxGetDevResource", Call: bind_cuCtxGetDevResource},
+	{Name: "cuCtxCreate", Call: bind_cuCtxCreate},
+	{Name: "cuCtxCreate_v2", Call: bind_cuCtxCreate_v2},
+	{Name: "cuCtxCreate_v3", Call: bind_cuCtxCreate_v3},
+	{Name: "cuCtxDestroy", Call: bind_cuCtxDestroy},
+	{Name: "cuCtxPopCurrent", Call: bind_cuCtxPopCurrent},
+	{Name: "cuCtxPushCurrent", Call: bind_cuCtxPushCurrent},
+	{Name: "cuGreenCtxCreate", Call: bind_cuGreenCtxCreate},
+	{Name: "cuGreenCtxDestroy", Call: bind_cuGreenCtxDestroy},
+	{Name: "cuGreenCtxGetDevResource", Call: bind_cuGreenCtxGetDevResource},
+	{Name: "cuDevSmResourceSplitByCount", Call: bind_cuDevSmResourceSplitByCount},
+	{Name: "cuDevSmResourceSplit", Call: bind_cuDevSmResourceSplit},
+	{Name: "cuDevResourceGenerateDesc", Call: bind_cuDevResourceGenerateDesc},
+	{Name: "cuGreenCtxRecordEvent", Call: bind_cuGreenCtxRecordEvent},
+	{Name: "cuGreenCtxWaitEvent", Call: bind_cuGreenCtxWaitEvent},
+	{Name: "cuGreenCtxStreamCreate", Call: bind_cuGreenCtxStreamCreate},
+	{Name: "cuGreenCtxGetId", Call: bind_cuGreenCtxGetId},
+	{Name: "cuModuleLoad", Call: bind_cuModuleLoad},
+	{Name: "cuModuleLoadData", Call: bind_cuModuleLoadData},
+	{Name: "cuModuleLoadDataEx", Call: bind_cuModuleLoadDataEx},
+	{Name: "cuModuleLoadFatBinary", Call: bind_cuModuleLoadFatBinary},
+	{Name: "cuModuleUnload", Call: bind_cuModuleUnload},
+	{Name: "cuModuleGetLoadingMode", Call: bind_cuModuleGetLoadingMode},
+	{Name: "cuModuleGetFunction", Call: bind_cuModuleGetFunction},
+	{Name: "cuModuleGetFunctionCount", Call: bind_cuModuleGetFunctionCount},
+	{Name: "cuModuleEnumerateFunctions", Call: bind_cuModuleEnumerateFunctions},
+	{Name: "cuModuleGetGlobal_v2", Call: bind_cuModuleGetGlobal_v2},
+	{Name: "cuLinkCreate_v2", Call: bind_cuLinkCreate_v2},
+	{Name: "cuLinkAddData_v2", Call: bind_cuLinkAddData_v2},
+	{Name: "cuLinkAddFile_v2", Call: bind_cuLinkAddFile_v2},
+	{Name: "cuLinkComplete", Call: bind_cuLinkComplete},
+	{Name: "cuLinkDestroy", Call: bind_cuLinkDestroy},
+	{Name: "cuModuleGetTexRef", Call: bind_cuModuleGetTexRef},
+	{Name: "cuModuleGetSurfRef", Call: bind_cuModuleGetSurfRef},
+	{Name: "cuLinkCreate", Call: bind_cuLinkCreate},
+	{Name: "cuLinkAddData", Call: bind_cuLinkAddData},
+	{Name: "cuLinkAddFile", Call: bind_cuLinkAddFile},
+	{Name: "cuModuleGetGlobal", Call: bind_cuModuleGetGlobal},
+	{Name: "cuLibraryLoadData", Call: bind_cuLibraryLoadData},
+	{Name: "cuLibraryLoadFromFile", Call: bind_cuLibraryLoadFromFile},
+	{Name: "cuLibraryUnload", Call: bind_cuLibraryUnload},
+	{Name: "cuLibraryGetKernel", Call: bind_cuLibraryGetKernel},
+	{Name: "cuLibraryGetKernelCount", Call: bind_cuLibraryGetKernelCount},
+	{Name: "cuLibraryEnumerateKernels", Call: bind_cuLibraryEnumerateKernels},
+	{Name: "cuLibraryGetModule", Call: bind_cuLibraryGetModule},
+	{Name: "cuKernelGetFunction", Call: bind_cuKernelGetFunction},
+	{Name: "cuKernelGetLibrary", Call: bind_cuKernelGetLibrary},
+	{Name: "cuLibraryGetGlobal", Call: bind_cuLibraryGetGlobal},
+	{Name: "cuLibraryGetManaged", Call: bind_cuLibraryGetManaged},
+	{Name: "cuLibraryGetUnifiedFunction", Call: bind_cuLibraryGetUnifiedFunction},
+	{Name: "cuKernelGetAttribute", Call: bind_cuKernelGetAttribute},
+	{Name: "cuKernelSetAttribute", Call: bind_cuKernelSetAttribute},
+	{Name: "cuKernelSetCacheConfig", Call: bind_cuKernelSetCacheConfig},
+	{Name: "cuKernelGetName", Call: bind_cuKernelGetName},
+	{Name: "cuKernelGetParamInfo", Call: bind_cuKernelGetParamInfo},
+	{Name: "cuKernelGetParamCount", Call: bind_cuKernelGetParamCount},
+	{Name: "cuMemGetInfo_v2", Call: bind_cuMemGetInfo_v2},
+	{Name: "cuMemAlloc_v2", Call: bind_cuMemAlloc_v2},
+	{Name: "cuMemAllocPitch_v2", Call: bind_cuMemAllocPitch_v2},
+	{Name: "cuMemFree_v2", Call: bind_cuMemFree_v2},
+	{Name: "cuMemGetAddressRange_v2", Call: bind_cuMemGetAddressRange_v2},
+	{Name: "cuMemAllocHost_v2", Call: bind_cuMemAllocHost_v2},
+	{Name: "cuMemFreeHost", Call: bind_cuMemFreeHost},
+	{Name: "cuMemHostAlloc", Call: bind_cuMemHostAlloc},
+	{Name: "cuMemHostGetDevicePointer_v2", Call: bind_cuMemHostGetDevicePointer_v2},
+	{Name: "cuMemHostGetFlags", Call: bind_cuMemHostGetFlags},
+	{Name: "cuMemAllocManaged", Call: bind_cuMemAllocManaged},
+	{Name: "cuIpcGetEventHandle", Call: bind_cuIpcGetEventHandle},
+	{Name: "cuIpcOpenEventHandle", Call: bind_cuIpcOpenEventHandle},
+	{Name: "cuIpcGetMemHandle", Call: bind_cuIpcGetMemHandle},
+	{Name: "cuIpcOpenMemHandle_v2", Call: bind_cuIpcOpenMemHandle_v2},
+	{Name: "cuIpcCloseMemHandle", Call: bind_cuIpcCloseMemHandle},
+	{Name: "cuMemHostRegister_v2", Call: bind_cuMemHostRegister_v2},
+	{Name: "cuMemHostUnregister", Call: bind_cuMemHostUnregister},
+	{Name: "cuArrayGetDescriptor_v2", Call: bind_cuArrayGetDescriptor_v2},
+	{Name: "cuArrayGetSparseProperties", Call: bind_cuArrayGetSparseProperties},
+	{Name: "cuArrayGetMemoryRequirements", Call: bind_cuArrayGetMemoryRequirements},
+	{Name: "cuArrayGetPlane", Call: bind_cuArrayGetPlane},
+	{Name: "cuMemGetHandleForAddressRange", Call: bind_cuMemGetHandleForAddressRange},
+	{Name: "cuMemAddressReserve", Call: bind_cuMemAddressReserve},
+	{Name: "cuMemAddressFree", Call: bind_cuMemAddressFree},
+	{Name: "cuMemCreate", Call: bind_cuMemCreate},
+	{Name: "cuMemRelease", Call: bind_cuMemRelease},
+	{Name: "cuMemMap", Call: bind_cuMemMap},
+	{Name: "cuMemUnmap", Call: bind_cuMemUnmap},
+	{Name: "cuMemSetAccess", Call: bind_cuMemSetAccess},
+	{Name: "cuMemGetAccess", Call: bind_cuMemGetAccess},
+	{Name: "cuMemExportToShareableHandle", Call: bind_cuMemExportToShareableHandle},
+	{Name: "cuMemImportFromShareableHandle", Call: bind_cuMemImportFromShareableHandle},
+	{Name: "cuMemGetAllocationGranularity", Call: bind_cuMemGetAllocationGranularity},
+	{Name: "cuMemGetAllocationPropertiesFromHandle", Call: bind_cuMemGetAllocationPropertiesFromHandle},
+	{Name: "cuMemRetainAllocationHandle", Call: bind_cuMemRetainAllocationHandle},
+	{Name: "cuMemPoolTrimTo", Call: bind_cuMemPoolTrimTo},
+	{Name: "cuMemPoolSetAttribute", Call: bind_cuMemPoolSetAttribute},
+	{Name: "cuMemPoolGetAttribute", Call: bind_cuMemPoolGetAttribute},
+	{Name: "cuMemPoolSetAccess", Call: bind_cuMemPoolSetAccess},
+	{Name: "cuMemPoolGetAccess", Call: bind_cuMemPoolGetAccess},
+	{Name: "cuMemPoolCreate", Call: bind_cuMemPoolCreate},
+	{Name: "cuMemPoolDestroy", Call: bind_cuMemPoolDestroy},
+	{Name: "cuMemGetDefaultMemPool", Call: bind_cuMemGetDefaultMemPool},
+	{Name: "cuMemGetMemPool", Call: bind_cuMemGetMemPool},
+	{Name: "cuMemSetMemPool", Call: bind_cuMemSetMemPool},
+	{Name: "cuMemPoolExportToShareableHandle", Call: bind_cuMemPoolExportToShareableHandle},
+	{Name: "cuMemPoolImportFromShareableHandle", Call: bind_cuMemPoolImportFromShareableHandle},
+	{Name: "cuMemPoolExportPointer", Call: bind_cuMemPoolExportPointer},
+	{Name: "cuMemPoolImportPointer", Call: bind_cuMemPoolImportPointer},
+	{Name: "cuMulticastCreate", Call: bind_cuMulticastCreate},
+	{Name: "cuMulticastAddDevice", Call: bind_cuMulticastAddDevice},
+	{Name: "cuMulticastBindMem", Call: bind_cuMulticastBindMem},
+	{Name: "cuMulticastBindMem_v2", Call: bind_cuMulticastBindMem_v2},
+	{Name: "cuMulticastBindAddr", Call: bind_cuMulticastBindAddr},
+	{Name: "cuMulticastBindAddr_v2", Call: bind_cuMulticastBindAddr_v2},
+	{Name: "cuMulticastUnbind", Call: bind_cuMulticastUnbind},
+	{Name: "cuMulticastGetGranularity", Call: bind_cuMulticastGetGranularity},
+	{Name: "cuPointerGetAttribute", Call: bind_cuPointerGetAttribute},
+	{Name: "cuMemAdvise_v2", Call: bind_cuMemAdvise_v2},
+	{Name: "cuMemRangeGetAttribute", Call: bind_cuMemRangeGetAttribute},
+	{Name: "cuMemRangeGetAttributes", Call: bind_cuMemRangeGetAttributes},
+	{Name: "cuPointerSetAttribute", Call: bind_cuPointerSetAttribute},
+	{Name: "cuPointerGetAttributes", Call: bind_cuPointerGetAttributes},
+	{Name: "cuMemHostRegister", Call: bind_cuMemHostRegister},
+	{Name: "cuMemGetInfo", Call: bind_cuMemGetInfo},
+	{Name: "cuMemAlloc", Call: bind_cuMemAlloc},
+	{Name: "cuMemAllocPitch", Call: bind_cuMemAllocPitch},
+	{Name: "cuMemFree", Call: bind_cuMemFree},
+	{Name: "cuMemGetAddressRange", Call: bind_cuMemGetAddressRange},
+	{Name: "cuMemAllocHost", Call: bind_cuMemAllocHost},
+	{Name: "cuMemHostGetDevicePointer", Call: bind_cuMemHostGetDevicePointer},
+	{Name: "cuMemcpyHtoD", Call: bind_cuMemcpyHtoD},
+	{Name: "cuMemcpyDtoH", Call: bind_cuMemcpyDtoH},
+	{Name: "cuMemcpyDtoD", Call: bind_cuMemcpyDtoD},
+	{Name: "cuMemcpyDtoA", Call: bind_cuMemcpyDtoA},
+	{Name: "cuMemcpyAtoD", Call: bind_cuMemcpyAtoD},
+	{Name: "cuMemcpyHtoA", Call: bind_cuMemcpyHtoA},
+	{Name: "cuMemcpyAtoH", Call: bind_cuMemcpyAtoH},
+	{Name: "cuMemcpyAtoA", Call: bind_cuMemcpyAtoA},
+	{Name: "cuMemcpyHtoAAsync", Call: bind_cuMemcpyHtoAAsync},
+	{Name: "cuMemcpyAtoHAsync", Call: bind_cuMemcpyAtoHAsync},
+	{Name: "cuMemcpy2D", Call: bind_cuMemcpy2D},
+	{Name: "cuMemcpy2DUnaligned", Call: bind_cuMemcpy2DUnaligned},
+	{Name: "cuMemcpy3D", Call: bind_cuMemcpy3D},
+	{Name: "cuMemcpyHtoDAsync", Call: bind_cuMemcpyHtoDAsync},
+	{Name: "cuMemcpyDtoHAsync", Call: bind_cuMemcpyDtoHAsync},
+	{Name: "cuMemcpyDtoDAsync", Call: bind_cuMemcpyDtoDAsync},
+	{Name: "cuMemcpy2DAsync", Call: bind_cuMemcpy2DAsync},
+	{Name: "cuMemcpy3DAsync", Call: bind_cuMemcpy3DAsync},
+	{Name: "cuMemsetD8", Call: bind_cuMemsetD8},
+	{Name: "cuMemsetD16", Call: bind_cuMemsetD16},
+	{Name: "cuMemsetD32", Call: bind_cuMemsetD32},
+	{Name: "cuMemsetD2D8", Call: bind_cuMemsetD2D8},
+	{Name: "cuMemsetD2D16", Call: bind_cuMemsetD2D16},
+	{Name: "cuMemsetD2D32", Call: bind_cuMemsetD2D32},
+	{Name: "cuArrayGetDescriptor", Call: bind_cuArrayGetDescriptor},
+	{Name: "cuMemcpyHtoD_v2", Call: bind_cuMemcpyHtoD_v2},
+	{Name: "cuMemcpyDtoH_v2", Call: bind_cuMemcpyDtoH_v2},
+	{Name: "cuMemcpyDtoD_v2", Call: bind_cuMemcpyDtoD_v2},
+	{Name: "cuMemcpyDtoA_v2", Call: bind_cuMemcpyDtoA_v2},
+	{Name: "cuMemcpyAtoD_v2", Call: bind_cuMemcpyAtoD_v2},
+	{Name: "cuMemcpyHtoA_v2", Call: bind_cuMemcpyHtoA_v2},
+	{Name: "cuMemcpyAtoH_v2", Call: bind_cuMemcpyAtoH_v2},
+	{Name: "cuMemcpyAtoA_v2", Call: bind_cuMemcpyAtoA_v2},
+	{Name: "cuMemcpyHtoAAsync_v2", Call: bind_cuMemcpyHtoAAsync_v2},
+	{Name: "cuMemcpyAtoHAsync_v2", Call: bind_cuMemcpyAtoHAsync_v2},
+	{Name: "cuMemcpy2D_v2", Call: bind_cuMemcpy2D_v2},
+	{Name: "cuMemcpy2DUnaligned_v2", Call: bind_cuMemcpy2DUnaligned_v2},
+	{Name: "cuMemcpy3D_v2", Call: bind_cuMemcpy3D_v2},
+	{Name: "cuMemcpyHtoDAsync_v2", Call: bind_cuMemcpyHtoDAsync_v2},
+	{Name: "cuMemcpyDtoHAsync_v2", Call: bind_cuMemcpyDtoHAsync_v2},
+	{Name: "cuMemcpyDtoDAsync_v2", Call: bind_cuMemcpyDtoDAsync_v2},
+	{Name: "cuMemcpy2DAsync_v2", Call: bind_cuMemcpy2DAsync_v2},
+	{Name: "cuMemcpy3DAsync_v2", Call: bind_cuMemcpy3DAsync_v2},
+	{Name: "cuMemsetD8_v2", Call: bind_cuMemsetD8_v2},
+	{Name: "cuMemsetD16_v2", Call: bind_cuMemsetD16_v2},
+	{Name: "cuMemsetD32_v2", Call: bind_cuMemsetD32_v2},
+	{Name: "cuMemsetD2D8_v2", Call: bind_cuMemsetD2D8_v2},
+	{Name: "cuMemsetD2D16_v2", Call: bind_cuMemsetD2D16_v2},
+	{Name: "cuMemsetD2D32_v2", Call: bind_cuMemsetD2D32_v2},
+	{Name: "cuMemcpy", Call: bind_cuMemcpy},
+	{Name: "cuMemcpyAsync", Call: bind_cuMemcpyAsync},
+	{Name: "cuMemcpyPeer", Call: bind_cuMemcpyPeer},
+	{Name: "cuMemcpyPeerAsync", Call: bind_cuMemcpyPeerAsync},
+	{Name: "cuMemcpy3DPeer", Call: bind_cuMemcpy3DPeer},
+	{Name: "cuMemcpy3DPeerAsync", Call: bind_cuMemcpy3DPeerAsync},
+	{Name: "cuMemcpyBatchAsync", Call: bind_cuMemcpyBatchAsync},
+	{Name: "cuMemcpy3DBatchAsync", Call: bind_cuMemcpy3DBatchAsync},
+	{Name: "cuMemcpyBatchAsync_v2", Call: bind_cuMemcpyBatchAsync_v2},
+	{Name: "cuMemcpy3DBatchAsync_v2", Call: bind_cuMemcpy3DBatchAsync_v2},
+	{Name: "cuMemcpyWithAttributesAsync", Call: bind_cuMemcpyWithAttributesAsync},
+	{Name: "cuMemcpy3DWithAttributesAsync", Call: bind_cuMemcpy3DWithAttributesAsync},
+	{Name: "cuMemsetD8Async", Call: bind_cuMemsetD8Async},
+	{Name: "cuMemsetD16Async", Call: bind_cuMemsetD16Async},
+	{Name: "cuMemsetD32Async", Call: bind_cuMemsetD32Async},
+	{Name: "cuMemsetD2D8Async", Call: bind_cuMemsetD2D8Async},
+	{Name: "cuMemsetD2D16Async", Call: bind_cuMemsetD2D16Async},
+	{Name: "cuMemsetD2D32Async", Call: bind_cuMemsetD2D32Async},
+	{Name: "cuMemPrefetchAsync", Call: bind_cuMemPrefetchAsync},
+	{Name: "cuMemPrefetchAsync_v2", Call: bind_cuMemPrefetchAsync_v2},
+	{Name: "cuMemAdvise", Call: bind_cuMemAdvise},
+	{Name: "cuMemPrefetchBatchAsync", Call: bind_cuMemPrefetchBatchAsync},
+	{Name: "cuMemDiscardBatchAsync", Call: bind_cuMemDiscardBatchAsync},
+	{Name: "cuMemDiscardAndPrefetchBatchAsync", Call: bind_cuMemDiscardAndPrefetchBatchAsync},
+	{Name: "cuIpcOpenMemHandle", Call: bind_cuIpcOpenMemHandle},
+	{Name: "cuMemMapArrayAsync", Call: bind_cuMemMapArrayAsync},
+	{Name: "cuMemFreeAsync", Call: bind_cuMemFreeAsync},
+	{Name: "cuMemAllocAsync", Call: bind_cuMemAllocAsync},
+	{Name: "cuMemAllocFromPoolAsync", Call: bind_cuMemAllocFromPoolAsync},
+	{Name: "cuMemBatchDecompressAsync", Call: bind_cuMemBatchDecompressAsync},
+	{Name: "cuArrayCreate_v2", Call: bind_cuArrayCreate_v2},
+	{Name: "cuMipmappedArrayGetSparseProperties", Call: bind_cuMipmappedArrayGetSparseProperties},
+	{Name: "cuMipmappedArrayGetMemoryRequirements", Call: bind_cuMipmappedArrayGetMemoryRequirements},
+	{Name: "cuArrayDestroy", Call: bind_cuArrayDestroy},
+	{Name: "cuArray3DCreate_v2", Call: bind_cuArray3DCreate_v2},
+	{Name: "cuArray3DGetDescriptor_v2", Call: bind_cuArray3DGetDescriptor_v2},
+	{Name: "cuMipmappedArrayCreate", Call: bind_cuMipmappedArrayCreate},
+	{Name: "cuMipmappedArrayGetLevel", Call: bind_cuMipmappedArrayGetLevel},
+	{Name: "cuMipmappedArrayDestroy", Call: bind_cuMipmappedArrayDestroy},
+	{Name: "cuArrayCreate", Call: bind_cuArrayCreate},
+	{Name: "cuArray3DCreate", Call: bind_cuArray3DCreate},
+	{Name: "cuArray3DGetDescriptor", Call: bind_cuArray3DGetDescriptor},
+	{Name: "cuStreamCreate", Call: bind_cuStreamCreate},
+	{Name: "cuStreamCreateWithPriority", Call: bind_cuStreamCreateWithPriority},
+	{Name: "cuThreadExchangeStreamCaptureMode", Call: bind_cuThreadExchangeStreamCaptureMode},
+	{Name: "cuStreamDestroy_v2", Call: bind_cuStreamDestroy_v2},
+	{Name: "cuStreamGetGreenCtx", Call: bind_cuStreamGetGreenCtx},
+	{Name: "cuStreamDestroy", Call: bind_cuStreamDestroy},
+	{Name: "cuStreamGetPriority", Call: bind_cuStreamGetPriority},
+	{Name: "cuStreamGetId", Call: bind_cuStreamGetId},
+	{Name: "cuStreamGetFlags", Call: bind_cuStreamGetFlags},
+	{Name: "cuStreamGetDevice", Call: bind_cuStreamGetDevice},
+	{Name: "cuStreamGetDevResource", Call: bind_cuStreamGetDevResource},
+	{Name: "cuStreamGetCtx", Call: bind_cuStreamGetCtx},
+	{Name: "cuStreamGetCtx_v2", Call: bind_cuStreamGetCtx_v2},
+	{Name: "cuStreamWaitEvent", Call: bind_cuStreamWaitEvent},
+	{Name: "cuStreamAddCallback", Call: bind_cuStreamAddCallback},
+	{Name: "cuStreamAttachMemAsync", Call: bind_cuStreamAttachMemAsync},
+	{Name: "cuStreamQuery", Call: bind_cuStreamQuery},
+	{Name: "cuStreamSynchronize", Call: bind_cuStreamSynchronize},
+	{Name: "cuStreamWriteValue32", Call: bind_cuStreamWriteValue32},
+	{Name: "cuStreamWaitValue32", Call: bind_cuStreamWaitValue32},
+	{Name: "cuStreamWriteValue64", Call: bind_cuStreamWriteValue64},
+	{Name: "cuStreamWaitValue64", Call: bind_cuStreamWaitValue64},
+	{Name: "cuStreamBatchMemOp", Call: bind_cuStreamBatchMemOp},
+	{Name: "cuStreamWriteValue32_v2", Call: bind_cuStreamWriteValue32_v2},
+	{Name: "cuStreamWaitValue32_v2", Call: bind_cuStreamWaitValue32_v2},
+	{Name: "cuStreamWriteValue64_v2", Call: bind_cuStreamWriteValue64_v2},
+	{Name: "cuStreamWaitValue64_v2", Call: bind_cuStreamWaitValue64_v2},
+	{Name: "cuStreamBatchMemOp_v2", Call: bind_cuStreamBatchMemOp_v2},
+	{Name: "cuStreamBeginCapture", Call: bind_cuStreamBeginCapture},
+	{Name: "cuStreamBeginCapture_v2", Call: bind_cuStreamBeginCapture_v2},
+	{Name: "cuStreamBeginCaptureToGraph", Call: bind_cuStreamBeginCaptureToGraph},
+	{Name: "cuStreamEndCapture", Call: bind_cuStreamEndCapture},
+	{Name: "cuStreamIsCapturing", Call: bind_cuStreamIsCapturing},
+	{Name: "cuStreamGetCaptureInfo", Call: bind_cuStreamGetCaptureInfo},
+	{Name: "cuStreamGetCaptureInfo_v2", Call: bind_cuStreamGetCaptureInfo_v2},
+	{Name: "cuStreamGetCaptureInfo_v3", Call: bind_cuStreamGetCaptureInfo_v3},
+	{Name: "cuStreamCopyAttributes", Call: bind_cuStreamCopyAttributes},
+	{Name: "cuStreamGetAttribute", Call: bind_cuStreamGetAttribute},
+	{Name: "cuStreamSetAttribute", Call: bind_cuStreamSetAttribute},
+	{Name: "cuStreamUpdateCaptureDependencies", Call: bind_cuStreamUpdateCaptureDependencies},
+	{Name: "cuStreamUpdateCaptureDependencies_v2", Call: bind_cuStreamUpdateCaptureDependencies_v2},
+	{Name: "cuStreamBeginCaptureToCig", Call: bind_cuStreamBeginCaptureToCig},
+	{Name: "cuStreamEndCaptureToCig", Call: bind_cuStreamEndCaptureToCig},
+	{Name: "cuEventCreate", Call: bind_cuEventCreate},
+	{Name: "cuEventQuery", Call: bind_cuEventQuery},
+	{Name: "cuEventSynchronize", Call: bind_cuEventSynchronize},
+	{Name: "cuEventDestroy_v2", Call: bind_cuEventDestroy_v2},
+	{Name: "cuEventElapsedTime_v2", Call: bind_cuEventElapsedTime_v2},
+	{Name: "cuEventDestroy", Call: bind_cuEventDestroy},
+	{Name: "cuEventElapsedTime", Call: bind_cuEventElapsedTime},
+	{Name: "cuEventRecord", Call: bind_cuEventRecord},
+	{Name: "cuEventRecordWithFlags", Call: bind_cuEventRecordWithFlags},
+	{Name: "cuEventCreateFromEGLSync", Call: bind_cuEventCreateFromEGLSync},
+	{Name: "cuImportExternalMemory", Call: bind_cuImportExternalMemory},
+	{Name: "cuExternalMemoryGetMappedBuffer", Call: bind_cuExternalMemoryGetMappedBuffer},
+	{Name: "cuExternalMemoryGetMappedMipmappedArray", Call: bind_cuExternalMemoryGetMappedMipmappedArray},
+	{Name: "cuDestroyExternalMemory", Call: bind_cuDestroyExternalMemory},
+	{Name: "cuImportExternalSemaphore", Call: bind_cuImportExternalSemaphore},
+	{Name: "cuDestroyExternalSemaphore", Call: bind_cuDestroyExternalSemaphore},
+	{Name: "cuSignalExternalSemaphoresAsync", Call: bind_cuSignalExternalSemaphoresAsync},
+	{Name: "cuWaitExternalSemaphoresAsync", Call: bind_cuWaitExternalSemaphoresAsync},
+	{Name: "cuFuncGetAttribute", Call: bind_cuFuncGetAttribute},
+	{Name: "cuFuncSetAttribute", Call: bind_cuFuncSetAttribute},
+	{Name: "cuFuncSetCacheConfig", Call: bind_cuFuncSetCacheConfig},
+	{Name: "cuFuncGetModule", Call: bind_cuFuncGetModule},
+	{Name: "cuFuncGetName", Call: bind_cuFuncGetName},
+	{Name: "cuFuncGetParamInfo", Call: bind_cuFuncGetParamInfo},
+	{Name: "cuFuncGetParamCount", Call: bind_cuFuncGetParamCount},
+	{Name: "cuFuncIsLoaded", Call: bind_cuFuncIsLoaded},
+	{Name: "cuFuncLoad", Call: bind_cuFuncLoad},
+	{Name: "cuFuncSetBlockShape", Call: bind_cuFuncSetBlockShape},
+	{Name: "cuFuncSetSharedSize", Call: bind_cuFuncSetSharedSize},
+	{Name: "cuParamSetSize", Call: bind_cuParamSetSize},
+	{Name: "cuParamSeti", Call: bind_cuParamSeti},
+	{Name: "cuParamSetf", Call: bind_cuParamSetf},
+	{Name: "cuParamSetv", Call: bind_cuParamSetv},
+	{Name: "cuLaunch", Call: bind_cuLaunch},
+	{Name: "cuLaunchGrid", Call: bind_cuLaunchGrid},
+	{Name: "cuLaunchGridAsync", Call: bind_cuLaunchGridAsync},
+	{Name: "cuLaunchCooperativeKernelMultiDevice", Call: bind_cuLaunchCooperativeKernelMultiDevice},
+	{Name: "cuParamSetTexRef", Call: bind_cuParamSetTexRef},
+	{Name: "cuFuncSetSharedMemConfig", Call: bind_cuFuncSetSharedMemConfig},
+	{Name: "cuOccupancyMaxActiveBlocksPerMultiprocessor", Call: bind_cuOccupancyMaxActiveBlocksPerMultiprocessor},
+	{Name: "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", Call: bind_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags},
+	{Name: "cuOccupancyMaxPotentialBlockSize", Call: bind_cuOccupancyMaxPotentialBlockSize},
+	{Name: "cuOccupancyMaxPotentialBlockSizeWithFlags", Call: bind_cuOccupancyMaxPotentialBlockSizeWithFlags},
+	{Name: "cuOccupancyAvailableDynamicSMemPerBlock", Call: bind_cuOccupancyAvailableDynamicSMemPerBlock},
+	{Name: "cuOccupancyMaxPotentialClusterSize", Call: bind_cuOccupancyMaxPotentialClusterSize},
+	{Name: "cuOccupancyMaxActiveClusters", Call: bind_cuOccupancyMaxActiveClusters},
+	{Name: "cuLaunchKernel", Call: bind_cuLaunchKernel},
+	{Name: "cuLaunchKernelEx", Call: bind_cuLaunchKernelEx},
+	{Name: "cuLaunchHostFunc", Call: bind_cuLaunchHostFunc},
+	{Name: "cuLaunchHostFunc_v2", Call: bind_cuLaunchHostFunc_v2},
+	{Name: "cuLaunchCooperativeKernel", Call: bind_cuLaunchCooperativeKernel},
+	{Name: "cuGraphCreate", Call: bind_cuGraphCreate},
+	{Name: "cuGraphAddKernelNode_v2", Call: bind_cuGraphAddKernelNode_v2},
+	{Name: "cuGraphKernelNodeGetParams_v2", Call: bind_cuGraphKernelNodeGetParams_v2},
+	{Name: "cuGraphKernelNodeSetParams_v2", Call: bind_cuGraphKernelNodeSetParams_v2},
+	{Name: "cuGraphAddMemcpyNode", Call: bind_cuGraphAddMemcpyNode},
+	{Name: "cuGraphMemcpyNodeGetParams", Call: bind_cuGraphMemcpyNodeGetParams},
+	{Name: "cuGraphMemcpyNodeSetParams", Call: bind_cuGraphMemcpyNodeSetParams},
+	{Name: "cuGraphAddMemsetNode", Call: bind_cuGraphAddMemsetNode},
+	{Name: "cuGraphMemsetNodeGetParams", Call: bind_cuGraphMemsetNodeGetParams},
+	{Name: "cuGraphMemsetNodeSetParams", Call: bind_cuGraphMemsetNodeSetParams},
+	{Name: "cuGraphAddHostNode", Call: bind_cuGraphAddHostNode},
+	{Name: "cuGraphHostNodeGetParams", Call: bind_cuGraphHostNodeGetParams},
+	{Name: "cuGraphHostNodeSetParams", Call: bind_cuGraphHostNodeSetParams},
+	{Name: "cuGraphAddChildGraphNode", Call: bind_cuGraphAddChildGraphNode},
+	{Name: "cuGraphChildGraphNodeGetGraph", Call: bind_cuGraphChildGraphNodeGetGraph},
+	{Name: "cuGraphAddEmptyNode", Call: bind_cuGraphAddEmptyNode},
+	{Name: "cuGraphAddEventRecordNode", Call: bind_cuGraphAddEventRecordNode},
+	{Name: "cuGraphEventRecordNodeGetEvent", Call: bind_cuGraphEventRecordNodeGetEvent},
+	{Name: "cuGraphEventRecordNodeSetEvent", Call: bind_cuGraphEventRecordNodeSetEvent},
+	{Name: "cuGraphAddEventWaitNode", Call: bind_cuGraphAddEventWaitNode},
+	{Name: "cuGraphEventWaitNodeGetEvent", Call: bind_cuGraphEventWaitNodeGetEvent},
+	{Name: "cuGraphEventWaitNodeSetEvent", Call: bind_cuGraphEventWaitNodeSetEvent},
+	{Name: "cuGraphAddExternalSemaphoresSignalNode", Call: bind_cuGraphAddExternalSemaphoresSignalNode},
+	{Name: "cuGraphExternalSemaphoresSignalNodeGetParams", Call: bind_cuGraphExternalSemaphoresSignalNodeGetParams},
+	{Name: "cuGraphExternalSemaphoresSignalNodeSetParams", Call: bind_cuGraphExternalSemaphoresSignalNodeSetParams},
+	{Name: "cuGraphAddExternalSemaphoresWaitNode", Call: bind_cuGraphAddExternalSemaphoresWaitNode},
+	{Name: "cuGraphExternalSemaphoresWaitNodeGetParams", Call: bind_cuGraphExternalSemaphoresWaitNodeGetParams},
+	{Name: "cuGraphExternalSemaphoresWaitNodeSetParams", Call: bind_cuGraphExternalSemaphoresWaitNodeSetParams},
+	{Name: "cuGraphAddBatchMemOpNode", Call: bind_cuGraphAddBatchMemOpNode},
+	{Name: "cuGraphBatchMemOpNodeGetParams", Call: bind_cuGraphBatchMemOpNodeGetParams},
+	{Name: "cuGraphBatchMemOpNodeSetParams", Call: bind_cuGraphBatchMemOpNodeSetParams},
+	{Name: "cuGraphExecBatchMemOpNodeSetParams", Call: bind_cuGraphExecBatchMemOpNodeSetParams},
+	{Name: "cuGraphAddMemAllocNode", Call: bind_cuGraphAddMemAllocNode},
+	{Name: "cuGraphMemAllocNodeGetParams", Call: bind_cuGraphMemAllocNodeGetParams},
+	{Name: "cuGraphAddMemFreeNode", Call: bind_cuGraphAddMemFreeNode},
+	{Name: "cuGraphMemFreeNodeGetParams", Call: bind_cuGraphMemFreeNodeGetParams},
+	{Name: "cuGraphClone", Call: bind_cuGraphClone},
+	{Name: "cuGraphNodeFindInClone", Call: bind_cuGraphNodeFindInClone},
+	{Name: "cuGraphNodeGetType", Call: bind_cuGraphNodeGetType},
+	{Name: "cuGraphNodeGetContainingGraph", Call: bind_cuGraphNodeGetContainingGraph},
+	{Name: "cuGraphNodeGetLocalId", Call: bind_cuGraphNodeGetLocalId},
+	{Name: "cuGraphNodeGetToolsId", Call: bind_cuGraphNodeGetToolsId},
+	{Name: "cuGraphGetId", Call: bind_cuGraphGetId},
+	{Name: "cuGraphExecGetId", Call: bind_cuGraphExecGetId},
+	{Name: "cuGraphGetNodes", Call: bind_cuGraphGetNodes},
+	{Name: "cuGraphGetRootNodes", Call: bind_cuGraphGetRootNodes},
+	{Name: "cuGraphGetEdges_v2", Call: bind_cuGraphGetEdges_v2},
+	{Name: "cuGraphNodeGetDependencies_v2", Call: bind_cuGraphNodeGetDependencies_v2},
+	{Name: "cuGraphNodeGetDependentNodes_v2", Call: bind_cuGraphNodeGetDependentNodes_v2},
+	{Name: "cuGraphAddDependencies_v2", Call: bind_cuGraphAddDependencies_v2},
+	{Name: "cuGraphRemoveDependencies_v2", Call: bind_cuGraphRemoveDependencies_v2},
+	{Name: "cuGraphDestroyNode", Call: bind_cuGraphDestroyNode},
+	{Name: "cuGraphInstantiateWithFlags", Call: bind_cuGraphInstantiateWithFlags},
+	{Name: "cuGraphExecGetFlags", Call: bind_cuGraphExecGetFlags},
+	{Name: "cuGraphExecKernelNodeSetParams_v2", Call: bind_cuGraphExecKernelNodeSetParams_v2},
+	{Name: "cuGraphExecMemcpyNodeSetParams", Call: bind_cuGraphExecMemcpyNodeSetParams},
+	{Name: "cuGraphExecMemsetNodeSetParams", Call: bind_cuGraphExecMemsetNodeSetParams},
+	{Name: "cuGraphExecHostNodeSetParams", Call: bind_cuGraphExecHostNodeSetParams},
+	{Name: "cuGraphExecChildGraphNodeSetParams", Call: bind_cuGraphExecChildGraphNodeSetParams},
+	{Name: "cuGraphExecEventRecordNodeSetEvent", Call: bind_cuGraphExecEventRecordNodeSetEvent},
+	{Name: "cuGraphExecEventWaitNodeSetEvent", Call: bind_cuGraphExecEventWaitNodeSetEvent},
+	{Name: "cuGraphExecExternalSemaphoresSignalNodeSetParams", Call: bind_cuGraphExecExternalSemaphoresSignalNodeSetParams},
+	{Name: "cuGraphExecExternalSemaphoresWaitNodeSetParams", Call: bind_cuGraphExecExternalSemaphoresWaitNodeSetParams},
+	{Name: "cuGraphNodeSetEnabled", Call: bind_cuGraphNodeSetEnabled},
+	{Name: "cuGraphNodeGetEnabled", Call: bind_cuGraphNodeGetEnabled},
+	{Name: "cuGraphExecDestroy", Call: bind_cuGraphExecDestroy},
+	{Name: "cuGraphDestroy", Call: bind_cuGraphDestroy},
+	{Name: "cuGraphExecUpdate_v2", Call: bind_cuGraphExecUpdate_v2},
+	{Name: "cuGraphKernelNodeCopyAttributes", Call: bind_cuGraphKernelNodeCopyAttributes},
+	{Name: "cuGraphKernelNodeGetAttribute", Call: bind_cuGraphKernelNodeGetAttribute},
+	{Name: "cuGraphKernelNodeSetAttribute", Call: bind_cuGraphKernelNodeSetAttribute},
+	{Name: "cuGraphDebugDotPrint", Call: bind_cuGraphDebugDotPrint},
+	{Name: "cuUserObjectCreate", Call: bind_cuUserObjectCreate},
+	{Name: "cuUserObjectRetain", Call: bind_cuUserObjectRetain},
+	{Name: "cuUserObjectRelease", Call: bind_cuUserObjectRelease},
+	{Name: "cuGraphRetainUserObject", Call: bind_cuGraphRetainUserObject},
+	{Name: "cuGraphReleaseUserObject", Call: bind_cuGraphReleaseUserObject},
+	{Name: "cuGraphAddNode_v2", Call: bind_cuGraphAddNode_v2},
+	{Name: "cuGraphAddNode_v3", Call: bind_cuGraphAddNode_v3},
+	{Name: "cuGraphNodeSetParams", Call: bind_cuGraphNodeSetParams},
+	{Name: "cuGraphNodeSetParams_v2", Call: bind_cuGraphNodeSetParams_v2},
+	{Name: "cuGraphNodeGetParams", Call: bind_cuGraphNodeGetParams},
+	{Name: "cuGraphExecNodeSetParams", Call: bind_cuGraphExecNodeSetParams},
+	{Name: "cuGraphConditionalHandleCreate", Call: bind_cuGraphConditionalHandleCreate},
+	{Name: "cuGraphAddKernelNode", Call: bind_cuGraphAddKernelNode},
+	{Name: "cuGraphKernelNodeGetParams", Call: bind_cuGraphKernelNodeGetParams},
+	{Name: "cuGraphKernelNodeSetParams", Call: bind_cuGraphKernelNodeSetParams},
+	{Name: "cuGraphExecKernelNodeSetParams", Call: bind_cuGraphExecKernelNodeSetParams},
+	{Name: "cuGraphInstantiateWithParams", Call: bind_cuGraphInstantiateWithParams},
+	{Name: "cuGraphExecUpdate", Call: bind_cuGraphExecUpdate},
+	{Name: "cuGraphUpload", Call: bind_cuGraphUpload},
+	{Name: "cuGraphLaunch", Call: bind_cuGraphLaunch},
+	{Name: "cuGraphGetEdges", Call: bind_cuGraphGetEdges},
+	{Name: "cuGraphNodeGetDependencies", Call: bind_cuGraphNodeGetDependencies},
+	{Name: "cuGraphNodeGetDependentNodes", Call: bind_cuGraphNodeGetDependentNodes},
+	{Name: "cuGraphAddDependencies", Call: bind_cuGraphAddDependencies},
+	{Name: "cuGraphRemoveDependencies", Call: bind_cuGraphRemoveDependencies},
+	{Name: "cuGraphAddNode", Call: bind_cuGraphAddNode},
+	{Name: "cuGraphInstantiate", Call: bind_cuGraphInstantiate},
+	{Name: "cuGraphInstantiate_v2", Call: bind_cuGraphInstantiate_v2},
+	{Name: "cuTexRefSetArray", Call: bind_cuTexRefSetArray},
+	{Name: "cuTexRefSetMipmappedArray", Call: bind_cuTexRefSetMipmappedArray},
+	{Name: "cuTexRefSetAddress_v2", Call: bind_cuTexRefSetAddress_v2},
+	{Name: "cuTexRefSetAddress2D_v3", Call: bind_cuTexRefSetAddress2D_v3},
+	{Name: "cuTexRefSetFormat", Call: bind_cuTexRefSetFormat},
+	{Name: "cuTexRefSetAddressMode", Call: bind_cuTexRefSetAddressMode},
+	{Name: "cuTexRefSetFilterMode", Call: bind_cuTexRefSetFilterMode},
+	{Name: "cuTexRefSetMipmapFilterMode", Call: bind_cuTexRefSetMipmapFilterMode},
+	{Name: "cuTexRefSetMipmapLevelBias", Call: bind_cuTexRefSetMipmapLevelBias},
+	{Name: "cuTexRefSetMipmapLevelClamp", Call: bind_cuTexRefSetMipmapLevelClamp},
+	{Name: "cuTexRefSetMaxAnisotropy", Call: bind_cuTexRefSetMaxAnisotropy},
+	{Name: "cuTexRefSetBorderColor", Call: bind_cuTexRefSetBorderColor},
+	{Name: "cuTexRefSetFlags", Call: bind_cuTexRefSetFlags},
+	{Name: "cuTexRefGetAddress_v2", Call: bind_cuTexRefGetAddress_v2},
+	{Name: "cuTexRefGetArray", Call: bind_cuTexRefGetArray},
+	{Name: "cuTexRefGetMipmappedArray", Call: bind_cuTexRefGetMipmappedArray},
+	{Name: "cuTexRefGetAddressMode", Call: bind_cuTexRefGetAddressMode},
+	{Name: "cuTexRefGetFilterMode", Call: bind_cuTexRefGetFilterMode},
+	{Name: "cuTexRefGetFormat", Call: bind_cuTexRefGetFormat},
+	{Name: "cuTexRefGetMipmapFilterMode", Call: bind_cuTexRefGetMipmapFilterMode},
+	{Name: "cuTexRefGetMipmapLevelBias", Call: bind_cuTexRefGetMipmapLevelBias},
+	{Name: "cuTexRefGetMipmapLevelClamp", Call: bind_cuTexRefGetMipmapLevelClamp},
+	{Name: "cuTexRefGetMaxAnisotropy", Call: bind_cuTexRefGetMaxAnisotropy},
+	{Name: "cuTexRefGetBorderColor", Call: bind_cuTexRefGetBorderColor},
+	{Name: "cuTexRefGetFlags", Call: bind_cuTexRefGetFlags},
+	{Name: "cuTexRefCreate", Call: bind_cuTexRefCreate},
+	{Name: "cuTexRefDestroy", Call: bind_cuTexRefDestroy},
+	{Name: "cuSurfRefSetArray", Call: bind_cuSurfRefSetArray},
+	{Name: "cuSurfRefGetArray", Call: bind_cuSurfRefGetArray},
+	{Name: "cuTexObjectCreate", Call: bind_cuTexObjectCreate},
+	{Name: "cuTexObjectDestroy", Call: bind_cuTexObjectDestroy},
+	{Name: "cuTexObjectGetResourceDesc", Call: bind_cuTexObjectGetResourceDesc},
+	{Name: "cuTexObjectGetTextureDesc", Call: bind_cuTexObjectGetTextureDesc},
+	{Name: "cuTexObjectGetResourceViewDesc", Call: bind_cuTexObjectGetResourceViewDesc},
+	{Name: "cuSurfObjectCreate", Call: bind_cuSurfObjectCreate},
+	{Name: "cuSurfObjectDestroy", Call: bind_cuSurfObjectDestroy},
+	{Name: "cuSurfObjectGetResourceDesc", Call: bind_cuSurfObjectGetResourceDesc},
+	{Name: "cuTensorMapEncodeTiled", Call: bind_cuTensorMapEncodeTiled},
+	{Name: "cuTensorMapEncodeIm2col", Call: bind_cuTensorMapEncodeIm2col},
+	{Name: "cuTensorMapReplaceAddress", Call: bind_cuTensorMapReplaceAddress},
+	{Name: "cuTexRefSetAddress2D_v2", Call: bind_cuTexRefSetAddress2D_v2},
+	{Name: "cuTexRefSetAddress", Call: bind_cuTexRefSetAddress},
+	{Name: "cuTexRefSetAddress2D", Call: bind_cuTexRefSetAddress2D},
+	{Name: "cuTexRefGetAddress", Call: bind_cuTexRefGetAddress},
+	{Name: "cuGraphicsUnregisterResource", Call: bind_cuGraphicsUnregisterResource},
+	{Name: "cuGraphicsSubResourceGetMappedArray", Call: bind_cuGraphicsSubResourceGetMappedArray},
+	{Name: "cuGraphicsResourceGetMappedMipmappedArray", Call: bind_cuGraphicsResourceGetMappedMipmappedArray},
+	{Name: "cuGraphicsResourceGetMappedPointer_v2", Call: bind_cuGraphicsResourceGetMappedPointer_v2},
+	{Name: "cuGraphicsResourceSetMapFlags_v2", Call: bind_cuGraphicsResourceSetMapFlags_v2},
+	{Name: "cuGraphicsResourceSetMapFlags", Call: bind_cuGraphicsResourceSetMapFlags},
+	{Name: "cuGraphicsResourceGetMappedPointer", Call: bind_cuGraphicsResourceGetMappedPointer},
+	{Name: "cuGraphicsMapResources", Call: bind_cuGraphicsMapResources},
+	{Name: "cuGraphicsUnmapResources", Call: bind_cuGraphicsUnmapResources},
+	{Name: "cuGraphicsGLRegisterBuffer", Call: bind_cuGraphicsGLRegisterBuffer},
+	{Name: "cuGraphicsGLRegisterImage", Call: bind_cuGraphicsGLRegisterImage},
+	{Name: "cuGLGetDevices_v2", Call: bind_cuGLGetDevices_v2},
+	{Name: "cuGLCtxCreate_v2", Call: bind_cuGLCtxCreate_v2},
+	{Name: "cuGLInit", Call: bind_cuGLInit},
+	{Name: "cuGLRegisterBufferObject", Call: bind_cuGLRegisterBufferObject},
+	{Name: "cuGLUnmapBufferObject", Call: bind_cuGLUnmapBufferObject},
+	{Name: "cuGLUnregisterBufferObject", Call: bind_cuGLUnregisterBufferObject},
+	{Name: "cuGLSetBufferObjectMapFlags", Call: bind_cuGLSetBufferObjectMapFlags},
+	{Name: "cuGLUnmapBufferObjectAsync", Call: bind_cuGLUnmapBufferObjectAsync},
+	{Name: "cuGLGetDevices", Call: bind_cuGLGetDevices},
+	{Name: "cuGLMapBufferObject_v2", Call: bind_cuGLMapBufferObject_v2},
+	{Name: "cuGLMapBufferObjectAsync_v2", Call: bind_cuGLMapBufferObjectAsync_v2},
+	{Name: "cuGLCtxCreate", Call: bind_cuGLCtxCreate},
+	{Name: "cuGLMapBufferObject", Call: bind_cuGLMapBufferObject},
+	{Name: "cuGLMapBufferObjectAsync", Call: bind_cuGLMapBufferObjectAsync},
+	{Name: "cuGraphicsEGLRegisterImage", Call: bind_cuGraphicsEGLRegisterImage},
+	{Name: "cuEGLStreamConsumerConnect", Call: bind_cuEGLStreamConsumerConnect},
+	{Name: "cuEGLStreamConsumerConnectWithFlags", Call: bind_cuEGLStreamConsumerConnectWithFlags},
+	{Name: "cuEGLStreamConsumerDisconnect", Call: bind_cuEGLStreamConsumerDisconnect},
+	{Name: "cuEGLStreamConsumerAcquireFrame", Call: bind_cuEGLStreamConsumerAcquireFrame},
+	{Name: "cuEGLStreamConsumerReleaseFrame", Call: bind_cuEGLStreamConsumerReleaseFrame},
+	{Name: "cuEGLStreamProducerConnect", Call: bind_cuEGLStreamProducerConnect},
+	{Name: "cuEGLStreamProducerDisconnect", Call: bind_cuEGLStreamProducerDisconnect},
+	{Name: "cuEGLStreamProducerPresentFrame", Call: bind_cuEGLStreamProducerPresentFrame},
+	{Name: "cuEGLStreamProducerReturnFrame", Call: bind_cuEGLStreamProducerReturnFrame},
+	{Name: "cuGraphicsResourceGetMappedEglFrame", Call: bind_cuGraphicsResourceGetMappedEglFrame},
+	{Name: "cuVDPAUGetDevice", Call: bind_cuVDPAUGetDevice},
+	{Name: "cuVDPAUCtxCreate_v2", Call: bind_cuVDPAUCtxCreate_v2},
+	{Name: "cuGraphicsVDPAURegisterVideoSurface", Call: bind_cuGraphicsVDPAURegisterVideoSurface},
+	{Name: "cuGraphicsVDPAURegisterOutputSurface", Call: bind_cuGraphicsVDPAURegisterOutputSurface},
+	{Name: "cuVDPAUCtxCreate", Call: bind_cuVDPAUCtxCreate},
+	{Name: "cuCoredumpGetAttribute", Call: bind_cuCoredumpGetAttribute},
+	{Name: "cuCoredumpGetAttributeGlobal", Call: bind_cuCoredumpGetAttributeGlobal},
+	{Name: "cuCoredumpSetAttribute", Call: bind_cuCoredumpSetAttribute},
+	{Name: "cuCoredumpSetAttributeGlobal", Call: bind_cuCoredumpSetAttributeGlobal},
+	{Name: "cuCoredumpRegisterStartCallback", Call: bind_cuCoredumpRegisterStartCallback},
+	{Name: "cuCoredumpRegisterCompleteCallback", Call: bind_cuCoredumpRegisterCompleteCallback},
+	{Name: "cuCoredumpDeregisterStartCallback", Call: bind_cuCoredumpDeregisterStartCallback},
+	{Name: "cuCoredumpDeregisterCompleteCallback", Call: bind_cuCoredumpDeregisterCompleteCallback},
+	{Name: "cuLogsRegisterCallback", Call: bind_cuLogsRegisterCallback},
+	{Name: "cuLogsUnregisterCallback", Call: bind_cuLogsUnregisterCallback},
+	{Name: "cuLogsCurrent", Call: bind_cuLogsCurrent},
+	{Name: "cuLogsDumpToFile", Call: bind_cuLogsDumpToFile},
+	{Name: "cuLogsDumpToMemory", Call: bind_cuLogsDumpToMemory},
+	{Name: "cuCheckpointProcessGetRestoreThreadId", Call: bind_cuCheckpointProcessGetRestoreThreadId},
+	{Name: "cuCheckpointProcessGetState", Call: bind_cuCheckpointProcessGetState},
+	{Name: "cuCheckpointProcessLock", Call: bind_cuCheckpointProcessLock},
+	{Name: "cuCheckpointProcessCheckpoint", Call: bind_cuCheckpointProcessCheckpoint},
+	{Name: "cuCheckpointProcessRestore", Call: bind_cuCheckpointProcessRestore},
+	{Name: "cuCheckpointOperationComplete", Call: bind_cuCheckpointOperationComplete},
+	{Name: "cuCheckpointProcessUnlock", Call: bind_cuCheckpointProcessUnlock},
+	{Name: "cuProfilerInitialize", Call: bind_cuProfilerInitialize},
+	{Name: "cuProfilerStart", Call: bind_cuProfilerStart},
+	{Name: "cuProfilerStop", Call: bind_cuProfilerStop},
+	{Name: "cuLogicalEndpointIdReserve", Call: bind_cuLogicalEndpointIdReserve},
+	{Name: "cuLogicalEndpointIdRelease", Call: bind_cuLogicalEndpointIdRelease},
+	{Name: "cuLogicalEndpointCreate", Call: bind_cuLogicalEndpointCreate},
+	{Name: "cuLogicalEndpointAddDevice", Call: bind_cuLogicalEndpointAddDevice},
+	{Name: "cuLogicalEndpointDestroy", Call: bind_cuLogicalEndpointDestroy},
+	{Name: "cuLogicalEndpointBindAddr", Call: bind_cuLogicalEndpointBindAddr},
+	{Name: "cuLogicalEndpointBindMem", Call: bind_cuLogicalEndpointBindMem},
+	{Name: "cuLogicalEndpointUnbind", Call: bind_cuLogicalEndpointUnbind},
+	{Name: "cuLogicalEndpointExport", Call: bind_cuLogicalEndpointExport},
+	{Name: "cuLogicalEndpointImport", Call: bind_cuLogicalEndpointImport},
+	{Name: "cuLogicalEndpointGetLimits", Call: bind_cuLogicalEndpointGetLimits},
+	{Name: "cuLogicalEndpointQuery", Call: bind_cuLogicalEndpointQuery},
+}
+
 func bind_cuInit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuInit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags uint32
+	})(args)
 	err := (*driver.Thread)(thread).Init(uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -21,7 +635,12 @@ func bind_cuInit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFlushGPUDirectRDMAWrites)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Target uint32
+		Scope  uint32
+	})(args)
 	err := (*driver.Thread)(thread).FlushGPUDirectRDMAWrites(cu.CUflushGPUDirectRDMAWritesTarget(a.Target), cu.CUflushGPUDirectRDMAWritesScope(a.Scope))
 	if err != nil {
 		return code(err)
@@ -30,7 +649,12 @@ func bind_cuFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGet(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGet)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		Ordinal uint32
+	})(args)
 	if a.Device == 0 {
 		return refuse(thread)
 	}
@@ -43,7 +667,11 @@ func bind_cuDeviceGet(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count uint64
+	})(args)
 	if a.Count == 0 {
 		return refuse(thread)
 	}
@@ -56,7 +684,13 @@ func bind_cuDeviceGetCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetName(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetName)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Name uint64
+		Len  uint32
+		Dev  uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetName(hostmem.Ptr(a.Name), int32(a.Len), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -65,7 +699,12 @@ func bind_cuDeviceGetName(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetUuid_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetUuid_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Uuid uint64
+		Dev  uint32
+	})(args)
 	if a.Uuid == 0 {
 		return refuse(thread)
 	}
@@ -78,7 +717,13 @@ func bind_cuDeviceGetUuid_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetLuid(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetLuid)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Luid           uint64
+		DeviceNodeMask uint64
+		Dev            uint32
+	})(args)
 	r1, err := (*driver.Thread)(thread).DeviceGetLuid(hostmem.Ptr(a.Luid), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -90,7 +735,12 @@ func bind_cuDeviceGetLuid(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceTotalMem_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceTotalMem_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Bytes uint64
+		Dev   uint32
+	})(args)
 	if a.Bytes == 0 {
 		return refuse(thread)
 	}
@@ -103,7 +753,14 @@ func bind_cuDeviceTotalMem_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetTexture1DLinearMaxWidth)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MaxWidthInElements uint64
+		Format             uint32
+		NumChannels        uint32
+		Dev                uint32
+	})(args)
 	if a.MaxWidthInElements == 0 {
 		return refuse(thread)
 	}
@@ -116,7 +773,13 @@ func bind_cuDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pi     uint64
+		Attrib uint32
+		Dev    uint32
+	})(args)
 	if a.Pi == 0 {
 		return refuse(thread)
 	}
@@ -129,7 +792,14 @@ func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetHostAtomicCapabilities)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capabilities uint64
+		Operations   uint64
+		Count        uint32
+		Dev          uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetHostAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -138,7 +808,13 @@ func bind_cuDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetNvSciSyncAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NvSciSyncAttrList uint64
+		Dev               uint32
+		Flags             uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetNvSciSyncAttributes(hostmem.Ptr(a.NvSciSyncAttrList), cu.CUdevice(a.Dev), int32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -147,7 +823,12 @@ func bind_cuDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceSetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev  uint32
+		Pool uint64
+	})(args)
 	err := (*driver.Thread)(thread).DeviceSetMemPool(cu.CUdevice(a.Dev), cu.CUmemoryPool(a.Pool))
 	if err != nil {
 		return code(err)
@@ -156,7 +837,12 @@ func bind_cuDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool uint64
+		Dev  uint32
+	})(args)
 	if a.Pool == 0 {
 		return refuse(thread)
 	}
@@ -169,7 +855,12 @@ func bind_cuDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetDefaultMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool_out uint64
+		Dev      uint32
+	})(args)
 	if a.Pool_out == 0 {
 		return refuse(thread)
 	}
@@ -182,7 +873,13 @@ func bind_cuDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetExecAffinitySupport(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetExecAffinitySupport)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pi   uint64
+		Type uint32
+		Dev  uint32
+	})(args)
 	if a.Pi == 0 {
 		return refuse(thread)
 	}
@@ -195,7 +892,12 @@ func bind_cuDeviceGetExecAffinitySupport(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetProperties(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetProperties)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Prop uint64
+		Dev  uint32
+	})(args)
 	if a.Prop == 0 {
 		return refuse(thread)
 	}
@@ -208,7 +910,13 @@ func bind_cuDeviceGetProperties(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceComputeCapability(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceComputeCapability)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Major uint64
+		Minor uint64
+		Dev   uint32
+	})(args)
 	if a.Major == 0 {
 		return refuse(thread)
 	}
@@ -225,7 +933,12 @@ func bind_cuDeviceComputeCapability(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxRetain(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxRetain)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx uint64
+		Dev  uint32
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -238,7 +951,11 @@ func bind_cuDevicePrimaryCtxRetain(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxRelease_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxRelease_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxRelease(cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -247,7 +964,12 @@ func bind_cuDevicePrimaryCtxRelease_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxSetFlags_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxSetFlags_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev   uint32
+		Flags uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxSetFlags(cu.CUdevice(a.Dev), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -256,7 +978,13 @@ func bind_cuDevicePrimaryCtxSetFlags_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxGetState(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxGetState)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev    uint32
+		Flags  uint64
+		Active uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuse(thread)
 	}
@@ -273,7 +1001,11 @@ func bind_cuDevicePrimaryCtxGetState(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxReset_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxReset_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxReset(cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -282,7 +1014,14 @@ func bind_cuDevicePrimaryCtxReset_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceRegisterAsyncNotification)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint32
+		CallbackFunc uint64
+		UserData     uint64
+		Callback     uint64
+	})(args)
 	if a.Callback == 0 {
 		return refuse(thread)
 	}
@@ -295,7 +1034,12 @@ func bind_cuDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceUnregisterAsyncNotification)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint32
+		Callback uint64
+	})(args)
 	err := (*driver.Thread)(thread).DeviceUnregisterAsyncNotification(cu.CUdevice(a.Device), cu.CUasyncCallbackHandle(a.Callback))
 	if err != nil {
 		return code(err)
@@ -304,7 +1048,12 @@ func bind_cuDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int32
 }
 
 func bind_cuDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetByPCIBusId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev      uint64
+		PciBusId uint64
+	})(args)
 	if a.Dev == 0 {
 		return refuse(thread)
 	}
@@ -320,7 +1069,13 @@ func bind_cuDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetPCIBusId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciBusId uint64
+		Len      uint32
+		Dev      uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -329,7 +1084,12 @@ func bind_cuDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetFabricClusterUuid(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetFabricClusterUuid)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Uuid uint64
+		Dev  uint32
+	})(args)
 	if a.Uuid == 0 {
 		return refuse(thread)
 	}
@@ -342,7 +1102,12 @@ func bind_cuDeviceGetFabricClusterUuid(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetCliqueCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetCliqueCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count uint64
+		Dev   uint32
+	})(args)
 	if a.Count == 0 {
 		return refuse(thread)
 	}
@@ -355,7 +1120,13 @@ func bind_cuDeviceGetCliqueCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetCliqueInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetCliqueInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CliqueInfo uint64
+		Count      uint64
+		Dev        uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetCliqueInfo(hostmem.Ptr(a.CliqueInfo), hostmem.Ptr(a.Count), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -364,7 +1135,11 @@ func bind_cuDeviceGetCliqueInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGraphMemTrim)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGraphMemTrim(cu.CUdevice(a.Device))
 	if err != nil {
 		return code(err)
@@ -373,7 +1148,13 @@ func bind_cuDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetGraphMemAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+		Attr   uint32
+		Value  uint64
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return code(err)
@@ -382,7 +1163,13 @@ func bind_cuDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceSetGraphMemAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+		Attr   uint32
+		Value  uint64
+	})(args)
 	err := (*driver.Thread)(thread).DeviceSetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return code(err)
@@ -391,7 +1178,13 @@ func bind_cuDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceCanAccessPeer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CanAccessPeer uint64
+		Dev           uint32
+		PeerDev       uint32
+	})(args)
 	if a.CanAccessPeer == 0 {
 		return refuse(thread)
 	}
@@ -404,7 +1197,14 @@ func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetP2PAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Value     uint64
+		Attrib    uint32
+		SrcDevice uint32
+		DstDevice uint32
+	})(args)
 	if a.Value == 0 {
 		return refuse(thread)
 	}
@@ -417,7 +1217,15 @@ func bind_cuDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetP2PAtomicCapabilities)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capabilities uint64
+		Operations   uint64
+		Count        uint32
+		SrcDevice    uint32
+		DstDevice    uint32
+	})(args)
 	err := (*driver.Thread)(thread).DeviceGetP2PAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
 	if err != nil {
 		return code(err)
@@ -426,7 +1234,13 @@ func bind_cuDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint32
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuse(thread)
 	}
@@ -439,7 +1253,12 @@ func bind_cuDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceTotalMem(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceTotalMem)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Bytes uint64
+		Dev   uint32
+	})(args)
 	if a.Bytes == 0 {
 		return refuse(thread)
 	}
@@ -452,7 +1271,11 @@ func bind_cuDeviceTotalMem(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxRelease(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxRelease)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxRelease(cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -461,7 +1284,11 @@ func bind_cuDevicePrimaryCtxRelease(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxReset(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxReset)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxReset(cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -470,7 +1297,12 @@ func bind_cuDevicePrimaryCtxReset(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevicePrimaryCtxSetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevicePrimaryCtxSetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dev   uint32
+		Flags uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxSetFlags(cu.CUdevice(a.Dev), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -479,7 +1311,12 @@ func bind_cuDevicePrimaryCtxSetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDeviceGetUuid(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDeviceGetUuid)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Uuid uint64
+		Dev  uint32
+	})(args)
 	if a.Uuid == 0 {
 		return refuse(thread)
 	}
@@ -492,7 +1329,14 @@ func bind_cuDeviceGetUuid(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxCreate_v4(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxCreate_v4)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx            uint64
+		CtxCreateParams uint64
+		Flags           uint32
+		Dev             uint32
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -505,7 +1349,11 @@ func bind_cuCtxCreate_v4(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxDestroy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxDestroy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxDestroy(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -514,7 +1362,11 @@ func bind_cuCtxDestroy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxPushCurrent_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxPushCurrent_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxPushCurrent(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -523,7 +1375,11 @@ func bind_cuCtxPushCurrent_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxPopCurrent_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxPopCurrent_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx uint64
+	})(args)
 	r0, err := (*driver.Thread)(thread).CtxPopCurrent()
 	if err != nil {
 		return code(err)
@@ -535,7 +1391,11 @@ func bind_cuCtxPopCurrent_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxSetCurrent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxSetCurrent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxSetCurrent(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -544,7 +1404,11 @@ func bind_cuCtxSetCurrent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetCurrent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetCurrent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx uint64
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -557,7 +1421,11 @@ func bind_cuCtxGetCurrent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
 	if a.Device == 0 {
 		return refuse(thread)
 	}
@@ -570,7 +1438,12 @@ func bind_cuCtxGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetDevice_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetDevice_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Ctx    uint64
+	})(args)
 	if a.Device == 0 {
 		return refuse(thread)
 	}
@@ -583,7 +1456,11 @@ func bind_cuCtxGetDevice_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuse(thread)
 	}
@@ -596,7 +1473,11 @@ func bind_cuCtxGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxSetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxSetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags uint32
+	})(args)
 	err := (*driver.Thread)(thread).CtxSetFlags(uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -605,7 +1486,12 @@ func bind_cuCtxSetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx   uint64
+		CtxId uint64
+	})(args)
 	if a.CtxId == 0 {
 		return refuse(thread)
 	}
@@ -626,7 +1512,11 @@ func bind_cuCtxSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxSynchronize_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxSynchronize_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxSynchronizeV2(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -635,7 +1525,12 @@ func bind_cuCtxSynchronize_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxSetLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxSetLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Limit uint32
+		Value uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxSetLimit(cu.CUlimit(a.Limit), uint64(a.Value))
 	if err != nil {
 		return code(err)
@@ -644,7 +1539,12 @@ func bind_cuCtxSetLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pvalue uint64
+		Limit  uint32
+	})(args)
 	if a.Pvalue == 0 {
 		return refuse(thread)
 	}
@@ -657,7 +1557,11 @@ func bind_cuCtxGetLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pconfig uint64
+	})(args)
 	if a.Pconfig == 0 {
 		return refuse(thread)
 	}
@@ -670,7 +1574,11 @@ func bind_cuCtxGetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxSetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxSetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint32
+	})(args)
 	err := (*driver.Thread)(thread).CtxSetCacheConfig(cu.CUfunc_cache(a.Config))
 	if err != nil {
 		return code(err)
@@ -679,7 +1587,12 @@ func bind_cuCtxSetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetApiVersion(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetApiVersion)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx     uint64
+		Version uint64
+	})(args)
 	if a.Version == 0 {
 		return refuse(thread)
 	}
@@ -692,7 +1605,12 @@ func bind_cuCtxGetApiVersion(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetStreamPriorityRange)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeastPriority    uint64
+		GreatestPriority uint64
+	})(args)
 	r0, r1, err := (*driver.Thread)(thread).CtxGetStreamPriorityRange()
 	if err != nil {
 		return code(err)
@@ -715,7 +1633,12 @@ func bind_cuCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetExecAffinity(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetExecAffinity)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PExecAffinity uint64
+		Type          uint32
+	})(args)
 	if a.PExecAffinity == 0 {
 		return refuse(thread)
 	}
@@ -728,7 +1651,12 @@ func bind_cuCtxGetExecAffinity(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxRecordEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxRecordEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx   uint64
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxRecordEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -737,7 +1665,12 @@ func bind_cuCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxWaitEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxWaitEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx   uint64
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxWaitEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -746,7 +1679,12 @@ func bind_cuCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxAttach(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxAttach)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx  uint64
+		Flags uint32
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -759,7 +1697,11 @@ func bind_cuCtxAttach(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxDetach(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxDetach)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxDetach(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -768,7 +1710,11 @@ func bind_cuCtxDetach(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetSharedMemConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PConfig uint64
+	})(args)
 	if a.PConfig == 0 {
 		return refuse(thread)
 	}
@@ -781,7 +1727,11 @@ func bind_cuCtxGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxSetSharedMemConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint32
+	})(args)
 	err := (*driver.Thread)(thread).CtxSetSharedMemConfig(cu.CUsharedconfig(a.Config))
 	if err != nil {
 		return code(err)
@@ -790,7 +1740,12 @@ func bind_cuCtxSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxEnablePeerAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxEnablePeerAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PeerContext uint64
+		Flags       uint32
+	})(args)
 	err := (*driver.Thread)(thread).CtxEnablePeerAccess(cu.CUcontext(a.PeerContext), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -799,7 +1754,11 @@ func bind_cuCtxEnablePeerAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxDisablePeerAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PeerContext uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxDisablePeerAccess(cu.CUcontext(a.PeerContext))
 	if err != nil {
 		return code(err)
@@ -808,7 +1767,12 @@ func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxFromGreenCtx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxFromGreenCtx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PContext uint64
+		HCtx     uint64
+	})(args)
 	if a.PContext == 0 {
 		return refuse(thread)
 	}
@@ -821,7 +1785,13 @@ func bind_cuCtxFromGreenCtx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx     uint64
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuse(thread)
 	}
@@ -834,7 +1804,13 @@ func bind_cuCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx  uint64
+		Flags uint32
+		Dev   uint32
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -847,7 +1823,13 @@ func bind_cuCtxCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx  uint64
+		Flags uint32
+		Dev   uint32
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -860,7 +1842,15 @@ func bind_cuCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxCreate_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxCreate_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx        uint64
+		ParamsArray uint64
+		NumParams   uint32
+		Flags       uint32
+		Dev         uint32
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -873,7 +1863,11 @@ func bind_cuCtxCreate_v3(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxDestroy(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -882,7 +1876,11 @@ func bind_cuCtxDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxPopCurrent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxPopCurrent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pctx uint64
+	})(args)
 	r0, err := (*driver.Thread)(thread).CtxPopCurrent()
 	if err != nil {
 		return code(err)
@@ -894,7 +1892,11 @@ func bind_cuCtxPopCurrent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCtxPushCurrent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCtxPushCurrent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*driver.Thread)(thread).CtxPushCurrent(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return code(err)
@@ -903,7 +1905,14 @@ func bind_cuCtxPushCurrent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhCtx uint64
+		Desc  uint64
+		Dev   uint32
+		Flags uint32
+	})(args)
 	if a.PhCtx == 0 {
 		return refuse(thread)
 	}
@@ -916,7 +1925,11 @@ func bind_cuGreenCtxCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx uint64
+	})(args)
 	err := (*driver.Thread)(thread).GreenCtxDestroy(cu.CUgreenCtx(a.HCtx))
 	if err != nil {
 		return code(err)
@@ -925,7 +1938,13 @@ func bind_cuGreenCtxDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx     uint64
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuse(thread)
 	}
@@ -938,7 +1957,16 @@ func bind_cuGreenCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevSmResourceSplitByCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Result    uint64
+		NbGroups  uint64
+		Input     uint64
+		Remainder uint64
+		Flags     uint32
+		MinCount  uint32
+	})(args)
 	err := (*driver.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
 		return code(err)
@@ -947,7 +1975,16 @@ func bind_cuDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevSmResourceSplit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Result      uint64
+		NbGroups    uint32
+		Input       uint64
+		Remainder   uint64
+		Flags       uint32
+		GroupParams uint64
+	})(args)
 	err := (*driver.Thread)(thread).DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
 	if err != nil {
 		return code(err)
@@ -956,7 +1993,13 @@ func bind_cuDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDevResourceGenerateDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhDesc      uint64
+		Resources   uint64
+		NbResources uint32
+	})(args)
 	if a.PhDesc == 0 {
 		return refuse(thread)
 	}
@@ -969,7 +2012,12 @@ func bind_cuDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxRecordEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxRecordEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx   uint64
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).GreenCtxRecordEvent(cu.CUgreenCtx(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -978,7 +2026,12 @@ func bind_cuGreenCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxWaitEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxWaitEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HCtx   uint64
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).GreenCtxWaitEvent(cu.CUgreenCtx(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -987,7 +2040,14 @@ func bind_cuGreenCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxStreamCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxStreamCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhStream uint64
+		GreenCtx uint64
+		Flags    uint32
+		Priority uint32
+	})(args)
 	if a.PhStream == 0 {
 		return refuse(thread)
 	}
@@ -1000,7 +2060,12 @@ func bind_cuGreenCtxStreamCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGreenCtxGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGreenCtxGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		GreenCtx   uint64
+		GreenCtxId uint64
+	})(args)
 	if a.GreenCtxId == 0 {
 		return refuse(thread)
 	}
@@ -1013,7 +2078,12 @@ func bind_cuGreenCtxGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleLoad(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleLoad)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Module uint64
+		Fname  uint64
+	})(args)
 	if a.Module == 0 {
 		return refuse(thread)
 	}
@@ -1029,7 +2099,12 @@ func bind_cuModuleLoad(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleLoadData(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleLoadData)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Module uint64
+		Image  uint64
+	})(args)
 	if a.Module == 0 {
 		return refuse(thread)
 	}
@@ -1042,7 +2117,15 @@ func bind_cuModuleLoadData(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleLoadDataEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleLoadDataEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Module       uint64
+		Image        uint64
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+	})(args)
 	if a.Module == 0 {
 		return refuse(thread)
 	}
@@ -1055,7 +2138,12 @@ func bind_cuModuleLoadDataEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleLoadFatBinary(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleLoadFatBinary)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Module   uint64
+		FatCubin uint64
+	})(args)
 	if a.Module == 0 {
 		return refuse(thread)
 	}
@@ -1068,7 +2156,11 @@ func bind_cuModuleLoadFatBinary(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleUnload(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleUnload)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hmod uint64
+	})(args)
 	err := (*driver.Thread)(thread).ModuleUnload(cu.CUmodule(a.Hmod))
 	if err != nil {
 		return code(err)
@@ -1077,7 +2169,11 @@ func bind_cuModuleUnload(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetLoadingMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetLoadingMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mode uint64
+	})(args)
 	if a.Mode == 0 {
 		return refuse(thread)
 	}
@@ -1090,7 +2186,13 @@ func bind_cuModuleGetLoadingMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetFunction(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetFunction)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc uint64
+		Hmod  uint64
+		Name  uint64
+	})(args)
 	if a.Hfunc == 0 {
 		return refuse(thread)
 	}
@@ -1106,7 +2208,12 @@ func bind_cuModuleGetFunction(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetFunctionCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetFunctionCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count uint64
+		Mod   uint64
+	})(args)
 	if a.Count == 0 {
 		return refuse(thread)
 	}
@@ -1119,7 +2226,13 @@ func bind_cuModuleGetFunctionCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleEnumerateFunctions(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleEnumerateFunctions)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Functions    uint64
+		NumFunctions uint32
+		Mod          uint64
+	})(args)
 	err := (*driver.Thread)(thread).ModuleEnumerateFunctions(hostmem.Ptr(a.Functions), uint32(a.NumFunctions), cu.CUmodule(a.Mod))
 	if err != nil {
 		return code(err)
@@ -1128,7 +2241,14 @@ func bind_cuModuleEnumerateFunctions(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetGlobal_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetGlobal_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr  uint64
+		Bytes uint64
+		Hmod  uint64
+		Name  uint64
+	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
 		return refuse(thread)
 	}
@@ -1149,7 +2269,14 @@ func bind_cuModuleGetGlobal_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+		StateOut     uint64
+	})(args)
 	if a.StateOut == 0 {
 		return refuse(thread)
 	}
@@ -1162,7 +2289,18 @@ func bind_cuLinkCreate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkAddData_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkAddData_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State        uint64
+		Type         uint32
+		Data         uint64
+		Size         uint64
+		Name         uint64
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+	})(args)
 	err := (*driver.Thread)(thread).LinkAddData(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), hostmem.Ptr(a.Data), uint64(a.Size), hostmem.Ptr(a.Name), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
 		return code(err)
@@ -1171,7 +2309,16 @@ func bind_cuLinkAddData_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkAddFile_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkAddFile_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State        uint64
+		Type         uint32
+		Path         uint64
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+	})(args)
 	if a.Path == 0 {
 		return refuse(thread)
 	}
@@ -1183,7 +2330,13 @@ func bind_cuLinkAddFile_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkComplete(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkComplete)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State    uint64
+		CubinOut uint64
+		SizeOut  uint64
+	})(args)
 	r2, err := (*driver.Thread)(thread).LinkComplete(cu.CUlinkState(a.State), hostmem.Ptr(a.CubinOut))
 	if err != nil {
 		return code(err)
@@ -1195,7 +2348,11 @@ func bind_cuLinkComplete(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State uint64
+	})(args)
 	err := (*driver.Thread)(thread).LinkDestroy(cu.CUlinkState(a.State))
 	if err != nil {
 		return code(err)
@@ -1204,7 +2361,13 @@ func bind_cuLinkDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetTexRef(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetTexRef)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexRef uint64
+		Hmod    uint64
+		Name    uint64
+	})(args)
 	if a.PTexRef == 0 {
 		return refuse(thread)
 	}
@@ -1220,7 +2383,13 @@ func bind_cuModuleGetTexRef(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetSurfRef(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetSurfRef)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PSurfRef uint64
+		Hmod     uint64
+		Name     uint64
+	})(args)
 	if a.PSurfRef == 0 {
 		return refuse(thread)
 	}
@@ -1236,7 +2405,14 @@ func bind_cuModuleGetSurfRef(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+		StateOut     uint64
+	})(args)
 	if a.StateOut == 0 {
 		return refuse(thread)
 	}
@@ -1249,7 +2425,18 @@ func bind_cuLinkCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkAddData(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkAddData)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State        uint64
+		Type         uint32
+		Data         uint64
+		Size         uint64
+		Name         uint64
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+	})(args)
 	err := (*driver.Thread)(thread).LinkAddData(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), hostmem.Ptr(a.Data), uint64(a.Size), hostmem.Ptr(a.Name), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
 		return code(err)
@@ -1258,7 +2445,16 @@ func bind_cuLinkAddData(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLinkAddFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLinkAddFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State        uint64
+		Type         uint32
+		Path         uint64
+		NumOptions   uint32
+		Options      uint64
+		OptionValues uint64
+	})(args)
 	if a.Path == 0 {
 		return refuse(thread)
 	}
@@ -1270,7 +2466,14 @@ func bind_cuLinkAddFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuModuleGetGlobal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuModuleGetGlobal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr  uint64
+		Bytes uint64
+		Hmod  uint64
+		Name  uint64
+	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
 		return refuse(thread)
 	}
@@ -1291,7 +2494,18 @@ func bind_cuModuleGetGlobal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryLoadData(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryLoadData)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Library             uint64
+		Code                uint64
+		JitOptions          uint64
+		JitOptionsValues    uint64
+		NumJitOptions       uint32
+		LibraryOptions      uint64
+		LibraryOptionValues uint64
+		NumLibraryOptions   uint32
+	})(args)
 	if a.Library == 0 {
 		return refuse(thread)
 	}
@@ -1304,7 +2518,18 @@ func bind_cuLibraryLoadData(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryLoadFromFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Library             uint64
+		FileName            uint64
+		JitOptions          uint64
+		JitOptionsValues    uint64
+		NumJitOptions       uint32
+		LibraryOptions      uint64
+		LibraryOptionValues uint64
+		NumLibraryOptions   uint32
+	})(args)
 	if a.Library == 0 {
 		return refuse(thread)
 	}
@@ -1320,7 +2545,11 @@ func bind_cuLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryUnload(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryUnload)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Library uint64
+	})(args)
 	err := (*driver.Thread)(thread).LibraryUnload(cu.CUlibrary(a.Library))
 	if err != nil {
 		return code(err)
@@ -1329,7 +2558,13 @@ func bind_cuLibraryUnload(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryGetKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryGetKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PKernel uint64
+		Library uint64
+		Name    uint64
+	})(args)
 	if a.PKernel == 0 {
 		return refuse(thread)
 	}
@@ -1345,7 +2580,12 @@ func bind_cuLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryGetKernelCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count uint64
+		Lib   uint64
+	})(args)
 	if a.Count == 0 {
 		return refuse(thread)
 	}
@@ -1358,7 +2598,13 @@ func bind_cuLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryEnumerateKernels)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernels    uint64
+		NumKernels uint32
+		Lib        uint64
+	})(args)
 	err := (*driver.Thread)(thread).LibraryEnumerateKernels(hostmem.Ptr(a.Kernels), uint32(a.NumKernels), cu.CUlibrary(a.Lib))
 	if err != nil {
 		return code(err)
@@ -1367,7 +2613,12 @@ func bind_cuLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryGetModule(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryGetModule)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PMod    uint64
+		Library uint64
+	})(args)
 	if a.PMod == 0 {
 		return refuse(thread)
 	}
@@ -1380,7 +2631,12 @@ func bind_cuLibraryGetModule(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelGetFunction(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelGetFunction)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PFunc  uint64
+		Kernel uint64
+	})(args)
 	if a.PFunc == 0 {
 		return refuse(thread)
 	}
@@ -1393,7 +2649,12 @@ func bind_cuKernelGetFunction(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelGetLibrary(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelGetLibrary)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PLib   uint64
+		Kernel uint64
+	})(args)
 	if a.PLib == 0 {
 		return refuse(thread)
 	}
@@ -1406,7 +2667,14 @@ func bind_cuKernelGetLibrary(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryGetGlobal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		Bytes   uint64
+		Library uint64
+		Name    uint64
+	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
 		return refuse(thread)
 	}
@@ -1427,7 +2695,14 @@ func bind_cuLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryGetManaged(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryGetManaged)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		Bytes   uint64
+		Library uint64
+		Name    uint64
+	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
 		return refuse(thread)
 	}
@@ -1448,7 +2723,13 @@ func bind_cuLibraryGetManaged(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLibraryGetUnifiedFunction)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Fptr    uint64
+		Library uint64
+		Symbol  uint64
+	})(args)
 	if a.Symbol == 0 {
 		return refuse(thread)
 	}
@@ -1460,7 +2741,14 @@ func bind_cuLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pi     uint64
+		Attrib uint32
+		Kernel uint64
+		Dev    uint32
+	})(args)
 	if a.Pi == 0 {
 		return refuse(thread)
 	}
@@ -1473,7 +2761,14 @@ func bind_cuKernelGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attrib uint32
+		Val    uint32
+		Kernel uint64
+		Dev    uint32
+	})(args)
 	err := (*driver.Thread)(thread).KernelSetAttribute(cu.CUfunction_attribute(a.Attrib), int32(a.Val), cu.CUkernel(a.Kernel), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -1482,7 +2777,13 @@ func bind_cuKernelSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelSetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelSetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernel uint64
+		Config uint32
+		Dev    uint32
+	})(args)
 	err := (*driver.Thread)(thread).KernelSetCacheConfig(cu.CUkernel(a.Kernel), cu.CUfunc_cache(a.Config), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -1491,7 +2792,12 @@ func bind_cuKernelSetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelGetName(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelGetName)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Name  uint64
+		Hfunc uint64
+	})(args)
 	err := (*driver.Thread)(thread).KernelGetName(hostmem.Ptr(a.Name), cu.CUkernel(a.Hfunc))
 	if err != nil {
 		return code(err)
@@ -1500,7 +2806,14 @@ func bind_cuKernelGetName(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelGetParamInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelGetParamInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernel      uint64
+		ParamIndex  uint64
+		ParamOffset uint64
+		ParamSize   uint64
+	})(args)
 	if a.ParamOffset == 0 {
 		return refuse(thread)
 	}
@@ -1516,7 +2829,12 @@ func bind_cuKernelGetParamInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuKernelGetParamCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuKernelGetParamCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernel     uint64
+		ParamCount uint64
+	})(args)
 	if a.ParamCount == 0 {
 		return refuse(thread)
 	}
@@ -1529,7 +2847,12 @@ func bind_cuKernelGetParamCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetInfo_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetInfo_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Free  uint64
+		Total uint64
+	})(args)
 	r0, r1, err := (*driver.Thread)(thread).MemGetInfo()
 	if err != nil {
 		return code(err)
@@ -1544,7 +2867,12 @@ func bind_cuMemGetInfo_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAlloc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAlloc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr     uint64
+		Bytesize uint64
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -1557,7 +2885,15 @@ func bind_cuMemAlloc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocPitch_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocPitch_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr             uint64
+		PPitch           uint64
+		WidthInBytes     uint64
+		Height           uint64
+		ElementSizeBytes uint32
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -1574,7 +2910,11 @@ func bind_cuMemAllocPitch_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemFree_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemFree_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemFree(driver.DevPtr(a.Dptr))
 	if err != nil {
 		return code(err)
@@ -1583,7 +2923,13 @@ func bind_cuMemFree_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetAddressRange_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetAddressRange_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pbase uint64
+		Psize uint64
+		Dptr  uint64
+	})(args)
 	r0, r1, err := (*driver.Thread)(thread).MemGetAddressRange(driver.DevPtr(a.Dptr))
 	if err != nil {
 		return code(err)
@@ -1598,7 +2944,12 @@ func bind_cuMemGetAddressRange_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocHost_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocHost_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pp       uint64
+		Bytesize uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemAllocHost(hostmem.Ptr(a.Pp), uint64(a.Bytesize))
 	if err != nil {
 		return code(err)
@@ -1607,7 +2958,11 @@ func bind_cuMemAllocHost_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemFreeHost(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemFreeHost)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemFreeHost(hostmem.Ptr(a.P))
 	if err != nil {
 		return code(err)
@@ -1616,7 +2971,13 @@ func bind_cuMemFreeHost(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostAlloc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostAlloc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pp       uint64
+		Bytesize uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemHostAlloc(hostmem.Ptr(a.Pp), uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -1625,7 +2986,13 @@ func bind_cuMemHostAlloc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostGetDevicePointer_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostGetDevicePointer_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pdptr uint64
+		P     uint64
+		Flags uint32
+	})(args)
 	if a.Pdptr == 0 {
 		return refuse(thread)
 	}
@@ -1638,7 +3005,12 @@ func bind_cuMemHostGetDevicePointer_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PFlags uint64
+		P      uint64
+	})(args)
 	if a.PFlags == 0 {
 		return refuse(thread)
 	}
@@ -1651,7 +3023,13 @@ func bind_cuMemHostGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocManaged(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocManaged)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr     uint64
+		Bytesize uint64
+		Flags    uint32
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -1664,7 +3042,12 @@ func bind_cuMemAllocManaged(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuIpcGetEventHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle uint64
+		Event   uint64
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -1677,7 +3060,12 @@ func bind_cuIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuIpcOpenEventHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhEvent uint64
+		Handle  cu.CUipcEventHandle_v1
+	})(args)
 	if a.PhEvent == 0 {
 		return refuse(thread)
 	}
@@ -1690,7 +3078,12 @@ func bind_cuIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuIpcGetMemHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle uint64
+		Dptr    uint64
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -1703,7 +3096,13 @@ func bind_cuIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuIpcOpenMemHandle_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuIpcOpenMemHandle_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pdptr  uint64
+		Handle cu.CUipcMemHandle_v1
+		Flags  uint32
+	})(args)
 	if a.Pdptr == 0 {
 		return refuse(thread)
 	}
@@ -1716,7 +3115,11 @@ func bind_cuIpcOpenMemHandle_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuIpcCloseMemHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr uint64
+	})(args)
 	err := (*driver.Thread)(thread).IpcCloseMemHandle(driver.DevPtr(a.Dptr))
 	if err != nil {
 		return code(err)
@@ -1725,7 +3128,13 @@ func bind_cuIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostRegister_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostRegister_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P        uint64
+		Bytesize uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemHostRegister(hostmem.Ptr(a.P), uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -1734,7 +3143,11 @@ func bind_cuMemHostRegister_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostUnregister(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostUnregister)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemHostUnregister(hostmem.Ptr(a.P))
 	if err != nil {
 		return code(err)
@@ -1743,7 +3156,12 @@ func bind_cuMemHostUnregister(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayGetDescriptor_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PArrayDescriptor uint64
+		HArray           uint64
+	})(args)
 	if a.PArrayDescriptor == 0 {
 		return refuse(thread)
 	}
@@ -1756,7 +3174,12 @@ func bind_cuArrayGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayGetSparseProperties)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		SparseProperties uint64
+		Array            uint64
+	})(args)
 	if a.SparseProperties == 0 {
 		return refuse(thread)
 	}
@@ -1769,7 +3192,13 @@ func bind_cuArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayGetMemoryRequirements)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemoryRequirements uint64
+		Array              uint64
+		Device             uint32
+	})(args)
 	if a.MemoryRequirements == 0 {
 		return refuse(thread)
 	}
@@ -1782,7 +3211,13 @@ func bind_cuArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayGetPlane(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayGetPlane)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PPlaneArray uint64
+		HArray      uint64
+		PlaneIdx    uint32
+	})(args)
 	if a.PPlaneArray == 0 {
 		return refuse(thread)
 	}
@@ -1795,7 +3230,15 @@ func bind_cuArrayGetPlane(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetHandleForAddressRange(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetHandleForAddressRange)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Dptr       uint64
+		Size       uint64
+		HandleType uint32
+		Flags      uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemGetHandleForAddressRange(hostmem.Ptr(a.Handle), driver.DevPtr(a.Dptr), uint64(a.Size), cu.CUmemRangeHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -1804,7 +3247,15 @@ func bind_cuMemGetHandleForAddressRange(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAddressReserve(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAddressReserve)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr       uint64
+		Size      uint64
+		Alignment uint64
+		Addr      uint64
+		Flags     uint64
+	})(args)
 	if a.Ptr == 0 {
 		return refuse(thread)
 	}
@@ -1817,7 +3268,12 @@ func bind_cuMemAddressReserve(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAddressFree(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAddressFree)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr  uint64
+		Size uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemAddressFree(driver.DevPtr(a.Ptr), uint64(a.Size))
 	if err != nil {
 		return code(err)
@@ -1826,7 +3282,14 @@ func bind_cuMemAddressFree(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+		Prop   uint64
+		Flags  uint64
+	})(args)
 	if a.Handle == 0 {
 		return refuse(thread)
 	}
@@ -1843,7 +3306,11 @@ func bind_cuMemCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemRelease(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemRelease)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemRelease(cu.CUmemGenericAllocationHandle(a.Handle))
 	if err != nil {
 		return code(err)
@@ -1852,7 +3319,15 @@ func bind_cuMemRelease(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemMap(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemMap)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr    uint64
+		Size   uint64
+		Offset uint64
+		Handle uint64
+		Flags  uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemMap(driver.DevPtr(a.Ptr), uint64(a.Size), uint64(a.Offset), cu.CUmemGenericAllocationHandle(a.Handle), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -1861,7 +3336,12 @@ func bind_cuMemMap(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemUnmap(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemUnmap)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr  uint64
+		Size uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemUnmap(driver.DevPtr(a.Ptr), uint64(a.Size))
 	if err != nil {
 		return code(err)
@@ -1870,7 +3350,14 @@ func bind_cuMemUnmap(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemSetAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemSetAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr   uint64
+		Size  uint64
+		Desc  uint64
+		Count uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemSetAccess(driver.DevPtr(a.Ptr), uint64(a.Size), hostmem.Ptr(a.Desc), uint64(a.Count))
 	if err != nil {
 		return code(err)
@@ -1879,7 +3366,13 @@ func bind_cuMemSetAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags    uint64
+		Location uint64
+		Ptr      uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuse(thread)
 	}
@@ -1896,7 +3389,14 @@ func bind_cuMemGetAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemExportToShareableHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemExportToShareableHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ShareableHandle uint64
+		Handle          uint64
+		HandleType      uint32
+		Flags           uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), cu.CUmemGenericAllocationHandle(a.Handle), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -1905,7 +3405,13 @@ func bind_cuMemExportToShareableHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemImportFromShareableHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		OsHandle     uint64
+		ShHandleType uint32
+	})(args)
 	if a.Handle == 0 {
 		return refuse(thread)
 	}
@@ -1918,7 +3424,13 @@ func bind_cuMemImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetAllocationGranularity(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetAllocationGranularity)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Granularity uint64
+		Prop        uint64
+		Option      uint32
+	})(args)
 	if a.Granularity == 0 {
 		return refuse(thread)
 	}
@@ -1935,7 +3447,12 @@ func bind_cuMemGetAllocationGranularity(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetAllocationPropertiesFromHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetAllocationPropertiesFromHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Prop   uint64
+		Handle uint64
+	})(args)
 	if a.Prop == 0 {
 		return refuse(thread)
 	}
@@ -1948,7 +3465,12 @@ func bind_cuMemGetAllocationPropertiesFromHandle(thread, args unsafe.Pointer) in
 }
 
 func bind_cuMemRetainAllocationHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemRetainAllocationHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Addr   uint64
+	})(args)
 	if a.Handle == 0 {
 		return refuse(thread)
 	}
@@ -1961,7 +3483,12 @@ func bind_cuMemRetainAllocationHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolTrimTo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool           uint64
+		MinBytesToKeep uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPoolTrimTo(cu.CUmemoryPool(a.Pool), uint64(a.MinBytesToKeep))
 	if err != nil {
 		return code(err)
@@ -1970,7 +3497,13 @@ func bind_cuMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool  uint64
+		Attr  uint32
+		Value uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPoolSetAttribute(cu.CUmemoryPool(a.Pool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return code(err)
@@ -1979,7 +3512,13 @@ func bind_cuMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool  uint64
+		Attr  uint32
+		Value uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPoolGetAttribute(cu.CUmemoryPool(a.Pool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return code(err)
@@ -1988,7 +3527,13 @@ func bind_cuMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolSetAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool  uint64
+		Map   uint64
+		Count uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPoolSetAccess(cu.CUmemoryPool(a.Pool), hostmem.Ptr(a.Map), uint64(a.Count))
 	if err != nil {
 		return code(err)
@@ -1997,7 +3542,13 @@ func bind_cuMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolGetAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags    uint64
+		MemPool  uint64
+		Location uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuse(thread)
 	}
@@ -2010,7 +3561,12 @@ func bind_cuMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool      uint64
+		PoolProps uint64
+	})(args)
 	if a.Pool == 0 {
 		return refuse(thread)
 	}
@@ -2027,7 +3583,11 @@ func bind_cuMemPoolCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPoolDestroy(cu.CUmemoryPool(a.Pool))
 	if err != nil {
 		return code(err)
@@ -2036,7 +3596,13 @@ func bind_cuMemPoolDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetDefaultMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool_out uint64
+		Location uint64
+		Type     uint32
+	})(args)
 	if a.Pool_out == 0 {
 		return refuse(thread)
 	}
@@ -2049,7 +3615,13 @@ func bind_cuMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool     uint64
+		Location uint64
+		Type     uint32
+	})(args)
 	if a.Pool == 0 {
 		return refuse(thread)
 	}
@@ -2062,7 +3634,13 @@ func bind_cuMemGetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemSetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemSetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Location uint64
+		Type     uint32
+		Pool     uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemSetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type), cu.CUmemoryPool(a.Pool))
 	if err != nil {
 		return code(err)
@@ -2071,7 +3649,14 @@ func bind_cuMemSetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolExportToShareableHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle_out uint64
+		Pool       uint64
+		HandleType uint32
+		Flags      uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.Handle_out), cu.CUmemoryPool(a.Pool), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -2080,7 +3665,14 @@ func bind_cuMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolImportFromShareableHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pool_out   uint64
+		Handle     uint64
+		HandleType uint32
+		Flags      uint64
+	})(args)
 	if a.Pool_out == 0 {
 		return refuse(thread)
 	}
@@ -2093,7 +3685,12 @@ func bind_cuMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolExportPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ShareData_out uint64
+		Ptr           uint64
+	})(args)
 	if a.ShareData_out == 0 {
 		return refuse(thread)
 	}
@@ -2106,7 +3703,13 @@ func bind_cuMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPoolImportPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr_out   uint64
+		Pool      uint64
+		ShareData uint64
+	})(args)
 	if a.Ptr_out == 0 {
 		return refuse(thread)
 	}
@@ -2119,7 +3722,12 @@ func bind_cuMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle uint64
+		Prop     uint64
+	})(args)
 	if a.McHandle == 0 {
 		return refuse(thread)
 	}
@@ -2132,7 +3740,12 @@ func bind_cuMulticastCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastAddDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastAddDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle uint64
+		Dev      uint32
+	})(args)
 	err := (*driver.Thread)(thread).MulticastAddDevice(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -2141,7 +3754,16 @@ func bind_cuMulticastAddDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastBindMem(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastBindMem)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle  uint64
+		McOffset  uint64
+		MemHandle uint64
+		MemOffset uint64
+		Size      uint64
+		Flags     uint64
+	})(args)
 	err := (*driver.Thread)(thread).MulticastBindMem(cu.CUmemGenericAllocationHandle(a.McHandle), uint64(a.McOffset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -2150,7 +3772,17 @@ func bind_cuMulticastBindMem(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastBindMem_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastBindMem_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle  uint64
+		Dev       uint32
+		McOffset  uint64
+		MemHandle uint64
+		MemOffset uint64
+		Size      uint64
+		Flags     uint64
+	})(args)
 	err := (*driver.Thread)(thread).MulticastBindMemV2(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -2159,7 +3791,15 @@ func bind_cuMulticastBindMem_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastBindAddr(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastBindAddr)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle uint64
+		McOffset uint64
+		Memptr   uint64
+		Size     uint64
+		Flags    uint64
+	})(args)
 	err := (*driver.Thread)(thread).MulticastBindAddr(cu.CUmemGenericAllocationHandle(a.McHandle), uint64(a.McOffset), driver.DevPtr(a.Memptr), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -2168,7 +3808,16 @@ func bind_cuMulticastBindAddr(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastBindAddr_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastBindAddr_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle uint64
+		Dev      uint32
+		McOffset uint64
+		Memptr   uint64
+		Size     uint64
+		Flags    uint64
+	})(args)
 	err := (*driver.Thread)(thread).MulticastBindAddrV2(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), driver.DevPtr(a.Memptr), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -2177,7 +3826,14 @@ func bind_cuMulticastBindAddr_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastUnbind(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastUnbind)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		McHandle uint64
+		Dev      uint32
+		McOffset uint64
+		Size     uint64
+	})(args)
 	err := (*driver.Thread)(thread).MulticastUnbind(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), uint64(a.Size))
 	if err != nil {
 		return code(err)
@@ -2186,7 +3842,13 @@ func bind_cuMulticastUnbind(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMulticastGetGranularity(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMulticastGetGranularity)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Granularity uint64
+		Prop        uint64
+		Option      uint32
+	})(args)
 	if a.Granularity == 0 {
 		return refuse(thread)
 	}
@@ -2199,7 +3861,13 @@ func bind_cuMulticastGetGranularity(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuPointerGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuPointerGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Data      uint64
+		Attribute uint32
+		Ptr       uint64
+	})(args)
 	err := (*driver.Thread)(thread).PointerGetAttribute(hostmem.Ptr(a.Data), cu.CUpointer_attribute(a.Attribute), driver.DevPtr(a.Ptr))
 	if err != nil {
 		return code(err)
@@ -2208,7 +3876,14 @@ func bind_cuPointerGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAdvise_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAdvise_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Count    uint64
+		Advice   uint32
+		Location cu.CUmemLocation_v1
+	})(args)
 	err := (*driver.Thread)(thread).MemAdviseV2(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), a.Location)
 	if err != nil {
 		return code(err)
@@ -2217,7 +3892,15 @@ func bind_cuMemAdvise_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemRangeGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Data      uint64
+		DataSize  uint64
+		Attribute uint32
+		DevPtr    uint64
+		Count     uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), cu.CUmem_range_attribute(a.Attribute), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
 		return code(err)
@@ -2226,7 +3909,16 @@ func bind_cuMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemRangeGetAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Data          uint64
+		DataSizes     uint64
+		Attributes    uint64
+		NumAttributes uint64
+		DevPtr        uint64
+		Count         uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
 		return code(err)
@@ -2235,7 +3927,13 @@ func bind_cuMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuPointerSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuPointerSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Value     uint64
+		Attribute uint32
+		Ptr       uint64
+	})(args)
 	err := (*driver.Thread)(thread).PointerSetAttribute(hostmem.Ptr(a.Value), cu.CUpointer_attribute(a.Attribute), driver.DevPtr(a.Ptr))
 	if err != nil {
 		return code(err)
@@ -2244,7 +3942,14 @@ func bind_cuPointerSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuPointerGetAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuPointerGetAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumAttributes uint32
+		Attributes    uint64
+		Data          uint64
+		Ptr           uint64
+	})(args)
 	err := (*driver.Thread)(thread).PointerGetAttributes(uint32(a.NumAttributes), hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Data), driver.DevPtr(a.Ptr))
 	if err != nil {
 		return code(err)
@@ -2253,7 +3958,13 @@ func bind_cuPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostRegister(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostRegister)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P        uint64
+		Bytesize uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemHostRegister(hostmem.Ptr(a.P), uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -2262,7 +3973,12 @@ func bind_cuMemHostRegister(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Free  uint64
+		Total uint64
+	})(args)
 	if a.Free == 0 {
 		return refuse(thread)
 	}
@@ -2279,7 +3995,12 @@ func bind_cuMemGetInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAlloc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAlloc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr     uint64
+		Bytesize uint32
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -2292,7 +4013,15 @@ func bind_cuMemAlloc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocPitch(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocPitch)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr             uint64
+		PPitch           uint64
+		WidthInBytes     uint32
+		Height           uint32
+		ElementSizeBytes uint32
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -2309,7 +4038,11 @@ func bind_cuMemAllocPitch(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemFree(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemFree)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemFreeV1(cu.CUdeviceptr_v1(a.Dptr))
 	if err != nil {
 		return code(err)
@@ -2318,7 +4051,13 @@ func bind_cuMemFree(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemGetAddressRange(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemGetAddressRange)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pbase uint64
+		Psize uint64
+		Dptr  uint32
+	})(args)
 	r0, r1, err := (*driver.Thread)(thread).MemGetAddressRangeV1(cu.CUdeviceptr_v1(a.Dptr))
 	if err != nil {
 		return code(err)
@@ -2333,7 +4072,12 @@ func bind_cuMemGetAddressRange(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocHost(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocHost)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pp       uint64
+		Bytesize uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemAllocHostV1(hostmem.Ptr(a.Pp), uint32(a.Bytesize))
 	if err != nil {
 		return code(err)
@@ -2342,7 +4086,13 @@ func bind_cuMemAllocHost(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemHostGetDevicePointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pdptr uint64
+		P     uint64
+		Flags uint32
+	})(args)
 	if a.Pdptr == 0 {
 		return refuse(thread)
 	}
@@ -2355,7 +4105,13 @@ func bind_cuMemHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoD(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoD)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		SrcHost   uint64
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2364,7 +4120,13 @@ func bind_cuMemcpyHtoD(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoH(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoH)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcDevice uint32
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoHV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2373,7 +4135,13 @@ func bind_cuMemcpyDtoH(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoD(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoD)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		SrcDevice uint32
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2382,7 +4150,14 @@ func bind_cuMemcpyDtoD(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoA(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoA)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint32
+		SrcDevice uint32
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2391,7 +4166,14 @@ func bind_cuMemcpyDtoA(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoD(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoD)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		SrcArray  uint64
+		SrcOffset uint32
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2400,7 +4182,14 @@ func bind_cuMemcpyAtoD(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoA(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoA)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint32
+		SrcHost   uint64
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2409,7 +4198,14 @@ func bind_cuMemcpyHtoA(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoH(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoH)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcArray  uint64
+		SrcOffset uint32
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoHV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2418,7 +4214,15 @@ func bind_cuMemcpyAtoH(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoA(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoA)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint32
+		SrcArray  uint64
+		SrcOffset uint32
+		ByteCount uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2427,7 +4231,15 @@ func bind_cuMemcpyAtoA(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoAAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoAAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint32
+		SrcHost   uint64
+		ByteCount uint32
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoAAsyncV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2436,7 +4248,15 @@ func bind_cuMemcpyHtoAAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoHAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoHAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcArray  uint64
+		SrcOffset uint32
+		ByteCount uint32
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2445,7 +4265,11 @@ func bind_cuMemcpyAtoHAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy2D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy2D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2458,7 +4282,11 @@ func bind_cuMemcpy2D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy2DUnaligned(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy2DUnaligned)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2471,7 +4299,11 @@ func bind_cuMemcpy2DUnaligned(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2484,7 +4316,14 @@ func bind_cuMemcpy3D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoDAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoDAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		SrcHost   uint64
+		ByteCount uint32
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2493,7 +4332,14 @@ func bind_cuMemcpyHtoDAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoHAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoHAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcDevice uint32
+		ByteCount uint32
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2502,7 +4348,14 @@ func bind_cuMemcpyDtoHAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoDAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoDAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		SrcDevice uint32
+		ByteCount uint32
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2511,7 +4364,12 @@ func bind_cuMemcpyDtoDAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy2DAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy   uint64
+		HStream uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2524,7 +4382,12 @@ func bind_cuMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy   uint64
+		HStream uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2537,7 +4400,13 @@ func bind_cuMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD8(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD8)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		Uc        uint8
+		N         uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD8V1(cu.CUdeviceptr_v1(a.DstDevice), uint8(a.Uc), uint32(a.N))
 	if err != nil {
 		return code(err)
@@ -2546,7 +4415,13 @@ func bind_cuMemsetD8(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD16(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD16)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		Us        uint16
+		N         uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD16V1(cu.CUdeviceptr_v1(a.DstDevice), uint16(a.Us), uint32(a.N))
 	if err != nil {
 		return code(err)
@@ -2555,7 +4430,13 @@ func bind_cuMemsetD16(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD32(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD32)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		Ui        uint32
+		N         uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.Ui), uint32(a.N))
 	if err != nil {
 		return code(err)
@@ -2564,7 +4445,15 @@ func bind_cuMemsetD32(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D8(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D8)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		DstPitch  uint32
+		Uc        uint8
+		Width     uint32
+		Height    uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D8V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint8(a.Uc), uint32(a.Width), uint32(a.Height))
 	if err != nil {
 		return code(err)
@@ -2573,7 +4462,15 @@ func bind_cuMemsetD2D8(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D16(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D16)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		DstPitch  uint32
+		Us        uint16
+		Width     uint32
+		Height    uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D16V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint16(a.Us), uint32(a.Width), uint32(a.Height))
 	if err != nil {
 		return code(err)
@@ -2582,7 +4479,15 @@ func bind_cuMemsetD2D16(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D32(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D32)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint32
+		DstPitch  uint32
+		Ui        uint32
+		Width     uint32
+		Height    uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint32(a.Ui), uint32(a.Width), uint32(a.Height))
 	if err != nil {
 		return code(err)
@@ -2591,7 +4496,12 @@ func bind_cuMemsetD2D32(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayGetDescriptor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayGetDescriptor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PArrayDescriptor uint64
+		HArray           uint64
+	})(args)
 	if a.PArrayDescriptor == 0 {
 		return refuse(thread)
 	}
@@ -2604,7 +4514,13 @@ func bind_cuArrayGetDescriptor(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoD_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoD_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		SrcHost   uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoD(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2613,7 +4529,13 @@ func bind_cuMemcpyHtoD_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoH_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoH_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcDevice uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoH(hostmem.Ptr(a.DstHost), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2622,7 +4544,13 @@ func bind_cuMemcpyDtoH_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoD_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoD_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		SrcDevice uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoD(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2631,7 +4559,14 @@ func bind_cuMemcpyDtoD_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoA_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoA_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint64
+		SrcDevice uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2640,7 +4575,14 @@ func bind_cuMemcpyDtoA_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoD_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoD_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		SrcArray  uint64
+		SrcOffset uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoD(driver.DevPtr(a.DstDevice), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2649,7 +4591,14 @@ func bind_cuMemcpyAtoD_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoA_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoA_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint64
+		SrcHost   uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2658,7 +4607,14 @@ func bind_cuMemcpyHtoA_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoH_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoH_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcArray  uint64
+		SrcOffset uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoH(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2667,7 +4623,15 @@ func bind_cuMemcpyAtoH_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoA_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoA_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint64
+		SrcArray  uint64
+		SrcOffset uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2676,7 +4640,15 @@ func bind_cuMemcpyAtoA_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoAAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoAAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstArray  uint64
+		DstOffset uint64
+		SrcHost   uint64
+		ByteCount uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoAAsync(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2685,7 +4657,15 @@ func bind_cuMemcpyHtoAAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAtoHAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAtoHAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcArray  uint64
+		SrcOffset uint64
+		ByteCount uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoHAsync(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2694,7 +4674,11 @@ func bind_cuMemcpyAtoHAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy2D_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy2D_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2707,7 +4691,11 @@ func bind_cuMemcpy2D_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy2DUnaligned_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy2DUnaligned_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2720,7 +4708,11 @@ func bind_cuMemcpy2DUnaligned_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3D_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3D_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2733,7 +4725,14 @@ func bind_cuMemcpy3D_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyHtoDAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyHtoDAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		SrcHost   uint64
+		ByteCount uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDAsync(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2742,7 +4741,14 @@ func bind_cuMemcpyHtoDAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoHAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoHAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstHost   uint64
+		SrcDevice uint64
+		ByteCount uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoHAsync(hostmem.Ptr(a.DstHost), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2751,7 +4757,14 @@ func bind_cuMemcpyDtoHAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyDtoDAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyDtoDAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		SrcDevice uint64
+		ByteCount uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoDAsync(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2760,7 +4773,12 @@ func bind_cuMemcpyDtoDAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy2DAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy2DAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy   uint64
+		HStream uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2773,7 +4791,12 @@ func bind_cuMemcpy2DAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy   uint64
+		HStream uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2786,7 +4809,13 @@ func bind_cuMemcpy3DAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD8_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD8_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		Uc        uint8
+		N         uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD8(driver.DevPtr(a.DstDevice), uint8(a.Uc), uint64(a.N))
 	if err != nil {
 		return code(err)
@@ -2795,7 +4824,13 @@ func bind_cuMemsetD8_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD16_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD16_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		Us        uint16
+		N         uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD16(driver.DevPtr(a.DstDevice), uint16(a.Us), uint64(a.N))
 	if err != nil {
 		return code(err)
@@ -2804,7 +4839,13 @@ func bind_cuMemsetD16_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD32_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD32_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		Ui        uint32
+		N         uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD32(driver.DevPtr(a.DstDevice), uint32(a.Ui), uint64(a.N))
 	if err != nil {
 		return code(err)
@@ -2813,7 +4854,15 @@ func bind_cuMemsetD32_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D8_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D8_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		DstPitch  uint64
+		Uc        uint8
+		Width     uint64
+		Height    uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D8(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint8(a.Uc), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return code(err)
@@ -2822,7 +4871,15 @@ func bind_cuMemsetD2D8_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D16_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D16_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		DstPitch  uint64
+		Us        uint16
+		Width     uint64
+		Height    uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D16(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint16(a.Us), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return code(err)
@@ -2831,7 +4888,15 @@ func bind_cuMemsetD2D16_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D32_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D32_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		DstPitch  uint64
+		Ui        uint32
+		Width     uint64
+		Height    uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D32(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint32(a.Ui), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return code(err)
@@ -2840,7 +4905,13 @@ func bind_cuMemsetD2D32_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst       uint64
+		Src       uint64
+		ByteCount uint64
+	})(args)
 	err := (*driver.Thread)(thread).Memcpy(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2849,7 +4920,14 @@ func bind_cuMemcpy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst       uint64
+		Src       uint64
+		ByteCount uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyAsync(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2858,7 +4936,15 @@ func bind_cuMemcpyAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyPeer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyPeer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice  uint64
+		DstContext uint64
+		SrcDevice  uint64
+		SrcContext uint64
+		ByteCount  uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyPeer(driver.DevPtr(a.DstDevice), cu.CUcontext(a.DstContext), driver.DevPtr(a.SrcDevice), cu.CUcontext(a.SrcContext), uint64(a.ByteCount))
 	if err != nil {
 		return code(err)
@@ -2867,7 +4953,16 @@ func bind_cuMemcpyPeer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyPeerAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice  uint64
+		DstContext uint64
+		SrcDevice  uint64
+		SrcContext uint64
+		ByteCount  uint64
+		HStream    uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyPeerAsync(driver.DevPtr(a.DstDevice), cu.CUcontext(a.DstContext), driver.DevPtr(a.SrcDevice), cu.CUcontext(a.SrcContext), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2876,7 +4971,11 @@ func bind_cuMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DPeer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2889,7 +4988,12 @@ func bind_cuMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DPeerAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCopy   uint64
+		HStream uint64
+	})(args)
 	if a.PCopy == 0 {
 		return refuse(thread)
 	}
@@ -2902,7 +5006,19 @@ func bind_cuMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dsts      uint64
+		Srcs      uint64
+		Sizes     uint64
+		Count     uint64
+		Attrs     uint64
+		AttrsIdxs uint64
+		NumAttrs  uint64
+		FailIdx   uint64
+		HStream   uint64
+	})(args)
 	r7, err := (*driver.Thread)(thread).MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2914,7 +5030,15 @@ func bind_cuMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumOps  uint64
+		OpList  uint64
+		FailIdx uint64
+		Flags   uint64
+		HStream uint64
+	})(args)
 	r2, err := (*driver.Thread)(thread).Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2926,7 +5050,18 @@ func bind_cuMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyBatchAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyBatchAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dsts      uint64
+		Srcs      uint64
+		Sizes     uint64
+		Count     uint64
+		Attrs     uint64
+		AttrsIdxs uint64
+		NumAttrs  uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyBatchAsyncV2(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2935,7 +5070,14 @@ func bind_cuMemcpyBatchAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DBatchAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DBatchAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumOps  uint64
+		OpList  uint64
+		Flags   uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).Memcpy3DBatchAsyncV2(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2944,7 +5086,15 @@ func bind_cuMemcpy3DBatchAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpyWithAttributesAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		Src     uint64
+		Size    uint64
+		Attr    uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemcpyWithAttributesAsync(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.Size), hostmem.Ptr(a.Attr), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2953,7 +5103,13 @@ func bind_cuMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemcpy3DWithAttributesAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Op      uint64
+		Flags   uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).Memcpy3DWithAttributesAsync(hostmem.Ptr(a.Op), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2962,7 +5118,14 @@ func bind_cuMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD8Async(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD8Async)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		Uc        uint8
+		N         uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD8Async(driver.DevPtr(a.DstDevice), uint8(a.Uc), uint64(a.N), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2971,7 +5134,14 @@ func bind_cuMemsetD8Async(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD16Async(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD16Async)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		Us        uint16
+		N         uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD16Async(driver.DevPtr(a.DstDevice), uint16(a.Us), uint64(a.N), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2980,7 +5150,14 @@ func bind_cuMemsetD16Async(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD32Async(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD32Async)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		Ui        uint32
+		N         uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD32Async(driver.DevPtr(a.DstDevice), uint32(a.Ui), uint64(a.N), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2989,7 +5166,16 @@ func bind_cuMemsetD32Async(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D8Async(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D8Async)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		DstPitch  uint64
+		Uc        uint8
+		Width     uint64
+		Height    uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D8Async(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint8(a.Uc), uint64(a.Width), uint64(a.Height), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -2998,7 +5184,16 @@ func bind_cuMemsetD2D8Async(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D16Async(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D16Async)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		DstPitch  uint64
+		Us        uint16
+		Width     uint64
+		Height    uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D16Async(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint16(a.Us), uint64(a.Width), uint64(a.Height), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3007,7 +5202,16 @@ func bind_cuMemsetD2D16Async(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemsetD2D32Async(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemsetD2D32Async)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstDevice uint64
+		DstPitch  uint64
+		Ui        uint32
+		Width     uint64
+		Height    uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D32Async(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint32(a.Ui), uint64(a.Width), uint64(a.Height), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3016,7 +5220,14 @@ func bind_cuMemsetD2D32Async(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPrefetchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr    uint64
+		Count     uint64
+		DstDevice uint32
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPrefetchAsync(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUdevice(a.DstDevice), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3025,7 +5236,15 @@ func bind_cuMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPrefetchAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Count    uint64
+		Location cu.CUmemLocation_v1
+		Flags    uint32
+		HStream  uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPrefetchAsyncV2(driver.DevPtr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3034,7 +5253,14 @@ func bind_cuMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAdvise)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Count  uint64
+		Advice uint32
+		Device uint32
+	})(args)
 	err := (*driver.Thread)(thread).MemAdvise(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), cu.CUdevice(a.Device))
 	if err != nil {
 		return code(err)
@@ -3043,7 +5269,18 @@ func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemPrefetchBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptrs           uint64
+		Sizes           uint64
+		Count           uint64
+		PrefetchLocs    uint64
+		PrefetchLocIdxs uint64
+		NumPrefetchLocs uint64
+		Flags           uint64
+		HStream         uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3052,7 +5289,15 @@ func bind_cuMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemDiscardBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptrs   uint64
+		Sizes   uint64
+		Count   uint64
+		Flags   uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3061,7 +5306,18 @@ func bind_cuMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemDiscardAndPrefetchBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptrs           uint64
+		Sizes           uint64
+		Count           uint64
+		PrefetchLocs    uint64
+		PrefetchLocIdxs uint64
+		NumPrefetchLocs uint64
+		Flags           uint64
+		HStream         uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3070,7 +5326,13 @@ func bind_cuMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuIpcOpenMemHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pdptr  uint64
+		Handle cu.CUipcMemHandle_v1
+		Flags  uint32
+	})(args)
 	if a.Pdptr == 0 {
 		return refuse(thread)
 	}
@@ -3083,7 +5345,13 @@ func bind_cuIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemMapArrayAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemMapArrayAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MapInfoList uint64
+		Count       uint32
+		HStream     uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemMapArrayAsync(hostmem.Ptr(a.MapInfoList), uint32(a.Count), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3092,7 +5360,12 @@ func bind_cuMemMapArrayAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemFreeAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemFreeAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).MemFreeAsync(driver.DevPtr(a.Dptr), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3101,7 +5374,13 @@ func bind_cuMemFreeAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr     uint64
+		Bytesize uint64
+		HStream  uint64
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -3114,7 +5393,14 @@ func bind_cuMemAllocAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemAllocFromPoolAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemAllocFromPoolAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr     uint64
+		Bytesize uint64
+		Pool     uint64
+		HStream  uint64
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -3127,7 +5413,15 @@ func bind_cuMemAllocFromPoolAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMemBatchDecompressAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMemBatchDecompressAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ParamsArray uint64
+		Count       uint64
+		Flags       uint32
+		ErrorIndex  uint64
+		Stream      uint64
+	})(args)
 	r3, err := (*driver.Thread)(thread).MemBatchDecompressAsync(hostmem.Ptr(a.ParamsArray), uint64(a.Count), uint32(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
 		return code(err)
@@ -3139,7 +5433,12 @@ func bind_cuMemBatchDecompressAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle        uint64
+		PAllocateArray uint64
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -3156,7 +5455,12 @@ func bind_cuArrayCreate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMipmappedArrayGetSparseProperties)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		SparseProperties uint64
+		Mipmap           uint64
+	})(args)
 	if a.SparseProperties == 0 {
 		return refuse(thread)
 	}
@@ -3169,7 +5473,13 @@ func bind_cuMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int32
 }
 
 func bind_cuMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMipmappedArrayGetMemoryRequirements)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemoryRequirements uint64
+		Mipmap             uint64
+		Device             uint32
+	})(args)
 	if a.MemoryRequirements == 0 {
 		return refuse(thread)
 	}
@@ -3182,7 +5492,11 @@ func bind_cuMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) int
 }
 
 func bind_cuArrayDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HArray uint64
+	})(args)
 	err := (*driver.Thread)(thread).ArrayDestroy(cu.CUarray(a.HArray))
 	if err != nil {
 		return code(err)
@@ -3191,7 +5505,12 @@ func bind_cuArrayDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArray3DCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArray3DCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle        uint64
+		PAllocateArray uint64
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -3208,7 +5527,12 @@ func bind_cuArray3DCreate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArray3DGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArray3DGetDescriptor_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PArrayDescriptor uint64
+		HArray           uint64
+	})(args)
 	if a.PArrayDescriptor == 0 {
 		return refuse(thread)
 	}
@@ -3221,7 +5545,13 @@ func bind_cuArray3DGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMipmappedArrayCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMipmappedArrayCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle             uint64
+		PMipmappedArrayDesc uint64
+		NumMipmapLevels     uint32
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -3238,7 +5568,13 @@ func bind_cuMipmappedArrayCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMipmappedArrayGetLevel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMipmappedArrayGetLevel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PLevelArray     uint64
+		HMipmappedArray uint64
+		Level           uint32
+	})(args)
 	if a.PLevelArray == 0 {
 		return refuse(thread)
 	}
@@ -3251,7 +5587,11 @@ func bind_cuMipmappedArrayGetLevel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuMipmappedArrayDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuMipmappedArrayDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HMipmappedArray uint64
+	})(args)
 	err := (*driver.Thread)(thread).MipmappedArrayDestroy(cu.CUmipmappedArray(a.HMipmappedArray))
 	if err != nil {
 		return code(err)
@@ -3260,7 +5600,12 @@ func bind_cuMipmappedArrayDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArrayCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArrayCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle        uint64
+		PAllocateArray uint64
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -3277,7 +5622,12 @@ func bind_cuArrayCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArray3DCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArray3DCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle        uint64
+		PAllocateArray uint64
+	})(args)
 	if a.PHandle == 0 {
 		return refuse(thread)
 	}
@@ -3294,7 +5644,12 @@ func bind_cuArray3DCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuArray3DGetDescriptor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuArray3DGetDescriptor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PArrayDescriptor uint64
+		HArray           uint64
+	})(args)
 	if a.PArrayDescriptor == 0 {
 		return refuse(thread)
 	}
@@ -3307,7 +5662,12 @@ func bind_cuArray3DGetDescriptor(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhStream uint64
+		Flags    uint32
+	})(args)
 	if a.PhStream == 0 {
 		return refuse(thread)
 	}
@@ -3320,7 +5680,13 @@ func bind_cuStreamCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamCreateWithPriority)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhStream uint64
+		Flags    uint32
+		Priority uint32
+	})(args)
 	if a.PhStream == 0 {
 		return refuse(thread)
 	}
@@ -3333,7 +5699,11 @@ func bind_cuStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuThreadExchangeStreamCaptureMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mode uint64
+	})(args)
 	err := (*driver.Thread)(thread).ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
 	if err != nil {
 		return code(err)
@@ -3342,7 +5712,11 @@ func bind_cuThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamDestroy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamDestroy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamDestroy(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3351,7 +5725,12 @@ func bind_cuStreamDestroy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetGreenCtx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetGreenCtx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		PhCtx   uint64
+	})(args)
 	if a.PhCtx == 0 {
 		return refuse(thread)
 	}
@@ -3364,7 +5743,11 @@ func bind_cuStreamGetGreenCtx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamDestroy(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3373,7 +5756,12 @@ func bind_cuStreamDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetPriority(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetPriority)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Priority uint64
+	})(args)
 	if a.Priority == 0 {
 		return refuse(thread)
 	}
@@ -3386,7 +5774,12 @@ func bind_cuStreamGetPriority(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		StreamId uint64
+	})(args)
 	if a.StreamId == 0 {
 		return refuse(thread)
 	}
@@ -3399,7 +5792,12 @@ func bind_cuStreamGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Flags   uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuse(thread)
 	}
@@ -3412,7 +5810,12 @@ func bind_cuStreamGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Device  uint64
+	})(args)
 	if a.Device == 0 {
 		return refuse(thread)
 	}
@@ -3425,7 +5828,13 @@ func bind_cuStreamGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuse(thread)
 	}
@@ -3438,7 +5847,12 @@ func bind_cuStreamGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetCtx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetCtx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Pctx    uint64
+	})(args)
 	if a.Pctx == 0 {
 		return refuse(thread)
 	}
@@ -3451,7 +5865,13 @@ func bind_cuStreamGetCtx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetCtx_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetCtx_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream   uint64
+		PCtx      uint64
+		PGreenCtx uint64
+	})(args)
 	if a.PCtx == 0 {
 		return refuse(thread)
 	}
@@ -3468,7 +5888,13 @@ func bind_cuStreamGetCtx_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWaitEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWaitEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		HEvent  uint64
+		Flags   uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWaitEvent(cu.CUstream(a.HStream), cu.CUevent(a.HEvent), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3477,7 +5903,14 @@ func bind_cuStreamWaitEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamAddCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamAddCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Callback uint64
+		UserData uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamAddCallback(cu.CUstream(a.HStream), cu.CUstreamCallback(a.Callback), hostmem.Ptr(a.UserData), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3486,7 +5919,14 @@ func bind_cuStreamAddCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamAttachMemAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Dptr    uint64
+		Length  uint64
+		Flags   uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamAttachMemAsync(cu.CUstream(a.HStream), driver.DevPtr(a.Dptr), uint64(a.Length), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3495,7 +5935,11 @@ func bind_cuStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamQuery(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamQuery)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamQuery(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3504,7 +5948,11 @@ func bind_cuStreamQuery(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamSynchronize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamSynchronize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamSynchronize(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3513,7 +5961,14 @@ func bind_cuStreamSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWriteValue32(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWriteValue32)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint32
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3522,7 +5977,14 @@ func bind_cuStreamWriteValue32(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWaitValue32(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWaitValue32)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint32
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3531,7 +5993,14 @@ func bind_cuStreamWaitValue32(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWriteValue64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWriteValue64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint64
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3540,7 +6009,14 @@ func bind_cuStreamWriteValue64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWaitValue64(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWaitValue64)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint64
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3549,7 +6025,14 @@ func bind_cuStreamWaitValue64(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamBatchMemOp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamBatchMemOp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream     uint64
+		Count      uint32
+		ParamArray uint64
+		Flags      uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamBatchMemOp(cu.CUstream(a.Stream), uint32(a.Count), hostmem.Ptr(a.ParamArray), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3558,7 +6041,14 @@ func bind_cuStreamBatchMemOp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWriteValue32_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWriteValue32_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint32
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3567,7 +6057,14 @@ func bind_cuStreamWriteValue32_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWaitValue32_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWaitValue32_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint32
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3576,7 +6073,14 @@ func bind_cuStreamWaitValue32_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWriteValue64_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWriteValue64_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint64
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3585,7 +6089,14 @@ func bind_cuStreamWriteValue64_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamWaitValue64_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamWaitValue64_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Addr   uint64
+		Value  uint64
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3594,7 +6105,14 @@ func bind_cuStreamWaitValue64_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamBatchMemOp_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamBatchMemOp_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream     uint64
+		Count      uint32
+		ParamArray uint64
+		Flags      uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamBatchMemOp(cu.CUstream(a.Stream), uint32(a.Count), hostmem.Ptr(a.ParamArray), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3603,7 +6121,11 @@ func bind_cuStreamBatchMemOp_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamBeginCapture(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamBeginCapture)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCaptureV1(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3612,7 +6134,12 @@ func bind_cuStreamBeginCapture(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamBeginCapture_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamBeginCapture_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Mode    uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCapture(cu.CUstream(a.HStream), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
 		return code(err)
@@ -3621,7 +6148,16 @@ func bind_cuStreamBeginCapture_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamBeginCaptureToGraph)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream         uint64
+		HGraph          uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		Mode            uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCaptureToGraph(cu.CUstream(a.HStream), cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
 		return code(err)
@@ -3630,7 +6166,12 @@ func bind_cuStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamEndCapture(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamEndCapture)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		PhGraph uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamEndCapture(cu.CUstream(a.HStream), hostmem.Ptr(a.PhGraph))
 	if err != nil {
 		return code(err)
@@ -3639,7 +6180,12 @@ func bind_cuStreamEndCapture(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamIsCapturing)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream       uint64
+		CaptureStatus uint64
+	})(args)
 	if a.CaptureStatus == 0 {
 		return refuse(thread)
 	}
@@ -3652,7 +6198,13 @@ func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetCaptureInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream           uint64
+		CaptureStatus_out uint64
+		Id_out            uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuse(thread)
 	}
@@ -3668,7 +6220,16 @@ func bind_cuStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetCaptureInfo_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream             uint64
+		CaptureStatus_out   uint64
+		Id_out              uint64
+		Graph_out           uint64
+		Dependencies_out    uint64
+		NumDependencies_out uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuse(thread)
 	}
@@ -3690,7 +6251,17 @@ func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetCaptureInfo_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream             uint64
+		CaptureStatus_out   uint64
+		Id_out              uint64
+		Graph_out           uint64
+		Dependencies_out    uint64
+		EdgeData_out        uint64
+		NumDependencies_out uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuse(thread)
 	}
@@ -3712,7 +6283,12 @@ func bind_cuStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamCopyAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstStream uint64
+		SrcStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamCopyAttributes(cu.CUstream(a.DstStream), cu.CUstream(a.SrcStream))
 	if err != nil {
 		return code(err)
@@ -3721,7 +6297,13 @@ func bind_cuStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Attr    uint32
+		Value   uint64
+	})(args)
 	if a.Value == 0 {
 		return refuse(thread)
 	}
@@ -3734,7 +6316,13 @@ func bind_cuStreamGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Attr    uint32
+		Param   uint64
+	})(args)
 	if a.Param == 0 {
 		return refuse(thread)
 	}
@@ -3747,7 +6335,14 @@ func bind_cuStreamSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamUpdateCaptureDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream         uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		Flags           uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamUpdateCaptureDependencies(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3756,7 +6351,15 @@ func bind_cuStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamUpdateCaptureDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream         uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		Flags           uint32
+	})(args)
 	err := (*driver.Thread)(thread).StreamUpdateCaptureDependenciesV2(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3765,7 +6368,12 @@ func bind_cuStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int3
 }
 
 func bind_cuStreamBeginCaptureToCig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamBeginCaptureToCig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream                uint64
+		StreamCigCaptureParams uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCaptureToCig(cu.CUstream(a.HStream), hostmem.Ptr(a.StreamCigCaptureParams))
 	if err != nil {
 		return code(err)
@@ -3774,7 +6382,11 @@ func bind_cuStreamBeginCaptureToCig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuStreamEndCaptureToCig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuStreamEndCaptureToCig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).StreamEndCaptureToCig(cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3783,7 +6395,12 @@ func bind_cuStreamEndCaptureToCig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhEvent uint64
+		Flags   uint32
+	})(args)
 	if a.PhEvent == 0 {
 		return refuse(thread)
 	}
@@ -3796,7 +6413,11 @@ func bind_cuEventCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventQuery(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventQuery)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventQuery(cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -3805,7 +6426,11 @@ func bind_cuEventQuery(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventSynchronize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventSynchronize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventSynchronize(cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -3814,7 +6439,11 @@ func bind_cuEventSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventDestroy_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventDestroy_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventDestroy(cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -3823,7 +6452,13 @@ func bind_cuEventDestroy_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventElapsedTime_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PMilliseconds uint64
+		HStart        uint64
+		HEnd          uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventElapsedTime(hostmem.Ptr(a.PMilliseconds), cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
 		return code(err)
@@ -3832,7 +6467,11 @@ func bind_cuEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HEvent uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventDestroy(cu.CUevent(a.HEvent))
 	if err != nil {
 		return code(err)
@@ -3841,7 +6480,13 @@ func bind_cuEventDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventElapsedTime(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventElapsedTime)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PMilliseconds uint64
+		HStart        uint64
+		HEnd          uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventElapsedTime(hostmem.Ptr(a.PMilliseconds), cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
 		return code(err)
@@ -3850,7 +6495,12 @@ func bind_cuEventElapsedTime(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventRecord(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventRecord)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HEvent  uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).EventRecord(cu.CUevent(a.HEvent), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -3859,7 +6509,13 @@ func bind_cuEventRecord(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventRecordWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HEvent  uint64
+		HStream uint64
+		Flags   uint32
+	})(args)
 	err := (*driver.Thread)(thread).EventRecordWithFlags(cu.CUevent(a.HEvent), cu.CUstream(a.HStream), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -3868,7 +6524,13 @@ func bind_cuEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEventCreateFromEGLSync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhEvent uint64
+		EglSync uint64
+		Flags   uint32
+	})(args)
 	if a.PhEvent == 0 {
 		return refuse(thread)
 	}
@@ -3881,7 +6543,12 @@ func bind_cuEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuImportExternalMemory(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuImportExternalMemory)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtMem_out    uint64
+		MemHandleDesc uint64
+	})(args)
 	if a.ExtMem_out == 0 {
 		return refuse(thread)
 	}
@@ -3898,7 +6565,13 @@ func bind_cuImportExternalMemory(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuExternalMemoryGetMappedBuffer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr     uint64
+		ExtMem     uint64
+		BufferDesc uint64
+	})(args)
 	if a.DevPtr == 0 {
 		return refuse(thread)
 	}
@@ -3915,7 +6588,13 @@ func bind_cuExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuExternalMemoryGetMappedMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mipmap     uint64
+		ExtMem     uint64
+		MipmapDesc uint64
+	})(args)
 	if a.Mipmap == 0 {
 		return refuse(thread)
 	}
@@ -3932,7 +6611,11 @@ func bind_cuExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer) i
 }
 
 func bind_cuDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDestroyExternalMemory)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtMem uint64
+	})(args)
 	err := (*driver.Thread)(thread).DestroyExternalMemory(cu.CUexternalMemory(a.ExtMem))
 	if err != nil {
 		return code(err)
@@ -3941,7 +6624,12 @@ func bind_cuDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuImportExternalSemaphore)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSem_out    uint64
+		SemHandleDesc uint64
+	})(args)
 	if a.ExtSem_out == 0 {
 		return refuse(thread)
 	}
@@ -3958,7 +6646,11 @@ func bind_cuImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuDestroyExternalSemaphore)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSem uint64
+	})(args)
 	err := (*driver.Thread)(thread).DestroyExternalSemaphore(cu.CUexternalSemaphore(a.ExtSem))
 	if err != nil {
 		return code(err)
@@ -3967,7 +6659,14 @@ func bind_cuDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuSignalExternalSemaphoresAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*driver.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), cu.CUstream(a.Stream))
 	if err != nil {
 		return code(err)
@@ -3976,7 +6675,14 @@ func bind_cuSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuWaitExternalSemaphoresAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*driver.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), cu.CUstream(a.Stream))
 	if err != nil {
 		return code(err)
@@ -3985,7 +6691,13 @@ func bind_cuWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pi     uint64
+		Attrib uint32
+		Hfunc  uint64
+	})(args)
 	if a.Pi == 0 {
 		return refuse(thread)
 	}
@@ -3998,7 +6710,13 @@ func bind_cuFuncGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc  uint64
+		Attrib uint32
+		Value  uint32
+	})(args)
 	err := (*driver.Thread)(thread).FuncSetAttribute(cu.CUfunction(a.Hfunc), cu.CUfunction_attribute(a.Attrib), int32(a.Value))
 	if err != nil {
 		return code(err)
@@ -4007,7 +6725,12 @@ func bind_cuFuncSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncSetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc  uint64
+		Config uint32
+	})(args)
 	err := (*driver.Thread)(thread).FuncSetCacheConfig(cu.CUfunction(a.Hfunc), cu.CUfunc_cache(a.Config))
 	if err != nil {
 		return code(err)
@@ -4016,7 +6739,12 @@ func bind_cuFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncGetModule(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncGetModule)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hmod  uint64
+		Hfunc uint64
+	})(args)
 	if a.Hmod == 0 {
 		return refuse(thread)
 	}
@@ -4029,7 +6757,12 @@ func bind_cuFuncGetModule(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncGetName(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncGetName)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Name  uint64
+		Hfunc uint64
+	})(args)
 	err := (*driver.Thread)(thread).FuncGetName(hostmem.Ptr(a.Name), cu.CUfunction(a.Hfunc))
 	if err != nil {
 		return code(err)
@@ -4038,7 +6771,14 @@ func bind_cuFuncGetName(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncGetParamInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func        uint64
+		ParamIndex  uint64
+		ParamOffset uint64
+		ParamSize   uint64
+	})(args)
 	if a.ParamOffset == 0 {
 		return refuse(thread)
 	}
@@ -4054,7 +6794,12 @@ func bind_cuFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncGetParamCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncGetParamCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func       uint64
+		ParamCount uint64
+	})(args)
 	if a.ParamCount == 0 {
 		return refuse(thread)
 	}
@@ -4067,7 +6812,12 @@ func bind_cuFuncGetParamCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncIsLoaded(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncIsLoaded)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		State    uint64
+		Function uint64
+	})(args)
 	if a.State == 0 {
 		return refuse(thread)
 	}
@@ -4080,7 +6830,11 @@ func bind_cuFuncIsLoaded(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncLoad(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncLoad)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Function uint64
+	})(args)
 	err := (*driver.Thread)(thread).FuncLoad(cu.CUfunction(a.Function))
 	if err != nil {
 		return code(err)
@@ -4089,7 +6843,14 @@ func bind_cuFuncLoad(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncSetBlockShape(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncSetBlockShape)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc uint64
+		X     uint32
+		Y     uint32
+		Z     uint32
+	})(args)
 	err := (*driver.Thread)(thread).FuncSetBlockShape(cu.CUfunction(a.Hfunc), int32(a.X), int32(a.Y), int32(a.Z))
 	if err != nil {
 		return code(err)
@@ -4098,7 +6859,12 @@ func bind_cuFuncSetBlockShape(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncSetSharedSize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncSetSharedSize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc uint64
+		Bytes uint32
+	})(args)
 	err := (*driver.Thread)(thread).FuncSetSharedSize(cu.CUfunction(a.Hfunc), uint32(a.Bytes))
 	if err != nil {
 		return code(err)
@@ -4107,7 +6873,12 @@ func bind_cuFuncSetSharedSize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuParamSetSize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuParamSetSize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc    uint64
+		Numbytes uint32
+	})(args)
 	err := (*driver.Thread)(thread).ParamSetSize(cu.CUfunction(a.Hfunc), uint32(a.Numbytes))
 	if err != nil {
 		return code(err)
@@ -4116,7 +6887,13 @@ func bind_cuParamSetSize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuParamSeti(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuParamSeti)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc  uint64
+		Offset uint32
+		Value  uint32
+	})(args)
 	err := (*driver.Thread)(thread).ParamSeti(cu.CUfunction(a.Hfunc), int32(a.Offset), uint32(a.Value))
 	if err != nil {
 		return code(err)
@@ -4125,7 +6902,13 @@ func bind_cuParamSeti(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuParamSetf(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuParamSetf)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc  uint64
+		Offset uint32
+		Value  float32
+	})(args)
 	err := (*driver.Thread)(thread).ParamSetf(cu.CUfunction(a.Hfunc), int32(a.Offset), float32(a.Value))
 	if err != nil {
 		return code(err)
@@ -4134,7 +6917,14 @@ func bind_cuParamSetf(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuParamSetv(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuParamSetv)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc    uint64
+		Offset   uint32
+		Ptr      uint64
+		Numbytes uint32
+	})(args)
 	err := (*driver.Thread)(thread).ParamSetv(cu.CUfunction(a.Hfunc), int32(a.Offset), hostmem.Ptr(a.Ptr), uint32(a.Numbytes))
 	if err != nil {
 		return code(err)
@@ -4143,7 +6933,11 @@ func bind_cuParamSetv(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunch(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunch)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		F uint64
+	})(args)
 	err := (*driver.Thread)(thread).Launch(cu.CUfunction(a.F))
 	if err != nil {
 		return code(err)
@@ -4152,7 +6946,13 @@ func bind_cuLaunch(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchGrid(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchGrid)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		F           uint64
+		Grid_width  uint32
+		Grid_height uint32
+	})(args)
 	err := (*driver.Thread)(thread).LaunchGrid(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height))
 	if err != nil {
 		return code(err)
@@ -4161,7 +6961,14 @@ func bind_cuLaunchGrid(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchGridAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchGridAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		F           uint64
+		Grid_width  uint32
+		Grid_height uint32
+		HStream     uint64
+	})(args)
 	err := (*driver.Thread)(thread).LaunchGridAsync(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -4170,7 +6977,13 @@ func bind_cuLaunchGridAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchCooperativeKernelMultiDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LaunchParamsList uint64
+		NumDevices       uint32
+		Flags            uint32
+	})(args)
 	err := (*driver.Thread)(thread).LaunchCooperativeKernelMultiDevice(hostmem.Ptr(a.LaunchParamsList), uint32(a.NumDevices), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -4179,7 +6992,13 @@ func bind_cuLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) int3
 }
 
 func bind_cuParamSetTexRef(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuParamSetTexRef)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc   uint64
+		Texunit uint32
+		HTexRef uint64
+	})(args)
 	err := (*driver.Thread)(thread).ParamSetTexRef(cu.CUfunction(a.Hfunc), int32(a.Texunit), cu.CUtexref(a.HTexRef))
 	if err != nil {
 		return code(err)
@@ -4188,7 +7007,12 @@ func bind_cuParamSetTexRef(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuFuncSetSharedMemConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Hfunc  uint64
+		Config uint32
+	})(args)
 	err := (*driver.Thread)(thread).FuncSetSharedMemConfig(cu.CUfunction(a.Hfunc), cu.CUsharedconfig(a.Config))
 	if err != nil {
 		return code(err)
@@ -4197,7 +7021,14 @@ func bind_cuFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyMaxActiveBlocksPerMultiprocessor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumBlocks       uint64
+		Func            uint64
+		BlockSize       uint32
+		DynamicSMemSize uint64
+	})(args)
 	if a.NumBlocks == 0 {
 		return refuse(thread)
 	}
@@ -4210,7 +7041,15 @@ func bind_cuOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Pointe
 }
 
 func bind_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumBlocks       uint64
+		Func            uint64
+		BlockSize       uint32
+		DynamicSMemSize uint64
+		Flags           uint32
+	})(args)
 	if a.NumBlocks == 0 {
 		return refuse(thread)
 	}
@@ -4223,7 +7062,16 @@ func bind_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args unsa
 }
 
 func bind_cuOccupancyMaxPotentialBlockSize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyMaxPotentialBlockSize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MinGridSize                uint64
+		BlockSize                  uint64
+		Func                       uint64
+		BlockSizeToDynamicSMemSize uint64
+		DynamicSMemSize            uint64
+		BlockSizeLimit             uint32
+	})(args)
 	if a.MinGridSize == 0 {
 		return refuse(thread)
 	}
@@ -4240,7 +7088,17 @@ func bind_cuOccupancyMaxPotentialBlockSize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuOccupancyMaxPotentialBlockSizeWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyMaxPotentialBlockSizeWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MinGridSize                uint64
+		BlockSize                  uint64
+		Func                       uint64
+		BlockSizeToDynamicSMemSize uint64
+		DynamicSMemSize            uint64
+		BlockSizeLimit             uint32
+		Flags                      uint32
+	})(args)
 	if a.MinGridSize == 0 {
 		return refuse(thread)
 	}
@@ -4257,7 +7115,14 @@ func bind_cuOccupancyMaxPotentialBlockSizeWithFlags(thread, args unsafe.Pointer)
 }
 
 func bind_cuOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyAvailableDynamicSMemPerBlock)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DynamicSmemSize uint64
+		Func            uint64
+		NumBlocks       uint32
+		BlockSize       uint32
+	})(args)
 	if a.DynamicSmemSize == 0 {
 		return refuse(thread)
 	}
@@ -4270,7 +7135,13 @@ func bind_cuOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer) i
 }
 
 func bind_cuOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyMaxPotentialClusterSize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ClusterSize uint64
+		Func        uint64
+		Config      uint64
+	})(args)
 	if a.ClusterSize == 0 {
 		return refuse(thread)
 	}
@@ -4287,7 +7158,13 @@ func bind_cuOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuOccupancyMaxActiveClusters)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumClusters uint64
+		Func        uint64
+		Config      uint64
+	})(args)
 	if a.NumClusters == 0 {
 		return refuse(thread)
 	}
@@ -4304,7 +7181,21 @@ func bind_cuOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		F              uint64
+		GridDimX       uint32
+		GridDimY       uint32
+		GridDimZ       uint32
+		BlockDimX      uint32
+		BlockDimY      uint32
+		BlockDimZ      uint32
+		SharedMemBytes uint32
+		HStream        uint64
+		KernelParams   uint64
+		Extra          uint64
+	})(args)
 	err := (*driver.Thread)(thread).LaunchKernel(cu.CUfunction(a.F), uint32(a.GridDimX), uint32(a.GridDimY), uint32(a.GridDimZ), uint32(a.BlockDimX), uint32(a.BlockDimY), uint32(a.BlockDimZ), uint32(a.SharedMemBytes), cu.CUstream(a.HStream), hostmem.Ptr(a.KernelParams), hostmem.Ptr(a.Extra))
 	if err != nil {
 		return code(err)
@@ -4313,7 +7204,14 @@ func bind_cuLaunchKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchKernelEx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchKernelEx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config       uint64
+		F            uint64
+		KernelParams uint64
+		Extra        uint64
+	})(args)
 	if a.Config == 0 {
 		return refuse(thread)
 	}
@@ -4326,7 +7224,13 @@ func bind_cuLaunchKernelEx(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchHostFunc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchHostFunc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Fn       uint64
+		UserData uint64
+	})(args)
 	err := (*driver.Thread)(thread).LaunchHostFunc(cu.CUstream(a.HStream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData))
 	if err != nil {
 		return code(err)
@@ -4335,7 +7239,14 @@ func bind_cuLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchHostFunc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Fn       uint64
+		UserData uint64
+		SyncMode uint32
+	})(args)
 	err := (*driver.Thread)(thread).LaunchHostFuncV2(cu.CUstream(a.HStream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
 	if err != nil {
 		return code(err)
@@ -4344,7 +7255,20 @@ func bind_cuLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLaunchCooperativeKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		F              uint64
+		GridDimX       uint32
+		GridDimY       uint32
+		GridDimZ       uint32
+		BlockDimX      uint32
+		BlockDimY      uint32
+		BlockDimZ      uint32
+		SharedMemBytes uint32
+		HStream        uint64
+		KernelParams   uint64
+	})(args)
 	err := (*driver.Thread)(thread).LaunchCooperativeKernel(cu.CUfunction(a.F), uint32(a.GridDimX), uint32(a.GridDimY), uint32(a.GridDimZ), uint32(a.BlockDimX), uint32(a.BlockDimY), uint32(a.BlockDimZ), uint32(a.SharedMemBytes), cu.CUstream(a.HStream), hostmem.Ptr(a.KernelParams))
 	if err != nil {
 		return code(err)
@@ -4353,7 +7277,12 @@ func bind_cuLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraph uint64
+		Flags   uint32
+	})(args)
 	if a.PhGraph == 0 {
 		return refuse(thread)
 	}
@@ -4366,7 +7295,15 @@ func bind_cuGraphCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddKernelNode_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddKernelNode_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4383,7 +7320,12 @@ func bind_cuGraphAddKernelNode_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeGetParams_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeGetParams_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4396,7 +7338,12 @@ func bind_cuGraphKernelNodeGetParams_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeSetParams_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4409,7 +7356,16 @@ func bind_cuGraphKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddMemcpyNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		CopyParams      uint64
+		Ctx             uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4426,7 +7382,12 @@ func bind_cuGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphMemcpyNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4439,7 +7400,12 @@ func bind_cuGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphMemcpyNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4452,7 +7418,16 @@ func bind_cuGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddMemsetNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		MemsetParams    uint64
+		Ctx             uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4469,7 +7444,12 @@ func bind_cuGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphMemsetNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4482,7 +7462,12 @@ func bind_cuGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphMemsetNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4495,7 +7480,15 @@ func bind_cuGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddHostNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddHostNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4512,7 +7505,12 @@ func bind_cuGraphAddHostNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphHostNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4525,7 +7523,12 @@ func bind_cuGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphHostNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4538,7 +7541,15 @@ func bind_cuGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddChildGraphNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		ChildGraph      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4551,7 +7562,12 @@ func bind_cuGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphChildGraphNodeGetGraph)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode   uint64
+		PhGraph uint64
+	})(args)
 	if a.PhGraph == 0 {
 		return refuse(thread)
 	}
@@ -4564,7 +7580,14 @@ func bind_cuGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddEmptyNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4577,7 +7600,15 @@ func bind_cuGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddEventRecordNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		Event           uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4590,7 +7621,12 @@ func bind_cuGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphEventRecordNodeGetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode     uint64
+		Event_out uint64
+	})(args)
 	if a.Event_out == 0 {
 		return refuse(thread)
 	}
@@ -4603,7 +7639,12 @@ func bind_cuGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphEventRecordNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode uint64
+		Event uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphEventRecordNodeSetEvent(cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
 		return code(err)
@@ -4612,7 +7653,15 @@ func bind_cuGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddEventWaitNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		Event           uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4625,7 +7674,12 @@ func bind_cuGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphEventWaitNodeGetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode     uint64
+		Event_out uint64
+	})(args)
 	if a.Event_out == 0 {
 		return refuse(thread)
 	}
@@ -4638,7 +7692,12 @@ func bind_cuGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphEventWaitNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode uint64
+		Event uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphEventWaitNodeSetEvent(cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
 		return code(err)
@@ -4647,7 +7706,15 @@ func bind_cuGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddExternalSemaphoresSignalNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4664,7 +7731,12 @@ func bind_cuGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) in
 }
 
 func bind_cuGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExternalSemaphoresSignalNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		Params_out uint64
+	})(args)
 	if a.Params_out == 0 {
 		return refuse(thread)
 	}
@@ -4677,7 +7749,12 @@ func bind_cuGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Point
 }
 
 func bind_cuGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExternalSemaphoresSignalNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4690,7 +7767,15 @@ func bind_cuGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Point
 }
 
 func bind_cuGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddExternalSemaphoresWaitNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4707,7 +7792,12 @@ func bind_cuGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) int3
 }
 
 func bind_cuGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExternalSemaphoresWaitNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		Params_out uint64
+	})(args)
 	if a.Params_out == 0 {
 		return refuse(thread)
 	}
@@ -4720,7 +7810,12 @@ func bind_cuGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer
 }
 
 func bind_cuGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExternalSemaphoresWaitNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4733,7 +7828,15 @@ func bind_cuGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer
 }
 
 func bind_cuGraphAddBatchMemOpNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddBatchMemOpNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4750,7 +7853,12 @@ func bind_cuGraphAddBatchMemOpNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphBatchMemOpNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphBatchMemOpNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode          uint64
+		NodeParams_out uint64
+	})(args)
 	if a.NodeParams_out == 0 {
 		return refuse(thread)
 	}
@@ -4763,7 +7871,12 @@ func bind_cuGraphBatchMemOpNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphBatchMemOpNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4776,7 +7889,13 @@ func bind_cuGraphBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecBatchMemOpNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -4789,7 +7908,15 @@ func bind_cuGraphExecBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddMemAllocNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4802,7 +7929,12 @@ func bind_cuGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphMemAllocNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		Params_out uint64
+	})(args)
 	if a.Params_out == 0 {
 		return refuse(thread)
 	}
@@ -4815,7 +7947,15 @@ func bind_cuGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddMemFreeNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		Dptr            uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -4828,7 +7968,12 @@ func bind_cuGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphMemFreeNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode    uint64
+		Dptr_out uint64
+	})(args)
 	if a.Dptr_out == 0 {
 		return refuse(thread)
 	}
@@ -4841,7 +7986,12 @@ func bind_cuGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphClone(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphClone)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphClone  uint64
+		OriginalGraph uint64
+	})(args)
 	if a.PhGraphClone == 0 {
 		return refuse(thread)
 	}
@@ -4854,7 +8004,13 @@ func bind_cuGraphClone(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeFindInClone)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhNode        uint64
+		HOriginalNode uint64
+		HClonedGraph  uint64
+	})(args)
 	if a.PhNode == 0 {
 		return refuse(thread)
 	}
@@ -4867,7 +8023,12 @@ func bind_cuGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetType(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetType)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode uint64
+		Type  uint64
+	})(args)
 	if a.Type == 0 {
 		return refuse(thread)
 	}
@@ -4880,7 +8041,12 @@ func bind_cuGraphNodeGetType(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetContainingGraph)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode   uint64
+		PhGraph uint64
+	})(args)
 	if a.PhGraph == 0 {
 		return refuse(thread)
 	}
@@ -4893,7 +8059,12 @@ func bind_cuGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetLocalId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode  uint64
+		NodeId uint64
+	})(args)
 	if a.NodeId == 0 {
 		return refuse(thread)
 	}
@@ -4906,7 +8077,12 @@ func bind_cuGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetToolsId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode       uint64
+		ToolsNodeId uint64
+	})(args)
 	if a.ToolsNodeId == 0 {
 		return refuse(thread)
 	}
@@ -4919,7 +8095,12 @@ func bind_cuGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph  uint64
+		GraphId uint64
+	})(args)
 	if a.GraphId == 0 {
 		return refuse(thread)
 	}
@@ -4932,7 +8113,12 @@ func bind_cuGraphGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		GraphId    uint64
+	})(args)
 	if a.GraphId == 0 {
 		return refuse(thread)
 	}
@@ -4945,7 +8131,13 @@ func bind_cuGraphExecGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphGetNodes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphGetNodes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph   uint64
+		Nodes    uint64
+		NumNodes uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphGetNodes(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
 	if err != nil {
 		return code(err)
@@ -4954,7 +8146,13 @@ func bind_cuGraphGetNodes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphGetRootNodes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph       uint64
+		RootNodes    uint64
+		NumRootNodes uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphGetRootNodes(cu.CUgraph(a.HGraph), hostmem.Ptr(a.RootNodes), hostmem.Ptr(a.NumRootNodes))
 	if err != nil {
 		return code(err)
@@ -4963,7 +8161,15 @@ func bind_cuGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphGetEdges_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph   uint64
+		From     uint64
+		To       uint64
+		EdgeData uint64
+		NumEdges uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphGetEdgesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return code(err)
@@ -4972,7 +8178,14 @@ func bind_cuGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode           uint64
+		Dependencies    uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependenciesV2(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumDependencies))
 	if err != nil {
 		return code(err)
@@ -4981,7 +8194,14 @@ func bind_cuGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetDependentNodes_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode             uint64
+		DependentNodes    uint64
+		EdgeData          uint64
+		NumDependentNodes uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.DependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumDependentNodes))
 	if err != nil {
 		return code(err)
@@ -4990,7 +8210,15 @@ func bind_cuGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph          uint64
+		From            uint64
+		To              uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphAddDependenciesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return code(err)
@@ -4999,7 +8227,15 @@ func bind_cuGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphRemoveDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph          uint64
+		From            uint64
+		To              uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphRemoveDependenciesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return code(err)
@@ -5008,7 +8244,11 @@ func bind_cuGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphDestroyNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphDestroyNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphDestroyNode(cu.CUgraphNode(a.HNode))
 	if err != nil {
 		return code(err)
@@ -5017,7 +8257,13 @@ func bind_cuGraphDestroyNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphInstantiateWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphExec uint64
+		HGraph      uint64
+		Flags       uint64
+	})(args)
 	if a.PhGraphExec == 0 {
 		return refuse(thread)
 	}
@@ -5030,7 +8276,12 @@ func bind_cuGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		Flags      uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuse(thread)
 	}
@@ -5043,7 +8294,13 @@ func bind_cuGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecKernelNodeSetParams_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5056,7 +8313,14 @@ func bind_cuGraphExecKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecMemcpyNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		CopyParams uint64
+		Ctx        uint64
+	})(args)
 	if a.CopyParams == 0 {
 		return refuse(thread)
 	}
@@ -5069,7 +8333,14 @@ func bind_cuGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecMemsetNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec   uint64
+		HNode        uint64
+		MemsetParams uint64
+		Ctx          uint64
+	})(args)
 	if a.MemsetParams == 0 {
 		return refuse(thread)
 	}
@@ -5082,7 +8353,13 @@ func bind_cuGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecHostNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5095,7 +8372,13 @@ func bind_cuGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecChildGraphNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		ChildGraph uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecChildGraphNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUgraph(a.ChildGraph))
 	if err != nil {
 		return code(err)
@@ -5104,7 +8387,13 @@ func bind_cuGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecEventRecordNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		Event      uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecEventRecordNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
 		return code(err)
@@ -5113,7 +8402,13 @@ func bind_cuGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecEventWaitNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		Event      uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecEventWaitNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
 		return code(err)
@@ -5122,7 +8417,13 @@ func bind_cuGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecExternalSemaphoresSignalNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5135,7 +8436,13 @@ func bind_cuGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.P
 }
 
 func bind_cuGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecExternalSemaphoresWaitNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5148,7 +8455,13 @@ func bind_cuGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Poi
 }
 
 func bind_cuGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeSetEnabled)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		IsEnabled  uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeSetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), uint32(a.IsEnabled))
 	if err != nil {
 		return code(err)
@@ -5157,7 +8470,13 @@ func bind_cuGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetEnabled)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		IsEnabled  uint64
+	})(args)
 	if a.IsEnabled == 0 {
 		return refuse(thread)
 	}
@@ -5170,7 +8489,11 @@ func bind_cuGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecDestroy(cu.CUgraphExec(a.HGraphExec))
 	if err != nil {
 		return code(err)
@@ -5179,7 +8502,11 @@ func bind_cuGraphExecDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphDestroy(cu.CUgraph(a.HGraph))
 	if err != nil {
 		return code(err)
@@ -5188,7 +8515,13 @@ func bind_cuGraphDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecUpdate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecUpdate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HGraph     uint64
+		ResultInfo uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecUpdate(cu.CUgraphExec(a.HGraphExec), cu.CUgraph(a.HGraph), hostmem.Ptr(a.ResultInfo))
 	if err != nil {
 		return code(err)
@@ -5197,7 +8530,12 @@ func bind_cuGraphExecUpdate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeCopyAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst uint64
+		Src uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphKernelNodeCopyAttributes(cu.CUgraphNode(a.Dst), cu.CUgraphNode(a.Src))
 	if err != nil {
 		return code(err)
@@ -5206,7 +8544,13 @@ func bind_cuGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode     uint64
+		Attr      uint32
+		Value_out uint64
+	})(args)
 	if a.Value_out == 0 {
 		return refuse(thread)
 	}
@@ -5219,7 +8563,13 @@ func bind_cuGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode uint64
+		Attr  uint32
+		Value uint64
+	})(args)
 	if a.Value == 0 {
 		return refuse(thread)
 	}
@@ -5232,7 +8582,13 @@ func bind_cuGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphDebugDotPrint)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph uint64
+		Path   uint64
+		Flags  uint32
+	})(args)
 	if a.Path == 0 {
 		return refuse(thread)
 	}
@@ -5244,7 +8600,15 @@ func bind_cuGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuUserObjectCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuUserObjectCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Object_out      uint64
+		Ptr             uint64
+		Destroy         uint64
+		InitialRefcount uint32
+		Flags           uint32
+	})(args)
 	if a.Object_out == 0 {
 		return refuse(thread)
 	}
@@ -5257,7 +8621,12 @@ func bind_cuUserObjectCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuUserObjectRetain(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuUserObjectRetain)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Object uint64
+		Count  uint32
+	})(args)
 	err := (*driver.Thread)(thread).UserObjectRetain(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
 		return code(err)
@@ -5266,7 +8635,12 @@ func bind_cuUserObjectRetain(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuUserObjectRelease(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuUserObjectRelease)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Object uint64
+		Count  uint32
+	})(args)
 	err := (*driver.Thread)(thread).UserObjectRelease(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
 		return code(err)
@@ -5275,7 +8649,14 @@ func bind_cuUserObjectRelease(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphRetainUserObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph  uint64
+		Object uint64
+		Count  uint32
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphRetainUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -5284,7 +8665,13 @@ func bind_cuGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphReleaseUserObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph  uint64
+		Object uint64
+		Count  uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphReleaseUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
 		return code(err)
@@ -5293,7 +8680,16 @@ func bind_cuGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddNode_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -5306,7 +8702,16 @@ func bind_cuGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddNode_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddNode_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -5319,7 +8724,12 @@ func bind_cuGraphAddNode_v3(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return code(err)
@@ -5328,7 +8738,12 @@ func bind_cuGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeSetParams_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return code(err)
@@ -5337,7 +8752,12 @@ func bind_cuGraphNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5350,7 +8770,13 @@ func bind_cuGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return code(err)
@@ -5359,7 +8785,15 @@ func bind_cuGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphConditionalHandleCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle_out        uint64
+		HGraph             uint64
+		Ctx                uint64
+		DefaultLaunchValue uint32
+		Flags              uint32
+	})(args)
 	if a.PHandle_out == 0 {
 		return refuse(thread)
 	}
@@ -5372,7 +8806,15 @@ func bind_cuGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddKernelNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -5389,7 +8831,12 @@ func bind_cuGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5402,7 +8849,12 @@ func bind_cuGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphKernelNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5415,7 +8867,13 @@ func bind_cuGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecKernelNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuse(thread)
 	}
@@ -5428,7 +8886,13 @@ func bind_cuGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphInstantiateWithParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphExec       uint64
+		HGraph            uint64
+		InstantiateParams uint64
+	})(args)
 	if a.PhGraphExec == 0 {
 		return refuse(thread)
 	}
@@ -5441,7 +8905,14 @@ func bind_cuGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphExecUpdate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphExecUpdate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec       uint64
+		HGraph           uint64
+		HErrorNode_out   uint64
+		UpdateResult_out uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphExecUpdateV1(cu.CUgraphExec(a.HGraphExec), cu.CUgraph(a.HGraph), hostmem.Ptr(a.HErrorNode_out), hostmem.Ptr(a.UpdateResult_out))
 	if err != nil {
 		return code(err)
@@ -5450,7 +8921,12 @@ func bind_cuGraphExecUpdate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphUpload(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphUpload)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph  uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphUpload(cu.CUgraphExec(a.HGraph), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -5459,7 +8935,12 @@ func bind_cuGraphUpload(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphLaunch(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphLaunch)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph  uint64
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphLaunch(cu.CUgraphExec(a.HGraph), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -5468,7 +8949,14 @@ func bind_cuGraphLaunch(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphGetEdges(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphGetEdges)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph   uint64
+		From     uint64
+		To       uint64
+		NumEdges uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphGetEdges(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return code(err)
@@ -5477,7 +8965,13 @@ func bind_cuGraphGetEdges(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode           uint64
+		Dependencies    uint64
+		NumDependencies uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependencies(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.NumDependencies))
 	if err != nil {
 		return code(err)
@@ -5486,7 +8980,13 @@ func bind_cuGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphNodeGetDependentNodes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode             uint64
+		DependentNodes    uint64
+		NumDependentNodes uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependentNodes(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.DependentNodes), hostmem.Ptr(a.NumDependentNodes))
 	if err != nil {
 		return code(err)
@@ -5495,7 +8995,14 @@ func bind_cuGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph          uint64
+		From            uint64
+		To              uint64
+		NumDependencies uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphAddDependencies(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
 		return code(err)
@@ -5504,7 +9011,14 @@ func bind_cuGraphAddDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphRemoveDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph          uint64
+		From            uint64
+		To              uint64
+		NumDependencies uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphRemoveDependencies(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
 		return code(err)
@@ -5513,7 +9027,15 @@ func bind_cuGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphAddNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphAddNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphNode     uint64
+		HGraph          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PhGraphNode == 0 {
 		return refuse(thread)
 	}
@@ -5526,7 +9048,15 @@ func bind_cuGraphAddNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphInstantiate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphInstantiate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphExec uint64
+		HGraph      uint64
+		PhErrorNode uint64
+		LogBuffer   uint64
+		BufferSize  uint64
+	})(args)
 	if a.PhGraphExec == 0 {
 		return refuse(thread)
 	}
@@ -5542,7 +9072,15 @@ func bind_cuGraphInstantiate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphInstantiate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphInstantiate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhGraphExec uint64
+		HGraph      uint64
+		PhErrorNode uint64
+		LogBuffer   uint64
+		BufferSize  uint64
+	})(args)
 	if a.PhGraphExec == 0 {
 		return refuse(thread)
 	}
@@ -5558,7 +9096,13 @@ func bind_cuGraphInstantiate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		HArray  uint64
+		Flags   uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetArray(cu.CUtexref(a.HTexRef), cu.CUarray(a.HArray), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -5567,7 +9111,13 @@ func bind_cuTexRefSetArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef         uint64
+		HMipmappedArray uint64
+		Flags           uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmappedArray(cu.CUtexref(a.HTexRef), cu.CUmipmappedArray(a.HMipmappedArray), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -5576,7 +9126,14 @@ func bind_cuTexRefSetMipmappedArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetAddress_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetAddress_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ByteOffset uint64
+		HTexRef    uint64
+		Dptr       uint64
+		Bytes      uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress(hostmem.Ptr(a.ByteOffset), cu.CUtexref(a.HTexRef), driver.DevPtr(a.Dptr), uint64(a.Bytes))
 	if err != nil {
 		return code(err)
@@ -5585,7 +9142,14 @@ func bind_cuTexRefSetAddress_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetAddress2D_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetAddress2D_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Desc    uint64
+		Dptr    uint64
+		Pitch   uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress2D(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), driver.DevPtr(a.Dptr), uint64(a.Pitch))
 	if err != nil {
 		return code(err)
@@ -5594,7 +9158,13 @@ func bind_cuTexRefSetAddress2D_v3(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetFormat(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetFormat)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef             uint64
+		Fmt                 uint32
+		NumPackedComponents uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetFormat(cu.CUtexref(a.HTexRef), cu.CUarray_format(a.Fmt), int32(a.NumPackedComponents))
 	if err != nil {
 		return code(err)
@@ -5603,7 +9173,13 @@ func bind_cuTexRefSetFormat(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetAddressMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetAddressMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Dim     uint32
+		Am      uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddressMode(cu.CUtexref(a.HTexRef), int32(a.Dim), cu.CUaddress_mode(a.Am))
 	if err != nil {
 		return code(err)
@@ -5612,7 +9188,12 @@ func bind_cuTexRefSetAddressMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetFilterMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetFilterMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Fm      uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetFilterMode(cu.CUtexref(a.HTexRef), cu.CUfilter_mode(a.Fm))
 	if err != nil {
 		return code(err)
@@ -5621,7 +9202,12 @@ func bind_cuTexRefSetFilterMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetMipmapFilterMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Fm      uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmapFilterMode(cu.CUtexref(a.HTexRef), cu.CUfilter_mode(a.Fm))
 	if err != nil {
 		return code(err)
@@ -5630,7 +9216,12 @@ func bind_cuTexRefSetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetMipmapLevelBias)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Bias    float32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmapLevelBias(cu.CUtexref(a.HTexRef), float32(a.Bias))
 	if err != nil {
 		return code(err)
@@ -5639,7 +9230,13 @@ func bind_cuTexRefSetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetMipmapLevelClamp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef             uint64
+		MinMipmapLevelClamp float32
+		MaxMipmapLevelClamp float32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmapLevelClamp(cu.CUtexref(a.HTexRef), float32(a.MinMipmapLevelClamp), float32(a.MaxMipmapLevelClamp))
 	if err != nil {
 		return code(err)
@@ -5648,7 +9245,12 @@ func bind_cuTexRefSetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetMaxAnisotropy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef  uint64
+		MaxAniso uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMaxAnisotropy(cu.CUtexref(a.HTexRef), uint32(a.MaxAniso))
 	if err != nil {
 		return code(err)
@@ -5657,7 +9259,12 @@ func bind_cuTexRefSetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetBorderColor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetBorderColor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef      uint64
+		PBorderColor uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetBorderColor(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.PBorderColor))
 	if err != nil {
 		return code(err)
@@ -5666,7 +9273,12 @@ func bind_cuTexRefSetBorderColor(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Flags   uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetFlags(cu.CUtexref(a.HTexRef), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -5675,7 +9287,12 @@ func bind_cuTexRefSetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetAddress_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetAddress_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pdptr   uint64
+		HTexRef uint64
+	})(args)
 	if a.Pdptr == 0 {
 		return refuse(thread)
 	}
@@ -5688,7 +9305,12 @@ func bind_cuTexRefGetAddress_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhArray uint64
+		HTexRef uint64
+	})(args)
 	if a.PhArray == 0 {
 		return refuse(thread)
 	}
@@ -5701,7 +9323,12 @@ func bind_cuTexRefGetArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhMipmappedArray uint64
+		HTexRef          uint64
+	})(args)
 	if a.PhMipmappedArray == 0 {
 		return refuse(thread)
 	}
@@ -5714,7 +9341,13 @@ func bind_cuTexRefGetMipmappedArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetAddressMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetAddressMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pam     uint64
+		HTexRef uint64
+		Dim     uint32
+	})(args)
 	if a.Pam == 0 {
 		return refuse(thread)
 	}
@@ -5727,7 +9360,12 @@ func bind_cuTexRefGetAddressMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetFilterMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetFilterMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pfm     uint64
+		HTexRef uint64
+	})(args)
 	if a.Pfm == 0 {
 		return refuse(thread)
 	}
@@ -5740,7 +9378,13 @@ func bind_cuTexRefGetFilterMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetFormat(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetFormat)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PFormat      uint64
+		PNumChannels uint64
+		HTexRef      uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefGetFormat(hostmem.Ptr(a.PFormat), hostmem.Ptr(a.PNumChannels), cu.CUtexref(a.HTexRef))
 	if err != nil {
 		return code(err)
@@ -5749,7 +9393,12 @@ func bind_cuTexRefGetFormat(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetMipmapFilterMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pfm     uint64
+		HTexRef uint64
+	})(args)
 	if a.Pfm == 0 {
 		return refuse(thread)
 	}
@@ -5762,7 +9411,12 @@ func bind_cuTexRefGetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetMipmapLevelBias)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pbias   uint64
+		HTexRef uint64
+	})(args)
 	if a.Pbias == 0 {
 		return refuse(thread)
 	}
@@ -5775,7 +9429,13 @@ func bind_cuTexRefGetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetMipmapLevelClamp)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PminMipmapLevelClamp uint64
+		PmaxMipmapLevelClamp uint64
+		HTexRef              uint64
+	})(args)
 	if a.PminMipmapLevelClamp == 0 {
 		return refuse(thread)
 	}
@@ -5792,7 +9452,12 @@ func bind_cuTexRefGetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetMaxAnisotropy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PmaxAniso uint64
+		HTexRef   uint64
+	})(args)
 	if a.PmaxAniso == 0 {
 		return refuse(thread)
 	}
@@ -5805,7 +9470,12 @@ func bind_cuTexRefGetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetBorderColor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetBorderColor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PBorderColor uint64
+		HTexRef      uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefGetBorderColor(hostmem.Ptr(a.PBorderColor), cu.CUtexref(a.HTexRef))
 	if err != nil {
 		return code(err)
@@ -5814,7 +9484,12 @@ func bind_cuTexRefGetBorderColor(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PFlags  uint64
+		HTexRef uint64
+	})(args)
 	if a.PFlags == 0 {
 		return refuse(thread)
 	}
@@ -5827,7 +9502,11 @@ func bind_cuTexRefGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexRef uint64
+	})(args)
 	if a.PTexRef == 0 {
 		return refuse(thread)
 	}
@@ -5840,7 +9519,11 @@ func bind_cuTexRefCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefDestroy(cu.CUtexref(a.HTexRef))
 	if err != nil {
 		return code(err)
@@ -5849,7 +9532,13 @@ func bind_cuTexRefDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuSurfRefSetArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuSurfRefSetArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HSurfRef uint64
+		HArray   uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).SurfRefSetArray(cu.CUsurfref(a.HSurfRef), cu.CUarray(a.HArray), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -5858,7 +9547,12 @@ func bind_cuSurfRefSetArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuSurfRefGetArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuSurfRefGetArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhArray  uint64
+		HSurfRef uint64
+	})(args)
 	if a.PhArray == 0 {
 		return refuse(thread)
 	}
@@ -5871,7 +9565,14 @@ func bind_cuSurfRefGetArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexObjectCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexObjectCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexObject   uint64
+		PResDesc     uint64
+		PTexDesc     uint64
+		PResViewDesc uint64
+	})(args)
 	if a.PTexObject == 0 {
 		return refuse(thread)
 	}
@@ -5896,7 +9597,11 @@ func bind_cuTexObjectCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexObjectDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexObjectDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		TexObject uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexObjectDestroy(cu.CUtexObject(a.TexObject))
 	if err != nil {
 		return code(err)
@@ -5905,7 +9610,12 @@ func bind_cuTexObjectDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexObjectGetResourceDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PResDesc  uint64
+		TexObject uint64
+	})(args)
 	if a.PResDesc == 0 {
 		return refuse(thread)
 	}
@@ -5918,7 +9628,12 @@ func bind_cuTexObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexObjectGetTextureDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexObjectGetTextureDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexDesc  uint64
+		TexObject uint64
+	})(args)
 	if a.PTexDesc == 0 {
 		return refuse(thread)
 	}
@@ -5931,7 +9646,12 @@ func bind_cuTexObjectGetTextureDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexObjectGetResourceViewDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexObjectGetResourceViewDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PResViewDesc uint64
+		TexObject    uint64
+	})(args)
 	if a.PResViewDesc == 0 {
 		return refuse(thread)
 	}
@@ -5944,7 +9664,12 @@ func bind_cuTexObjectGetResourceViewDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuSurfObjectCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuSurfObjectCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PSurfObject uint64
+		PResDesc    uint64
+	})(args)
 	if a.PSurfObject == 0 {
 		return refuse(thread)
 	}
@@ -5961,7 +9686,11 @@ func bind_cuSurfObjectCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuSurfObjectDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuSurfObjectDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		SurfObject uint64
+	})(args)
 	err := (*driver.Thread)(thread).SurfObjectDestroy(cu.CUsurfObject(a.SurfObject))
 	if err != nil {
 		return code(err)
@@ -5970,7 +9699,12 @@ func bind_cuSurfObjectDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuSurfObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuSurfObjectGetResourceDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PResDesc   uint64
+		SurfObject uint64
+	})(args)
 	if a.PResDesc == 0 {
 		return refuse(thread)
 	}
@@ -5983,7 +9717,22 @@ func bind_cuSurfObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTensorMapEncodeTiled(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTensorMapEncodeTiled)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorMap      uint64
+		TensorDataType uint32
+		TensorRank     uint32
+		GlobalAddress  uint64
+		GlobalDim      uint64
+		GlobalStrides  uint64
+		BoxDim         uint64
+		ElementStrides uint64
+		Interleave     uint32
+		Swizzle        uint32
+		L2Promotion    uint32
+		OobFill        uint32
+	})(args)
 	err := (*driver.Thread)(thread).TensorMapEncodeTiled(hostmem.Ptr(a.TensorMap), cu.CUtensorMapDataType(a.TensorDataType), uint32(a.TensorRank), hostmem.Ptr(a.GlobalAddress), hostmem.Ptr(a.GlobalDim), hostmem.Ptr(a.GlobalStrides), hostmem.Ptr(a.BoxDim), hostmem.Ptr(a.ElementStrides), cu.CUtensorMapInterleave(a.Interleave), cu.CUtensorMapSwizzle(a.Swizzle), cu.CUtensorMapL2promotion(a.L2Promotion), cu.CUtensorMapFloatOOBfill(a.OobFill))
 	if err != nil {
 		return code(err)
@@ -5992,7 +9741,25 @@ func bind_cuTensorMapEncodeTiled(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTensorMapEncodeIm2col(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTensorMapEncodeIm2col)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorMap           uint64
+		TensorDataType      uint32
+		TensorRank          uint32
+		GlobalAddress       uint64
+		GlobalDim           uint64
+		GlobalStrides       uint64
+		PixelBoxLowerCorner uint64
+		PixelBoxUpperCorner uint64
+		ChannelsPerPixel    uint32
+		PixelsPerColumn     uint32
+		ElementStrides      uint64
+		Interleave          uint32
+		Swizzle             uint32
+		L2Promotion         uint32
+		OobFill             uint32
+	})(args)
 	err := (*driver.Thread)(thread).TensorMapEncodeIm2col(hostmem.Ptr(a.TensorMap), cu.CUtensorMapDataType(a.TensorDataType), uint32(a.TensorRank), hostmem.Ptr(a.GlobalAddress), hostmem.Ptr(a.GlobalDim), hostmem.Ptr(a.GlobalStrides), hostmem.Ptr(a.PixelBoxLowerCorner), hostmem.Ptr(a.PixelBoxUpperCorner), uint32(a.ChannelsPerPixel), uint32(a.PixelsPerColumn), hostmem.Ptr(a.ElementStrides), cu.CUtensorMapInterleave(a.Interleave), cu.CUtensorMapSwizzle(a.Swizzle), cu.CUtensorMapL2promotion(a.L2Promotion), cu.CUtensorMapFloatOOBfill(a.OobFill))
 	if err != nil {
 		return code(err)
@@ -6001,7 +9768,12 @@ func bind_cuTensorMapEncodeIm2col(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTensorMapReplaceAddress(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTensorMapReplaceAddress)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorMap     uint64
+		GlobalAddress uint64
+	})(args)
 	err := (*driver.Thread)(thread).TensorMapReplaceAddress(hostmem.Ptr(a.TensorMap), hostmem.Ptr(a.GlobalAddress))
 	if err != nil {
 		return code(err)
@@ -6010,7 +9782,14 @@ func bind_cuTensorMapReplaceAddress(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetAddress2D_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetAddress2D_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Desc    uint64
+		Dptr    uint64
+		Pitch   uint64
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress2D(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), driver.DevPtr(a.Dptr), uint64(a.Pitch))
 	if err != nil {
 		return code(err)
@@ -6019,7 +9798,14 @@ func bind_cuTexRefSetAddress2D_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetAddress(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetAddress)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ByteOffset uint64
+		HTexRef    uint64
+		Dptr       uint32
+		Bytes      uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddressV1(hostmem.Ptr(a.ByteOffset), cu.CUtexref(a.HTexRef), cu.CUdeviceptr_v1(a.Dptr), uint32(a.Bytes))
 	if err != nil {
 		return code(err)
@@ -6028,7 +9814,14 @@ func bind_cuTexRefSetAddress(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefSetAddress2D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefSetAddress2D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HTexRef uint64
+		Desc    uint64
+		Dptr    uint32
+		Pitch   uint32
+	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress2DV1(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), cu.CUdeviceptr_v1(a.Dptr), uint32(a.Pitch))
 	if err != nil {
 		return code(err)
@@ -6037,7 +9830,12 @@ func bind_cuTexRefSetAddress2D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuTexRefGetAddress(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuTexRefGetAddress)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pdptr   uint64
+		HTexRef uint64
+	})(args)
 	if a.Pdptr == 0 {
 		return refuse(thread)
 	}
@@ -6050,7 +9848,11 @@ func bind_cuTexRefGetAddress(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsUnregisterResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsUnregisterResource(cu.CUgraphicsResource(a.Resource))
 	if err != nil {
 		return code(err)
@@ -6059,7 +9861,14 @@ func bind_cuGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsSubResourceGetMappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PArray     uint64
+		Resource   uint64
+		ArrayIndex uint32
+		MipLevel   uint32
+	})(args)
 	if a.PArray == 0 {
 		return refuse(thread)
 	}
@@ -6072,7 +9881,12 @@ func bind_cuGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int32
 }
 
 func bind_cuGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsResourceGetMappedMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PMipmappedArray uint64
+		Resource        uint64
+	})(args)
 	if a.PMipmappedArray == 0 {
 		return refuse(thread)
 	}
@@ -6085,7 +9899,13 @@ func bind_cuGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointer)
 }
 
 func bind_cuGraphicsResourceGetMappedPointer_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsResourceGetMappedPointer_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PDevPtr  uint64
+		PSize    uint64
+		Resource uint64
+	})(args)
 	if a.PDevPtr == 0 {
 		return refuse(thread)
 	}
@@ -6101,7 +9921,12 @@ func bind_cuGraphicsResourceGetMappedPointer_v2(thread, args unsafe.Pointer) int
 }
 
 func bind_cuGraphicsResourceSetMapFlags_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsResourceSetMapFlags_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsResourceSetMapFlags(cu.CUgraphicsResource(a.Resource), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6110,7 +9935,12 @@ func bind_cuGraphicsResourceSetMapFlags_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsResourceSetMapFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsResourceSetMapFlags(cu.CUgraphicsResource(a.Resource), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6119,7 +9949,13 @@ func bind_cuGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsResourceGetMappedPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PDevPtr  uint64
+		PSize    uint64
+		Resource uint64
+	})(args)
 	if a.PDevPtr == 0 {
 		return refuse(thread)
 	}
@@ -6135,7 +9971,13 @@ func bind_cuGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuGraphicsMapResources(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsMapResources)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count     uint32
+		Resources uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsMapResources(uint32(a.Count), hostmem.Ptr(a.Resources), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -6144,7 +9986,13 @@ func bind_cuGraphicsMapResources(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsUnmapResources)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count     uint32
+		Resources uint64
+		HStream   uint64
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsUnmapResources(uint32(a.Count), hostmem.Ptr(a.Resources), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -6153,7 +10001,13 @@ func bind_cuGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsGLRegisterBuffer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaResource uint64
+		Buffer        uint32
+		Flags         uint32
+	})(args)
 	if a.PCudaResource == 0 {
 		return refuse(thread)
 	}
@@ -6166,7 +10020,14 @@ func bind_cuGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsGLRegisterImage)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaResource uint64
+		Image         uint32
+		Target        uint32
+		Flags         uint32
+	})(args)
 	if a.PCudaResource == 0 {
 		return refuse(thread)
 	}
@@ -6179,7 +10040,14 @@ func bind_cuGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLGetDevices_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLGetDevices_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaDeviceCount uint64
+		PCudaDevices     uint64
+		CudaDeviceCount  uint32
+		DeviceList       uint32
+	})(args)
 	err := (*driver.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), cu.CUGLDeviceList(a.DeviceList))
 	if err != nil {
 		return code(err)
@@ -6188,7 +10056,13 @@ func bind_cuGLGetDevices_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLCtxCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLCtxCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCtx   uint64
+		Flags  uint32
+		Device uint32
+	})(args)
 	if a.PCtx == 0 {
 		return refuse(thread)
 	}
@@ -6209,7 +10083,11 @@ func bind_cuGLInit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLRegisterBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Buffer uint32
+	})(args)
 	err := (*driver.Thread)(thread).GLRegisterBufferObject(uint32(a.Buffer))
 	if err != nil {
 		return code(err)
@@ -6218,7 +10096,11 @@ func bind_cuGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLUnmapBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Buffer uint32
+	})(args)
 	err := (*driver.Thread)(thread).GLUnmapBufferObject(uint32(a.Buffer))
 	if err != nil {
 		return code(err)
@@ -6227,7 +10109,11 @@ func bind_cuGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLUnregisterBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Buffer uint32
+	})(args)
 	err := (*driver.Thread)(thread).GLUnregisterBufferObject(uint32(a.Buffer))
 	if err != nil {
 		return code(err)
@@ -6236,7 +10122,12 @@ func bind_cuGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLSetBufferObjectMapFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Buffer uint32
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).GLSetBufferObjectMapFlags(uint32(a.Buffer), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6245,7 +10136,12 @@ func bind_cuGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLUnmapBufferObjectAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Buffer  uint32
+		HStream uint64
+	})(args)
 	err := (*driver.Thread)(thread).GLUnmapBufferObjectAsync(uint32(a.Buffer), cu.CUstream(a.HStream))
 	if err != nil {
 		return code(err)
@@ -6254,7 +10150,14 @@ func bind_cuGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLGetDevices(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLGetDevices)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaDeviceCount uint64
+		PCudaDevices     uint64
+		CudaDeviceCount  uint32
+		DeviceList       uint32
+	})(args)
 	err := (*driver.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), cu.CUGLDeviceList(a.DeviceList))
 	if err != nil {
 		return code(err)
@@ -6263,7 +10166,13 @@ func bind_cuGLGetDevices(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLMapBufferObject_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLMapBufferObject_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr   uint64
+		Size   uint64
+		Buffer uint32
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -6280,7 +10189,14 @@ func bind_cuGLMapBufferObject_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLMapBufferObjectAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLMapBufferObjectAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		Size    uint64
+		Buffer  uint32
+		HStream uint64
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -6297,7 +10213,13 @@ func bind_cuGLMapBufferObjectAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLCtxCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLCtxCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCtx   uint64
+		Flags  uint32
+		Device uint32
+	})(args)
 	if a.PCtx == 0 {
 		return refuse(thread)
 	}
@@ -6310,7 +10232,13 @@ func bind_cuGLCtxCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLMapBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLMapBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr   uint64
+		Size   uint64
+		Buffer uint32
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -6327,7 +10255,14 @@ func bind_cuGLMapBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGLMapBufferObjectAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		Size    uint64
+		Buffer  uint32
+		HStream uint64
+	})(args)
 	if a.Dptr == 0 {
 		return refuse(thread)
 	}
@@ -6344,7 +10279,13 @@ func bind_cuGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsEGLRegisterImage)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaResource uint64
+		Image         uint64
+		Flags         uint32
+	})(args)
 	if a.PCudaResource == 0 {
 		return refuse(thread)
 	}
@@ -6357,7 +10298,12 @@ func bind_cuGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamConsumerConnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn   uint64
+		Stream uint64
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream))
 	if err != nil {
 		return code(err)
@@ -6366,7 +10312,13 @@ func bind_cuEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamConsumerConnectWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn   uint64
+		Stream uint64
+		Flags  uint32
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerConnectWithFlags(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6375,7 +10327,11 @@ func bind_cuEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int32
 }
 
 func bind_cuEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamConsumerDisconnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn uint64
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
 		return code(err)
@@ -6384,7 +10340,14 @@ func bind_cuEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamConsumerAcquireFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn          uint64
+		PCudaResource uint64
+		PStream       uint64
+		Timeout       uint32
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerAcquireFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.PStream), uint32(a.Timeout))
 	if err != nil {
 		return code(err)
@@ -6393,7 +10356,13 @@ func bind_cuEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamConsumerReleaseFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn          uint64
+		PCudaResource uint64
+		PStream       uint64
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerReleaseFrame(hostmem.Ptr(a.Conn), cu.CUgraphicsResource(a.PCudaResource), hostmem.Ptr(a.PStream))
 	if err != nil {
 		return code(err)
@@ -6402,7 +10371,14 @@ func bind_cuEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamProducerConnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn   uint64
+		Stream uint64
+		Width  uint32
+		Height uint32
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream), int32(a.Width), int32(a.Height))
 	if err != nil {
 		return code(err)
@@ -6411,7 +10387,11 @@ func bind_cuEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamProducerDisconnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn uint64
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
 		return code(err)
@@ -6420,7 +10400,13 @@ func bind_cuEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamProducerPresentFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn     uint64
+		Eglframe cu.CUeglFrame_v1
+		PStream  uint64
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))
 	if err != nil {
 		return code(err)
@@ -6429,7 +10415,13 @@ func bind_cuEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuEGLStreamProducerReturnFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn     uint64
+		Eglframe uint64
+		PStream  uint64
+	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerReturnFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Eglframe), hostmem.Ptr(a.PStream))
 	if err != nil {
 		return code(err)
@@ -6438,7 +10430,14 @@ func bind_cuEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsResourceGetMappedEglFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		EglFrame uint64
+		Resource uint64
+		Index    uint32
+		MipLevel uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsResourceGetMappedEglFrame(hostmem.Ptr(a.EglFrame), cu.CUgraphicsResource(a.Resource), uint32(a.Index), uint32(a.MipLevel))
 	if err != nil {
 		return code(err)
@@ -6447,7 +10446,13 @@ func bind_cuGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int32
 }
 
 func bind_cuVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuVDPAUGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PDevice           uint64
+		VdpDevice         uint32
+		VdpGetProcAddress uint64
+	})(args)
 	if a.PDevice == 0 {
 		return refuse(thread)
 	}
@@ -6460,7 +10465,15 @@ func bind_cuVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuVDPAUCtxCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuVDPAUCtxCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCtx              uint64
+		Flags             uint32
+		Device            uint32
+		VdpDevice         uint32
+		VdpGetProcAddress uint64
+	})(args)
 	if a.PCtx == 0 {
 		return refuse(thread)
 	}
@@ -6473,7 +10486,13 @@ func bind_cuVDPAUCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsVDPAURegisterVideoSurface)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaResource uint64
+		VdpSurface    uint32
+		Flags         uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsVDPAURegisterVideoSurface(hostmem.Ptr(a.PCudaResource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6482,7 +10501,13 @@ func bind_cuGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int32
 }
 
 func bind_cuGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuGraphicsVDPAURegisterOutputSurface)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaResource uint64
+		VdpSurface    uint32
+		Flags         uint32
+	})(args)
 	err := (*driver.Thread)(thread).GraphicsVDPAURegisterOutputSurface(hostmem.Ptr(a.PCudaResource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6491,7 +10516,15 @@ func bind_cuGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) int3
 }
 
 func bind_cuVDPAUCtxCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuVDPAUCtxCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCtx              uint64
+		Flags             uint32
+		Device            uint32
+		VdpDevice         uint32
+		VdpGetProcAddress uint64
+	})(args)
 	if a.PCtx == 0 {
 		return refuse(thread)
 	}
@@ -6504,7 +10537,13 @@ func bind_cuVDPAUCtxCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attrib uint32
+		Value  uint64
+		Size   uint64
+	})(args)
 	err := (*driver.Thread)(thread).CoredumpGetAttribute(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
 		return code(err)
@@ -6513,7 +10552,13 @@ func bind_cuCoredumpGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpGetAttributeGlobal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpGetAttributeGlobal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attrib uint32
+		Value  uint64
+		Size   uint64
+	})(args)
 	err := (*driver.Thread)(thread).CoredumpGetAttributeGlobal(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
 		return code(err)
@@ -6522,7 +10567,13 @@ func bind_cuCoredumpGetAttributeGlobal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attrib uint32
+		Value  uint64
+		Size   uint64
+	})(args)
 	err := (*driver.Thread)(thread).CoredumpSetAttribute(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
 		return code(err)
@@ -6531,7 +10582,13 @@ func bind_cuCoredumpSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpSetAttributeGlobal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpSetAttributeGlobal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attrib uint32
+		Value  uint64
+		Size   uint64
+	})(args)
 	err := (*driver.Thread)(thread).CoredumpSetAttributeGlobal(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
 		return code(err)
@@ -6540,7 +10597,13 @@ func bind_cuCoredumpSetAttributeGlobal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpRegisterStartCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpRegisterStartCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback    uint64
+		UserData    uint64
+		CallbackOut uint64
+	})(args)
 	if a.CallbackOut == 0 {
 		return refuse(thread)
 	}
@@ -6553,7 +10616,13 @@ func bind_cuCoredumpRegisterStartCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpRegisterCompleteCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpRegisterCompleteCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback    uint64
+		UserData    uint64
+		CallbackOut uint64
+	})(args)
 	if a.CallbackOut == 0 {
 		return refuse(thread)
 	}
@@ -6566,7 +10635,11 @@ func bind_cuCoredumpRegisterCompleteCallback(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cuCoredumpDeregisterStartCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpDeregisterStartCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback uint64
+	})(args)
 	err := (*driver.Thread)(thread).CoredumpDeregisterStartCallback(cu.CUcoredumpCallbackHandle(a.Callback))
 	if err != nil {
 		return code(err)
@@ -6575,7 +10648,11 @@ func bind_cuCoredumpDeregisterStartCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCoredumpDeregisterCompleteCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCoredumpDeregisterCompleteCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback uint64
+	})(args)
 	err := (*driver.Thread)(thread).CoredumpDeregisterCompleteCallback(cu.CUcoredumpCallbackHandle(a.Callback))
 	if err != nil {
 		return code(err)
@@ -6584,7 +10661,13 @@ func bind_cuCoredumpDeregisterCompleteCallback(thread, args unsafe.Pointer) int3
 }
 
 func bind_cuLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogsRegisterCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CallbackFunc uint64
+		UserData     uint64
+		Callback_out uint64
+	})(args)
 	if a.Callback_out == 0 {
 		return refuse(thread)
 	}
@@ -6597,7 +10680,11 @@ func bind_cuLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogsUnregisterCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback uint64
+	})(args)
 	err := (*driver.Thread)(thread).LogsUnregisterCallback(cu.CUlogsCallbackHandle(a.Callback))
 	if err != nil {
 		return code(err)
@@ -6606,7 +10693,12 @@ func bind_cuLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogsCurrent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogsCurrent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Iterator_out uint64
+		Flags        uint32
+	})(args)
 	if a.Iterator_out == 0 {
 		return refuse(thread)
 	}
@@ -6619,7 +10711,13 @@ func bind_cuLogsCurrent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogsDumpToFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogsDumpToFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Iterator   uint64
+		PathToFile uint64
+		Flags      uint32
+	})(args)
 	if a.PathToFile == 0 {
 		return refuse(thread)
 	}
@@ -6631,7 +10729,14 @@ func bind_cuLogsDumpToFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogsDumpToMemory)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Iterator uint64
+		Buffer   uint64
+		Size     uint64
+		Flags    uint32
+	})(args)
 	err := (*driver.Thread)(thread).LogsDumpToMemory(hostmem.Ptr(a.Iterator), hostmem.Ptr(a.Buffer), hostmem.Ptr(a.Size), uint32(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6640,7 +10745,12 @@ func bind_cuLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCheckpointProcessGetRestoreThreadId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointProcessGetRestoreThreadId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid uint32
+		Tid uint64
+	})(args)
 	if a.Tid == 0 {
 		return refuse(thread)
 	}
@@ -6653,7 +10763,12 @@ func bind_cuCheckpointProcessGetRestoreThreadId(thread, args unsafe.Pointer) int
 }
 
 func bind_cuCheckpointProcessGetState(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointProcessGetState)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid   uint32
+		State uint64
+	})(args)
 	if a.State == 0 {
 		return refuse(thread)
 	}
@@ -6666,7 +10781,12 @@ func bind_cuCheckpointProcessGetState(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCheckpointProcessLock(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointProcessLock)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid  uint32
+		Args uint64
+	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessLock(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
 		return code(err)
@@ -6675,7 +10795,12 @@ func bind_cuCheckpointProcessLock(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCheckpointProcessCheckpoint(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointProcessCheckpoint)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid  uint32
+		Args uint64
+	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessCheckpoint(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
 		return code(err)
@@ -6684,7 +10809,12 @@ func bind_cuCheckpointProcessCheckpoint(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCheckpointProcessRestore(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointProcessRestore)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid  uint32
+		Args uint64
+	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessRestore(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
 		return code(err)
@@ -6693,7 +10823,11 @@ func bind_cuCheckpointProcessRestore(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCheckpointOperationComplete(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointOperationComplete)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
 	err := (*driver.Thread)(thread).CheckpointOperationComplete(cu.CUcheckpointOperationHandle(a.Handle))
 	if err != nil {
 		return code(err)
@@ -6702,7 +10836,12 @@ func bind_cuCheckpointOperationComplete(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuCheckpointProcessUnlock(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuCheckpointProcessUnlock)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid  uint32
+		Args uint64
+	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessUnlock(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
 		return code(err)
@@ -6711,7 +10850,13 @@ func bind_cuCheckpointProcessUnlock(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuProfilerInitialize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuProfilerInitialize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConfigFile uint64
+		OutputFile uint64
+		OutputMode uint32
+	})(args)
 	if a.ConfigFile == 0 {
 		return refuse(thread)
 	}
@@ -6742,7 +10887,12 @@ func bind_cuProfilerStop(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointIdReserve(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointIdReserve)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BaseLeId uint64
+		Count    uint32
+	})(args)
 	if a.BaseLeId == 0 {
 		return refuse(thread)
 	}
@@ -6755,7 +10905,12 @@ func bind_cuLogicalEndpointIdReserve(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointIdRelease(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointIdRelease)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BaseLeId uint32
+		Count    uint32
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointIdRelease(cu.CUlogicalEndpointId(a.BaseLeId), uint32(a.Count))
 	if err != nil {
 		return code(err)
@@ -6764,7 +10919,12 @@ func bind_cuLogicalEndpointIdRelease(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId uint32
+		Prop uint64
+	})(args)
 	if a.Prop == 0 {
 		return refuse(thread)
 	}
@@ -6777,7 +10937,12 @@ func bind_cuLogicalEndpointCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointAddDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointAddDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId uint32
+		Dev  uint32
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointAddDevice(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev))
 	if err != nil {
 		return code(err)
@@ -6786,7 +10951,11 @@ func bind_cuLogicalEndpointAddDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId uint32
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointDestroy(cu.CUlogicalEndpointId(a.LeId))
 	if err != nil {
 		return code(err)
@@ -6795,7 +10964,16 @@ func bind_cuLogicalEndpointDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointBindAddr(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointBindAddr)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId   uint32
+		Dev    uint32
+		Offset uint64
+		Ptr    uint64
+		Size   uint64
+		Flags  uint64
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointBindAddr(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), hostmem.Ptr(a.Ptr), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6804,7 +10982,17 @@ func bind_cuLogicalEndpointBindAddr(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointBindMem(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointBindMem)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId      uint32
+		Dev       uint32
+		Offset    uint64
+		MemHandle uint64
+		MemOffset uint64
+		Size      uint64
+		Flags     uint64
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointBindMem(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
 		return code(err)
@@ -6813,7 +11001,14 @@ func bind_cuLogicalEndpointBindMem(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointUnbind(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointUnbind)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId   uint32
+		Dev    uint32
+		Offset uint64
+		Size   uint64
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointUnbind(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), uint64(a.Size))
 	if err != nil {
 		return code(err)
@@ -6822,7 +11017,13 @@ func bind_cuLogicalEndpointUnbind(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointExport(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointExport)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		LeId       uint32
+		HandleType uint32
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointExport(hostmem.Ptr(a.Handle), cu.CUlogicalEndpointId(a.LeId), cu.CUlogicalEndpointIpcHandleType(a.HandleType))
 	if err != nil {
 		return code(err)
@@ -6831,7 +11032,13 @@ func bind_cuLogicalEndpointExport(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointImport(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointImport)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId       uint32
+		Handle     uint64
+		HandleType uint32
+	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointImport(cu.CUlogicalEndpointId(a.LeId), hostmem.Ptr(a.Handle), cu.CUlogicalEndpointIpcHandleType(a.HandleType))
 	if err != nil {
 		return code(err)
@@ -6840,7 +11047,13 @@ func bind_cuLogicalEndpointImport(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointGetLimits(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointGetLimits)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BindAlignment uint64
+		MaxSize       uint64
+		Prop          uint64
+	})(args)
 	if a.BindAlignment == 0 {
 		return refuse(thread)
 	}
@@ -6861,7 +11074,13 @@ func bind_cuLogicalEndpointGetLimits(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cuLogicalEndpointQuery(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CuLogicalEndpointQuery)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeId        uint32
+		Count       uint32
+		QueryStatus uint64
+	})(args)
 	if a.QueryStatus == 0 {
 		return refuse(thread)
 	}

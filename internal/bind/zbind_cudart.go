@@ -3,6 +3,7 @@
 package bind
 
 import (
+	"structs"
 	"unsafe"
 
 	"kudzu/internal/abi"
@@ -10,6 +11,424 @@ import (
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/rt"
 )
+
+// Each stands at the number that its row has in internal/abi/zrows_cudart.h: both follow the order of the rows.
+var cudartHandlers = [...]abi.Handler{
+	{Name: "cudaDeviceReset", Call: bind_cudaDeviceReset},
+	{Name: "cudaDeviceSynchronize", Call: bind_cudaDeviceSynchronize},
+	{Name: "cudaDeviceSetLimit", Call: bind_cudaDeviceSetLimit},
+	{Name: "cudaDeviceGetLimit", Call: bind_cudaDeviceGetLimit},
+	{Name: "cudaDeviceGetTexture1DLinearMaxWidth", Call: bind_cudaDeviceGetTexture1DLinearMaxWidth},
+	{Name: "cudaDeviceGetCacheConfig", Call: bind_cudaDeviceGetCacheConfig},
+	{Name: "cudaDeviceGetStreamPriorityRange", Call: bind_cudaDeviceGetStreamPriorityRange},
+	{Name: "cudaDeviceSetCacheConfig", Call: bind_cudaDeviceSetCacheConfig},
+	{Name: "cudaDeviceGetByPCIBusId", Call: bind_cudaDeviceGetByPCIBusId},
+	{Name: "cudaDeviceGetPCIBusId", Call: bind_cudaDeviceGetPCIBusId},
+	{Name: "cudaDeviceFlushGPUDirectRDMAWrites", Call: bind_cudaDeviceFlushGPUDirectRDMAWrites},
+	{Name: "cudaDeviceRegisterAsyncNotification", Call: bind_cudaDeviceRegisterAsyncNotification},
+	{Name: "cudaDeviceUnregisterAsyncNotification", Call: bind_cudaDeviceUnregisterAsyncNotification},
+	{Name: "cudaDeviceGetSharedMemConfig", Call: bind_cudaDeviceGetSharedMemConfig},
+	{Name: "cudaDeviceSetSharedMemConfig", Call: bind_cudaDeviceSetSharedMemConfig},
+	{Name: "cudaGetDeviceCount", Call: bind_cudaGetDeviceCount},
+	{Name: "cudaGetDeviceProperties", Call: bind_cudaGetDeviceProperties},
+	{Name: "cudaDeviceGetAttribute", Call: bind_cudaDeviceGetAttribute},
+	{Name: "cudaDeviceGetHostAtomicCapabilities", Call: bind_cudaDeviceGetHostAtomicCapabilities},
+	{Name: "cudaDeviceGetDefaultMemPool", Call: bind_cudaDeviceGetDefaultMemPool},
+	{Name: "cudaDeviceSetMemPool", Call: bind_cudaDeviceSetMemPool},
+	{Name: "cudaDeviceGetMemPool", Call: bind_cudaDeviceGetMemPool},
+	{Name: "cudaDeviceGetNvSciSyncAttributes", Call: bind_cudaDeviceGetNvSciSyncAttributes},
+	{Name: "cudaDeviceGetP2PAttribute", Call: bind_cudaDeviceGetP2PAttribute},
+	{Name: "cudaDeviceGetP2PAtomicCapabilities", Call: bind_cudaDeviceGetP2PAtomicCapabilities},
+	{Name: "cudaChooseDevice", Call: bind_cudaChooseDevice},
+	{Name: "cudaInitDevice", Call: bind_cudaInitDevice},
+	{Name: "cudaSetDevice", Call: bind_cudaSetDevice},
+	{Name: "cudaGetDevice", Call: bind_cudaGetDevice},
+	{Name: "cudaSetValidDevices", Call: bind_cudaSetValidDevices},
+	{Name: "cudaSetDeviceFlags", Call: bind_cudaSetDeviceFlags},
+	{Name: "cudaGetDeviceFlags", Call: bind_cudaGetDeviceFlags},
+	{Name: "cudaDeviceCanAccessPeer", Call: bind_cudaDeviceCanAccessPeer},
+	{Name: "cudaDeviceEnablePeerAccess", Call: bind_cudaDeviceEnablePeerAccess},
+	{Name: "cudaDeviceDisablePeerAccess", Call: bind_cudaDeviceDisablePeerAccess},
+	{Name: "cudaDeviceGraphMemTrim", Call: bind_cudaDeviceGraphMemTrim},
+	{Name: "cudaDeviceGetGraphMemAttribute", Call: bind_cudaDeviceGetGraphMemAttribute},
+	{Name: "cudaDeviceSetGraphMemAttribute", Call: bind_cudaDeviceSetGraphMemAttribute},
+	{Name: "cudaDeviceGetDevResource", Call: bind_cudaDeviceGetDevResource},
+	{Name: "cudaDeviceGetExecutionCtx", Call: bind_cudaDeviceGetExecutionCtx},
+	{Name: "cudaThreadExit", Call: bind_cudaThreadExit},
+	{Name: "cudaThreadSynchronize", Call: bind_cudaThreadSynchronize},
+	{Name: "cudaThreadSetLimit", Call: bind_cudaThreadSetLimit},
+	{Name: "cudaThreadGetLimit", Call: bind_cudaThreadGetLimit},
+	{Name: "cudaThreadGetCacheConfig", Call: bind_cudaThreadGetCacheConfig},
+	{Name: "cudaThreadSetCacheConfig", Call: bind_cudaThreadSetCacheConfig},
+	{Name: "cudaGetDeviceProperties_v2", Call: bind_cudaGetDeviceProperties_v2},
+	{Name: "cudaGetDeviceProperties_12", Call: bind_cudaGetDeviceProperties_12},
+	{Name: "cudaDevSmResourceSplitByCount", Call: bind_cudaDevSmResourceSplitByCount},
+	{Name: "cudaDevSmResourceSplit", Call: bind_cudaDevSmResourceSplit},
+	{Name: "cudaDevResourceGenerateDesc", Call: bind_cudaDevResourceGenerateDesc},
+	{Name: "cudaGreenCtxCreate", Call: bind_cudaGreenCtxCreate},
+	{Name: "cudaExecutionCtxDestroy", Call: bind_cudaExecutionCtxDestroy},
+	{Name: "cudaExecutionCtxGetDevResource", Call: bind_cudaExecutionCtxGetDevResource},
+	{Name: "cudaExecutionCtxGetDevice", Call: bind_cudaExecutionCtxGetDevice},
+	{Name: "cudaExecutionCtxGetId", Call: bind_cudaExecutionCtxGetId},
+	{Name: "cudaExecutionCtxStreamCreate", Call: bind_cudaExecutionCtxStreamCreate},
+	{Name: "cudaExecutionCtxSynchronize", Call: bind_cudaExecutionCtxSynchronize},
+	{Name: "cudaExecutionCtxRecordEvent", Call: bind_cudaExecutionCtxRecordEvent},
+	{Name: "cudaExecutionCtxWaitEvent", Call: bind_cudaExecutionCtxWaitEvent},
+	{Name: "cudaLibraryLoadData", Call: bind_cudaLibraryLoadData},
+	{Name: "cudaLibraryLoadFromFile", Call: bind_cudaLibraryLoadFromFile},
+	{Name: "cudaLibraryUnload", Call: bind_cudaLibraryUnload},
+	{Name: "cudaLibraryGetKernel", Call: bind_cudaLibraryGetKernel},
+	{Name: "cudaLibraryGetGlobal", Call: bind_cudaLibraryGetGlobal},
+	{Name: "cudaLibraryGetManaged", Call: bind_cudaLibraryGetManaged},
+	{Name: "cudaLibraryGetUnifiedFunction", Call: bind_cudaLibraryGetUnifiedFunction},
+	{Name: "cudaLibraryGetKernelCount", Call: bind_cudaLibraryGetKernelCount},
+	{Name: "cudaLibraryEnumerateKernels", Call: bind_cudaLibraryEnumerateKernels},
+	{Name: "cudaKernelSetAttributeForDevice", Call: bind_cudaKernelSetAttributeForDevice},
+	{Name: "cudaIpcGetEventHandle", Call: bind_cudaIpcGetEventHandle},
+	{Name: "cudaIpcOpenEventHandle", Call: bind_cudaIpcOpenEventHandle},
+	{Name: "cudaIpcGetMemHandle", Call: bind_cudaIpcGetMemHandle},
+	{Name: "cudaIpcOpenMemHandle", Call: bind_cudaIpcOpenMemHandle},
+	{Name: "cudaIpcCloseMemHandle", Call: bind_cudaIpcCloseMemHandle},
+	{Name: "cudaMallocManaged", Call: bind_cudaMallocManaged},
+	{Name: "cudaMalloc", Call: bind_cudaMalloc},
+	{Name: "cudaMallocHost", Call: bind_cudaMallocHost},
+	{Name: "cudaMallocPitch", Call: bind_cudaMallocPitch},
+	{Name: "cudaMallocArray", Call: bind_cudaMallocArray},
+	{Name: "cudaFree", Call: bind_cudaFree},
+	{Name: "cudaFreeHost", Call: bind_cudaFreeHost},
+	{Name: "cudaFreeArray", Call: bind_cudaFreeArray},
+	{Name: "cudaFreeMipmappedArray", Call: bind_cudaFreeMipmappedArray},
+	{Name: "cudaHostAlloc", Call: bind_cudaHostAlloc},
+	{Name: "cudaHostRegister", Call: bind_cudaHostRegister},
+	{Name: "cudaHostUnregister", Call: bind_cudaHostUnregister},
+	{Name: "cudaHostGetDevicePointer", Call: bind_cudaHostGetDevicePointer},
+	{Name: "cudaHostGetFlags", Call: bind_cudaHostGetFlags},
+	{Name: "cudaMalloc3D", Call: bind_cudaMalloc3D},
+	{Name: "cudaMalloc3DArray", Call: bind_cudaMalloc3DArray},
+	{Name: "cudaMallocMipmappedArray", Call: bind_cudaMallocMipmappedArray},
+	{Name: "cudaMemGetInfo", Call: bind_cudaMemGetInfo},
+	{Name: "cudaArrayGetInfo", Call: bind_cudaArrayGetInfo},
+	{Name: "cudaArrayGetPlane", Call: bind_cudaArrayGetPlane},
+	{Name: "cudaArrayGetMemoryRequirements", Call: bind_cudaArrayGetMemoryRequirements},
+	{Name: "cudaArrayGetSparseProperties", Call: bind_cudaArrayGetSparseProperties},
+	{Name: "cudaMemcpyPeer", Call: bind_cudaMemcpyPeer},
+	{Name: "cudaMemcpyPeerAsync", Call: bind_cudaMemcpyPeerAsync},
+	{Name: "cudaGetSymbolAddress", Call: bind_cudaGetSymbolAddress},
+	{Name: "cudaGetSymbolSize", Call: bind_cudaGetSymbolSize},
+	{Name: "cudaMemAdvise", Call: bind_cudaMemAdvise},
+	{Name: "cudaMemRangeGetAttribute", Call: bind_cudaMemRangeGetAttribute},
+	{Name: "cudaMemRangeGetAttributes", Call: bind_cudaMemRangeGetAttributes},
+	{Name: "cudaMemPoolTrimTo", Call: bind_cudaMemPoolTrimTo},
+	{Name: "cudaMemPoolSetAttribute", Call: bind_cudaMemPoolSetAttribute},
+	{Name: "cudaMemPoolGetAttribute", Call: bind_cudaMemPoolGetAttribute},
+	{Name: "cudaMemPoolSetAccess", Call: bind_cudaMemPoolSetAccess},
+	{Name: "cudaMemPoolGetAccess", Call: bind_cudaMemPoolGetAccess},
+	{Name: "cudaMemPoolCreate", Call: bind_cudaMemPoolCreate},
+	{Name: "cudaMemPoolDestroy", Call: bind_cudaMemPoolDestroy},
+	{Name: "cudaMemGetDefaultMemPool", Call: bind_cudaMemGetDefaultMemPool},
+	{Name: "cudaMemGetMemPool", Call: bind_cudaMemGetMemPool},
+	{Name: "cudaMemSetMemPool", Call: bind_cudaMemSetMemPool},
+	{Name: "cudaMemPoolExportToShareableHandle", Call: bind_cudaMemPoolExportToShareableHandle},
+	{Name: "cudaMemPoolImportFromShareableHandle", Call: bind_cudaMemPoolImportFromShareableHandle},
+	{Name: "cudaMemPoolExportPointer", Call: bind_cudaMemPoolExportPointer},
+	{Name: "cudaMemPoolImportPointer", Call: bind_cudaMemPoolImportPointer},
+	{Name: "cudaPointerGetAttributes", Call: bind_cudaPointerGetAttributes},
+	{Name: "cudaPointerGetAttributes_12", Call: bind_cudaPointerGetAttributes_12},
+	{Name: "cudaMemcpy", Call: bind_cudaMemcpy},
+	{Name: "cudaMemcpyToSymbol", Call: bind_cudaMemcpyToSymbol},
+	{Name: "cudaMemcpyFromSymbol", Call: bind_cudaMemcpyFromSymbol},
+	{Name: "cudaMemcpy2D", Call: bind_cudaMemcpy2D},
+	{Name: "cudaMemcpyToArray", Call: bind_cudaMemcpyToArray},
+	{Name: "cudaMemcpy2DToArray", Call: bind_cudaMemcpy2DToArray},
+	{Name: "cudaMemcpyFromArray", Call: bind_cudaMemcpyFromArray},
+	{Name: "cudaMemcpy2DFromArray", Call: bind_cudaMemcpy2DFromArray},
+	{Name: "cudaMemcpyArrayToArray", Call: bind_cudaMemcpyArrayToArray},
+	{Name: "cudaMemcpy2DArrayToArray", Call: bind_cudaMemcpy2DArrayToArray},
+	{Name: "cudaMemcpy3D", Call: bind_cudaMemcpy3D},
+	{Name: "cudaMemcpy3DPeer", Call: bind_cudaMemcpy3DPeer},
+	{Name: "cudaMemcpyBatchAsync", Call: bind_cudaMemcpyBatchAsync},
+	{Name: "cudaMemcpy3DBatchAsync", Call: bind_cudaMemcpy3DBatchAsync},
+	{Name: "cudaMemcpyWithAttributesAsync", Call: bind_cudaMemcpyWithAttributesAsync},
+	{Name: "cudaMemcpy3DWithAttributesAsync", Call: bind_cudaMemcpy3DWithAttributesAsync},
+	{Name: "cudaMemset", Call: bind_cudaMemset},
+	{Name: "cudaMemset2D", Call: bind_cudaMemset2D},
+	{Name: "cudaMemset3D", Call: bind_cudaMemset3D},
+	{Name: "cudaMemcpyAsync", Call: bind_cudaMemcpyAsync},
+	{Name: "cudaMemcpyToSymbolAsync", Call: bind_cudaMemcpyToSymbolAsync},
+	{Name: "cudaMemcpyFromSymbolAsync", Call: bind_cudaMemcpyFromSymbolAsync},
+	{Name: "cudaMemcpy2DAsync", Call: bind_cudaMemcpy2DAsync},
+	{Name: "cudaMemcpyToArrayAsync", Call: bind_cudaMemcpyToArrayAsync},
+	{Name: "cudaMemcpy2DToArrayAsync", Call: bind_cudaMemcpy2DToArrayAsync},
+	{Name: "cudaMemcpyFromArrayAsync", Call: bind_cudaMemcpyFromArrayAsync},
+	{Name: "cudaMemcpy2DFromArrayAsync", Call: bind_cudaMemcpy2DFromArrayAsync},
+	{Name: "cudaMemcpy3DAsync", Call: bind_cudaMemcpy3DAsync},
+	{Name: "cudaMemcpy3DPeerAsync", Call: bind_cudaMemcpy3DPeerAsync},
+	{Name: "cudaMemsetAsync", Call: bind_cudaMemsetAsync},
+	{Name: "cudaMemset2DAsync", Call: bind_cudaMemset2DAsync},
+	{Name: "cudaMemset3DAsync", Call: bind_cudaMemset3DAsync},
+	{Name: "cudaMemPrefetchAsync", Call: bind_cudaMemPrefetchAsync},
+	{Name: "cudaMemPrefetchBatchAsync", Call: bind_cudaMemPrefetchBatchAsync},
+	{Name: "cudaMemDiscardBatchAsync", Call: bind_cudaMemDiscardBatchAsync},
+	{Name: "cudaMemDiscardAndPrefetchBatchAsync", Call: bind_cudaMemDiscardAndPrefetchBatchAsync},
+	{Name: "cudaMallocAsync", Call: bind_cudaMallocAsync},
+	{Name: "cudaFreeAsync", Call: bind_cudaFreeAsync},
+	{Name: "cudaMallocFromPoolAsync", Call: bind_cudaMallocFromPoolAsync},
+	{Name: "cudaMemAdvise_12", Call: bind_cudaMemAdvise_12},
+	{Name: "cudaMemAdvise_v2", Call: bind_cudaMemAdvise_v2},
+	{Name: "cudaMemcpyBatchAsync_12", Call: bind_cudaMemcpyBatchAsync_12},
+	{Name: "cudaMemcpy3DBatchAsync_12", Call: bind_cudaMemcpy3DBatchAsync_12},
+	{Name: "cudaMemPrefetchAsync_12", Call: bind_cudaMemPrefetchAsync_12},
+	{Name: "cudaMemPrefetchAsync_v2", Call: bind_cudaMemPrefetchAsync_v2},
+	{Name: "cudaGetMipmappedArrayLevel", Call: bind_cudaGetMipmappedArrayLevel},
+	{Name: "cudaMipmappedArrayGetMemoryRequirements", Call: bind_cudaMipmappedArrayGetMemoryRequirements},
+	{Name: "cudaMipmappedArrayGetSparseProperties", Call: bind_cudaMipmappedArrayGetSparseProperties},
+	{Name: "cudaGetChannelDesc", Call: bind_cudaGetChannelDesc},
+	{Name: "cudaStreamCreate", Call: bind_cudaStreamCreate},
+	{Name: "cudaStreamCreateWithFlags", Call: bind_cudaStreamCreateWithFlags},
+	{Name: "cudaStreamCreateWithPriority", Call: bind_cudaStreamCreateWithPriority},
+	{Name: "cudaCtxResetPersistingL2Cache", Call: bind_cudaCtxResetPersistingL2Cache},
+	{Name: "cudaStreamDestroy", Call: bind_cudaStreamDestroy},
+	{Name: "cudaThreadExchangeStreamCaptureMode", Call: bind_cudaThreadExchangeStreamCaptureMode},
+	{Name: "cudaStreamQuery", Call: bind_cudaStreamQuery},
+	{Name: "cudaStreamGetDevice", Call: bind_cudaStreamGetDevice},
+	{Name: "cudaStreamGetDevResource", Call: bind_cudaStreamGetDevResource},
+	{Name: "cudaStreamGetFlags", Call: bind_cudaStreamGetFlags},
+	{Name: "cudaStreamGetId", Call: bind_cudaStreamGetId},
+	{Name: "cudaStreamGetPriority", Call: bind_cudaStreamGetPriority},
+	{Name: "cudaStreamWaitEvent", Call: bind_cudaStreamWaitEvent},
+	{Name: "cudaStreamAddCallback", Call: bind_cudaStreamAddCallback},
+	{Name: "cudaStreamAttachMemAsync", Call: bind_cudaStreamAttachMemAsync},
+	{Name: "cudaStreamSynchronize", Call: bind_cudaStreamSynchronize},
+	{Name: "cudaStreamBeginCapture", Call: bind_cudaStreamBeginCapture},
+	{Name: "cudaStreamBeginCaptureToGraph", Call: bind_cudaStreamBeginCaptureToGraph},
+	{Name: "cudaStreamEndCapture", Call: bind_cudaStreamEndCapture},
+	{Name: "cudaStreamIsCapturing", Call: bind_cudaStreamIsCapturing},
+	{Name: "cudaStreamGetCaptureInfo", Call: bind_cudaStreamGetCaptureInfo},
+	{Name: "cudaStreamUpdateCaptureDependencies", Call: bind_cudaStreamUpdateCaptureDependencies},
+	{Name: "cudaStreamCopyAttributes", Call: bind_cudaStreamCopyAttributes},
+	{Name: "cudaStreamGetAttribute", Call: bind_cudaStreamGetAttribute},
+	{Name: "cudaStreamSetAttribute", Call: bind_cudaStreamSetAttribute},
+	{Name: "cudaStreamGetCaptureInfo_12", Call: bind_cudaStreamGetCaptureInfo_12},
+	{Name: "cudaStreamGetCaptureInfo_v2", Call: bind_cudaStreamGetCaptureInfo_v2},
+	{Name: "cudaStreamGetCaptureInfo_v3", Call: bind_cudaStreamGetCaptureInfo_v3},
+	{Name: "cudaStreamUpdateCaptureDependencies_12", Call: bind_cudaStreamUpdateCaptureDependencies_12},
+	{Name: "cudaStreamUpdateCaptureDependencies_v2", Call: bind_cudaStreamUpdateCaptureDependencies_v2},
+	{Name: "cudaEventCreate", Call: bind_cudaEventCreate},
+	{Name: "cudaEventCreateWithFlags", Call: bind_cudaEventCreateWithFlags},
+	{Name: "cudaEventQuery", Call: bind_cudaEventQuery},
+	{Name: "cudaEventSynchronize", Call: bind_cudaEventSynchronize},
+	{Name: "cudaEventDestroy", Call: bind_cudaEventDestroy},
+	{Name: "cudaEventElapsedTime", Call: bind_cudaEventElapsedTime},
+	{Name: "cudaEventRecord", Call: bind_cudaEventRecord},
+	{Name: "cudaEventRecordWithFlags", Call: bind_cudaEventRecordWithFlags},
+	{Name: "cudaEventCreateFromEGLSync", Call: bind_cudaEventCreateFromEGLSync},
+	{Name: "cudaEventElapsedTime_v2", Call: bind_cudaEventElapsedTime_v2},
+	{Name: "cudaImportExternalMemory", Call: bind_cudaImportExternalMemory},
+	{Name: "cudaExternalMemoryGetMappedBuffer", Call: bind_cudaExternalMemoryGetMappedBuffer},
+	{Name: "cudaExternalMemoryGetMappedMipmappedArray", Call: bind_cudaExternalMemoryGetMappedMipmappedArray},
+	{Name: "cudaDestroyExternalMemory", Call: bind_cudaDestroyExternalMemory},
+	{Name: "cudaImportExternalSemaphore", Call: bind_cudaImportExternalSemaphore},
+	{Name: "cudaDestroyExternalSemaphore", Call: bind_cudaDestroyExternalSemaphore},
+	{Name: "cudaSignalExternalSemaphoresAsync", Call: bind_cudaSignalExternalSemaphoresAsync},
+	{Name: "cudaWaitExternalSemaphoresAsync", Call: bind_cudaWaitExternalSemaphoresAsync},
+	{Name: "cudaSignalExternalSemaphoresAsync_12", Call: bind_cudaSignalExternalSemaphoresAsync_12},
+	{Name: "cudaSignalExternalSemaphoresAsync_v2", Call: bind_cudaSignalExternalSemaphoresAsync_v2},
+	{Name: "cudaWaitExternalSemaphoresAsync_12", Call: bind_cudaWaitExternalSemaphoresAsync_12},
+	{Name: "cudaWaitExternalSemaphoresAsync_v2", Call: bind_cudaWaitExternalSemaphoresAsync_v2},
+	{Name: "cudaFuncSetCacheConfig", Call: bind_cudaFuncSetCacheConfig},
+	{Name: "cudaFuncGetAttributes", Call: bind_cudaFuncGetAttributes},
+	{Name: "cudaFuncGetAttributes_11", Call: bind_cudaFuncGetAttributes_11},
+	{Name: "cudaFuncSetAttribute", Call: bind_cudaFuncSetAttribute},
+	{Name: "cudaFuncGetName", Call: bind_cudaFuncGetName},
+	{Name: "cudaFuncGetParamInfo", Call: bind_cudaFuncGetParamInfo},
+	{Name: "cudaFuncGetParamCount", Call: bind_cudaFuncGetParamCount},
+	{Name: "cudaFuncSetSharedMemConfig", Call: bind_cudaFuncSetSharedMemConfig},
+	{Name: "cudaOccupancyMaxActiveBlocksPerMultiprocessor", Call: bind_cudaOccupancyMaxActiveBlocksPerMultiprocessor},
+	{Name: "cudaOccupancyAvailableDynamicSMemPerBlock", Call: bind_cudaOccupancyAvailableDynamicSMemPerBlock},
+	{Name: "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", Call: bind_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags},
+	{Name: "cudaOccupancyMaxPotentialClusterSize", Call: bind_cudaOccupancyMaxPotentialClusterSize},
+	{Name: "cudaOccupancyMaxActiveClusters", Call: bind_cudaOccupancyMaxActiveClusters},
+	{Name: "cudaLaunchKernel", Call: bind_cudaLaunchKernel},
+	{Name: "cudaLaunchKernelExC", Call: bind_cudaLaunchKernelExC},
+	{Name: "cudaLaunchCooperativeKernel", Call: bind_cudaLaunchCooperativeKernel},
+	{Name: "cudaLaunchHostFunc", Call: bind_cudaLaunchHostFunc},
+	{Name: "cudaLaunchHostFunc_v2", Call: bind_cudaLaunchHostFunc_v2},
+	{Name: "cudaLaunchCooperativeKernelMultiDevice", Call: bind_cudaLaunchCooperativeKernelMultiDevice},
+	{Name: "cudaSetDoubleForDevice", Call: bind_cudaSetDoubleForDevice},
+	{Name: "cudaSetDoubleForHost", Call: bind_cudaSetDoubleForHost},
+	{Name: "cudaGraphCreate", Call: bind_cudaGraphCreate},
+	{Name: "cudaGraphAddKernelNode", Call: bind_cudaGraphAddKernelNode},
+	{Name: "cudaGraphKernelNodeGetParams", Call: bind_cudaGraphKernelNodeGetParams},
+	{Name: "cudaGraphKernelNodeSetParams", Call: bind_cudaGraphKernelNodeSetParams},
+	{Name: "cudaGraphKernelNodeCopyAttributes", Call: bind_cudaGraphKernelNodeCopyAttributes},
+	{Name: "cudaGraphKernelNodeGetAttribute", Call: bind_cudaGraphKernelNodeGetAttribute},
+	{Name: "cudaGraphKernelNodeSetAttribute", Call: bind_cudaGraphKernelNodeSetAttribute},
+	{Name: "cudaGraphAddMemcpyNode", Call: bind_cudaGraphAddMemcpyNode},
+	{Name: "cudaGraphAddMemcpyNodeToSymbol", Call: bind_cudaGraphAddMemcpyNodeToSymbol},
+	{Name: "cudaGraphAddMemcpyNodeFromSymbol", Call: bind_cudaGraphAddMemcpyNodeFromSymbol},
+	{Name: "cudaGraphAddMemcpyNode1D", Call: bind_cudaGraphAddMemcpyNode1D},
+	{Name: "cudaGraphMemcpyNodeGetParams", Call: bind_cudaGraphMemcpyNodeGetParams},
+	{Name: "cudaGraphMemcpyNodeSetParams", Call: bind_cudaGraphMemcpyNodeSetParams},
+	{Name: "cudaGraphMemcpyNodeSetParamsToSymbol", Call: bind_cudaGraphMemcpyNodeSetParamsToSymbol},
+	{Name: "cudaGraphMemcpyNodeSetParamsFromSymbol", Call: bind_cudaGraphMemcpyNodeSetParamsFromSymbol},
+	{Name: "cudaGraphMemcpyNodeSetParams1D", Call: bind_cudaGraphMemcpyNodeSetParams1D},
+	{Name: "cudaGraphAddMemsetNode", Call: bind_cudaGraphAddMemsetNode},
+	{Name: "cudaGraphMemsetNodeGetParams", Call: bind_cudaGraphMemsetNodeGetParams},
+	{Name: "cudaGraphMemsetNodeSetParams", Call: bind_cudaGraphMemsetNodeSetParams},
+	{Name: "cudaGraphAddHostNode", Call: bind_cudaGraphAddHostNode},
+	{Name: "cudaGraphHostNodeGetParams", Call: bind_cudaGraphHostNodeGetParams},
+	{Name: "cudaGraphHostNodeSetParams", Call: bind_cudaGraphHostNodeSetParams},
+	{Name: "cudaGraphAddChildGraphNode", Call: bind_cudaGraphAddChildGraphNode},
+	{Name: "cudaGraphChildGraphNodeGetGraph", Call: bind_cudaGraphChildGraphNodeGetGraph},
+	{Name: "cudaGraphAddEmptyNode", Call: bind_cudaGraphAddEmptyNode},
+	{Name: "cudaGraphAddEventRecordNode", Call: bind_cudaGraphAddEventRecordNode},
+	{Name: "cudaGraphEventRecordNodeGetEvent", Call: bind_cudaGraphEventRecordNodeGetEvent},
+	{Name: "cudaGraphEventRecordNodeSetEvent", Call: bind_cudaGraphEventRecordNodeSetEvent},
+	{Name: "cudaGraphAddEventWaitNode", Call: bind_cudaGraphAddEventWaitNode},
+	{Name: "cudaGraphEventWaitNodeGetEvent", Call: bind_cudaGraphEventWaitNodeGetEvent},
+	{Name: "cudaGraphEventWaitNodeSetEvent", Call: bind_cudaGraphEventWaitNodeSetEvent},
+	{Name: "cudaGraphAddExternalSemaphoresSignalNode", Call: bind_cudaGraphAddExternalSemaphoresSignalNode},
+	{Name: "cudaGraphExternalSemaphoresSignalNodeGetParams", Call: bind_cudaGraphExternalSemaphoresSignalNodeGetParams},
+	{Name: "cudaGraphExternalSemaphoresSignalNodeSetParams", Call: bind_cudaGraphExternalSemaphoresSignalNodeSetParams},
+	{Name: "cudaGraphAddExternalSemaphoresWaitNode", Call: bind_cudaGraphAddExternalSemaphoresWaitNode},
+	{Name: "cudaGraphExternalSemaphoresWaitNodeGetParams", Call: bind_cudaGraphExternalSemaphoresWaitNodeGetParams},
+	{Name: "cudaGraphExternalSemaphoresWaitNodeSetParams", Call: bind_cudaGraphExternalSemaphoresWaitNodeSetParams},
+	{Name: "cudaGraphAddMemAllocNode", Call: bind_cudaGraphAddMemAllocNode},
+	{Name: "cudaGraphMemAllocNodeGetParams", Call: bind_cudaGraphMemAllocNodeGetParams},
+	{Name: "cudaGraphAddMemFreeNode", Call: bind_cudaGraphAddMemFreeNode},
+	{Name: "cudaGraphMemFreeNodeGetParams", Call: bind_cudaGraphMemFreeNodeGetParams},
+	{Name: "cudaGraphClone", Call: bind_cudaGraphClone},
+	{Name: "cudaGraphNodeFindInClone", Call: bind_cudaGraphNodeFindInClone},
+	{Name: "cudaGraphNodeGetType", Call: bind_cudaGraphNodeGetType},
+	{Name: "cudaGraphNodeGetContainingGraph", Call: bind_cudaGraphNodeGetContainingGraph},
+	{Name: "cudaGraphNodeGetLocalId", Call: bind_cudaGraphNodeGetLocalId},
+	{Name: "cudaGraphNodeGetToolsId", Call: bind_cudaGraphNodeGetToolsId},
+	{Name: "cudaGraphGetId", Call: bind_cudaGraphGetId},
+	{Name: "cudaGraphExecGetId", Call: bind_cudaGraphExecGetId},
+	{Name: "cudaGraphGetNodes", Call: bind_cudaGraphGetNodes},
+	{Name: "cudaGraphGetRootNodes", Call: bind_cudaGraphGetRootNodes},
+	{Name: "cudaGraphGetEdges", Call: bind_cudaGraphGetEdges},
+	{Name: "cudaGraphNodeGetDependencies", Call: bind_cudaGraphNodeGetDependencies},
+	{Name: "cudaGraphNodeGetDependentNodes", Call: bind_cudaGraphNodeGetDependentNodes},
+	{Name: "cudaGraphAddDependencies", Call: bind_cudaGraphAddDependencies},
+	{Name: "cudaGraphRemoveDependencies", Call: bind_cudaGraphRemoveDependencies},
+	{Name: "cudaGraphDestroyNode", Call: bind_cudaGraphDestroyNode},
+	{Name: "cudaGraphInstantiate", Call: bind_cudaGraphInstantiate},
+	{Name: "cudaGraphInstantiate_11", Call: bind_cudaGraphInstantiate_11},
+	{Name: "cudaGraphInstantiateWithFlags", Call: bind_cudaGraphInstantiateWithFlags},
+	{Name: "cudaGraphExecGetFlags", Call: bind_cudaGraphExecGetFlags},
+	{Name: "cudaGraphExecKernelNodeSetParams", Call: bind_cudaGraphExecKernelNodeSetParams},
+	{Name: "cudaGraphExecMemcpyNodeSetParams", Call: bind_cudaGraphExecMemcpyNodeSetParams},
+	{Name: "cudaGraphExecMemcpyNodeSetParamsToSymbol", Call: bind_cudaGraphExecMemcpyNodeSetParamsToSymbol},
+	{Name: "cudaGraphExecMemcpyNodeSetParamsFromSymbol", Call: bind_cudaGraphExecMemcpyNodeSetParamsFromSymbol},
+	{Name: "cudaGraphExecMemcpyNodeSetParams1D", Call: bind_cudaGraphExecMemcpyNodeSetParams1D},
+	{Name: "cudaGraphExecMemsetNodeSetParams", Call: bind_cudaGraphExecMemsetNodeSetParams},
+	{Name: "cudaGraphExecHostNodeSetParams", Call: bind_cudaGraphExecHostNodeSetParams},
+	{Name: "cudaGraphExecChildGraphNodeSetParams", Call: bind_cudaGraphExecChildGraphNodeSetParams},
+	{Name: "cudaGraphExecEventRecordNodeSetEvent", Call: bind_cudaGraphExecEventRecordNodeSetEvent},
+	{Name: "cudaGraphExecEventWaitNodeSetEvent", Call: bind_cudaGraphExecEventWaitNodeSetEvent},
+	{Name: "cudaGraphExecExternalSemaphoresSignalNodeSetParams", Call: bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams},
+	{Name: "cudaGraphExecExternalSemaphoresWaitNodeSetParams", Call: bind_cudaGraphExecExternalSemaphoresWaitNodeSetParams},
+	{Name: "cudaGraphNodeSetEnabled", Call: bind_cudaGraphNodeSetEnabled},
+	{Name: "cudaGraphNodeGetEnabled", Call: bind_cudaGraphNodeGetEnabled},
+	{Name: "cudaGraphExecUpdate", Call: bind_cudaGraphExecUpdate},
+	{Name: "cudaGraphExecUpdate_11", Call: bind_cudaGraphExecUpdate_11},
+	{Name: "cudaGraphExecDestroy", Call: bind_cudaGraphExecDestroy},
+	{Name: "cudaGraphDestroy", Call: bind_cudaGraphDestroy},
+	{Name: "cudaGraphDebugDotPrint", Call: bind_cudaGraphDebugDotPrint},
+	{Name: "cudaUserObjectCreate", Call: bind_cudaUserObjectCreate},
+	{Name: "cudaUserObjectRetain", Call: bind_cudaUserObjectRetain},
+	{Name: "cudaUserObjectRelease", Call: bind_cudaUserObjectRelease},
+	{Name: "cudaGraphRetainUserObject", Call: bind_cudaGraphRetainUserObject},
+	{Name: "cudaGraphReleaseUserObject", Call: bind_cudaGraphReleaseUserObject},
+	{Name: "cudaGraphAddNode", Call: bind_cudaGraphAddNode},
+	{Name: "cudaGraphNodeSetParams", Call: bind_cudaGraphNodeSetParams},
+	{Name: "cudaGraphNodeGetParams", Call: bind_cudaGraphNodeGetParams},
+	{Name: "cudaGraphExecNodeSetParams", Call: bind_cudaGraphExecNodeSetParams},
+	{Name: "cudaGraphConditionalHandleCreate", Call: bind_cudaGraphConditionalHandleCreate},
+	{Name: "cudaGraphConditionalHandleCreate_v2", Call: bind_cudaGraphConditionalHandleCreate_v2},
+	{Name: "cudaGraphInstantiateWithParams", Call: bind_cudaGraphInstantiateWithParams},
+	{Name: "cudaGraphUpload", Call: bind_cudaGraphUpload},
+	{Name: "cudaGraphLaunch", Call: bind_cudaGraphLaunch},
+	{Name: "cudaGraphGetEdges_12", Call: bind_cudaGraphGetEdges_12},
+	{Name: "cudaGraphGetEdges_v2", Call: bind_cudaGraphGetEdges_v2},
+	{Name: "cudaGraphNodeGetDependencies_12", Call: bind_cudaGraphNodeGetDependencies_12},
+	{Name: "cudaGraphNodeGetDependencies_v2", Call: bind_cudaGraphNodeGetDependencies_v2},
+	{Name: "cudaGraphNodeGetDependentNodes_12", Call: bind_cudaGraphNodeGetDependentNodes_12},
+	{Name: "cudaGraphNodeGetDependentNodes_v2", Call: bind_cudaGraphNodeGetDependentNodes_v2},
+	{Name: "cudaGraphAddDependencies_12", Call: bind_cudaGraphAddDependencies_12},
+	{Name: "cudaGraphAddDependencies_v2", Call: bind_cudaGraphAddDependencies_v2},
+	{Name: "cudaGraphRemoveDependencies_12", Call: bind_cudaGraphRemoveDependencies_12},
+	{Name: "cudaGraphRemoveDependencies_v2", Call: bind_cudaGraphRemoveDependencies_v2},
+	{Name: "cudaGraphAddNode_12", Call: bind_cudaGraphAddNode_12},
+	{Name: "cudaGraphAddNode_v2", Call: bind_cudaGraphAddNode_v2},
+	{Name: "cudaCreateTextureObject", Call: bind_cudaCreateTextureObject},
+	{Name: "cudaCreateTextureObject_11", Call: bind_cudaCreateTextureObject_11},
+	{Name: "cudaCreateTextureObject_v2_11", Call: bind_cudaCreateTextureObject_v2_11},
+	{Name: "cudaDestroyTextureObject", Call: bind_cudaDestroyTextureObject},
+	{Name: "cudaGetTextureObjectResourceDesc", Call: bind_cudaGetTextureObjectResourceDesc},
+	{Name: "cudaGetTextureObjectTextureDesc", Call: bind_cudaGetTextureObjectTextureDesc},
+	{Name: "cudaGetTextureObjectTextureDesc_11", Call: bind_cudaGetTextureObjectTextureDesc_11},
+	{Name: "cudaGetTextureObjectTextureDesc_v2_11", Call: bind_cudaGetTextureObjectTextureDesc_v2_11},
+	{Name: "cudaBindTexture_11", Call: bind_cudaBindTexture_11},
+	{Name: "cudaBindTexture2D_11", Call: bind_cudaBindTexture2D_11},
+	{Name: "cudaBindTextureToArray_11", Call: bind_cudaBindTextureToArray_11},
+	{Name: "cudaBindTextureToMipmappedArray_11", Call: bind_cudaBindTextureToMipmappedArray_11},
+	{Name: "cudaUnbindTexture_11", Call: bind_cudaUnbindTexture_11},
+	{Name: "cudaGetTextureAlignmentOffset_11", Call: bind_cudaGetTextureAlignmentOffset_11},
+	{Name: "cudaGetTextureReference_11", Call: bind_cudaGetTextureReference_11},
+	{Name: "cudaBindSurfaceToArray_11", Call: bind_cudaBindSurfaceToArray_11},
+	{Name: "cudaGetSurfaceReference_11", Call: bind_cudaGetSurfaceReference_11},
+	{Name: "cudaGetTextureObjectResourceViewDesc", Call: bind_cudaGetTextureObjectResourceViewDesc},
+	{Name: "cudaCreateSurfaceObject", Call: bind_cudaCreateSurfaceObject},
+	{Name: "cudaDestroySurfaceObject", Call: bind_cudaDestroySurfaceObject},
+	{Name: "cudaGetSurfaceObjectResourceDesc", Call: bind_cudaGetSurfaceObjectResourceDesc},
+	{Name: "cudaGraphicsUnregisterResource", Call: bind_cudaGraphicsUnregisterResource},
+	{Name: "cudaGraphicsResourceSetMapFlags", Call: bind_cudaGraphicsResourceSetMapFlags},
+	{Name: "cudaGraphicsMapResources", Call: bind_cudaGraphicsMapResources},
+	{Name: "cudaGraphicsUnmapResources", Call: bind_cudaGraphicsUnmapResources},
+	{Name: "cudaGraphicsResourceGetMappedPointer", Call: bind_cudaGraphicsResourceGetMappedPointer},
+	{Name: "cudaGraphicsSubResourceGetMappedArray", Call: bind_cudaGraphicsSubResourceGetMappedArray},
+	{Name: "cudaGraphicsResourceGetMappedMipmappedArray", Call: bind_cudaGraphicsResourceGetMappedMipmappedArray},
+	{Name: "cudaGLGetDevices", Call: bind_cudaGLGetDevices},
+	{Name: "cudaGraphicsGLRegisterImage", Call: bind_cudaGraphicsGLRegisterImage},
+	{Name: "cudaGraphicsGLRegisterBuffer", Call: bind_cudaGraphicsGLRegisterBuffer},
+	{Name: "cudaGLSetGLDevice", Call: bind_cudaGLSetGLDevice},
+	{Name: "cudaGLRegisterBufferObject", Call: bind_cudaGLRegisterBufferObject},
+	{Name: "cudaGLMapBufferObject", Call: bind_cudaGLMapBufferObject},
+	{Name: "cudaGLUnmapBufferObject", Call: bind_cudaGLUnmapBufferObject},
+	{Name: "cudaGLUnregisterBufferObject", Call: bind_cudaGLUnregisterBufferObject},
+	{Name: "cudaGLSetBufferObjectMapFlags", Call: bind_cudaGLSetBufferObjectMapFlags},
+	{Name: "cudaGLMapBufferObjectAsync", Call: bind_cudaGLMapBufferObjectAsync},
+	{Name: "cudaGLUnmapBufferObjectAsync", Call: bind_cudaGLUnmapBufferObjectAsync},
+	{Name: "cudaGraphicsEGLRegisterImage", Call: bind_cudaGraphicsEGLRegisterImage},
+	{Name: "cudaEGLStreamConsumerConnect", Call: bind_cudaEGLStreamConsumerConnect},
+	{Name: "cudaEGLStreamConsumerConnectWithFlags", Call: bind_cudaEGLStreamConsumerConnectWithFlags},
+	{Name: "cudaEGLStreamConsumerDisconnect", Call: bind_cudaEGLStreamConsumerDisconnect},
+	{Name: "cudaEGLStreamConsumerAcquireFrame", Call: bind_cudaEGLStreamConsumerAcquireFrame},
+	{Name: "cudaEGLStreamConsumerReleaseFrame", Call: bind_cudaEGLStreamConsumerReleaseFrame},
+	{Name: "cudaEGLStreamProducerConnect", Call: bind_cudaEGLStreamProducerConnect},
+	{Name: "cudaEGLStreamProducerDisconnect", Call: bind_cudaEGLStreamProducerDisconnect},
+	{Name: "cudaEGLStreamProducerPresentFrame", Call: bind_cudaEGLStreamProducerPresentFrame},
+	{Name: "cudaEGLStreamProducerReturnFrame", Call: bind_cudaEGLStreamProducerReturnFrame},
+	{Name: "cudaGraphicsResourceGetMappedEglFrame", Call: bind_cudaGraphicsResourceGetMappedEglFrame},
+	{Name: "cudaVDPAUGetDevice", Call: bind_cudaVDPAUGetDevice},
+	{Name: "cudaVDPAUSetVDPAUDevice", Call: bind_cudaVDPAUSetVDPAUDevice},
+	{Name: "cudaGraphicsVDPAURegisterVideoSurface", Call: bind_cudaGraphicsVDPAURegisterVideoSurface},
+	{Name: "cudaGraphicsVDPAURegisterOutputSurface", Call: bind_cudaGraphicsVDPAURegisterOutputSurface},
+	{Name: "cudaLogsRegisterCallback", Call: bind_cudaLogsRegisterCallback},
+	{Name: "cudaLogsUnregisterCallback", Call: bind_cudaLogsUnregisterCallback},
+	{Name: "cudaLogsCurrent", Call: bind_cudaLogsCurrent},
+	{Name: "cudaLogsDumpToFile", Call: bind_cudaLogsDumpToFile},
+	{Name: "cudaLogsDumpToMemory", Call: bind_cudaLogsDumpToMemory},
+	{Name: "cudaProfilerStart", Call: bind_cudaProfilerStart},
+	{Name: "cudaProfilerInitialize_11", Call: bind_cudaProfilerInitialize_11},
+	{Name: "cudaProfilerStop", Call: bind_cudaProfilerStop},
+	{Name: "__cudaGetKernel", Call: bind___cudaGetKernel},
+	{Name: "__cudaLaunchKernel", Call: bind___cudaLaunchKernel},
+	{Name: "cudaGetFuncBySymbol", Call: bind_cudaGetFuncBySymbol},
+	{Name: "cudaGetKernel", Call: bind_cudaGetKernel},
+}
 
 func bind_cudaDeviceReset(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).DeviceReset()
@@ -28,7 +447,12 @@ func bind_cudaDeviceSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSetLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceSetLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Limit uint32
+		Value uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetLimit(rt.CudaLimit(a.Limit), uint64(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -37,7 +461,12 @@ func bind_cudaDeviceSetLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PValue uint64
+		Limit  uint32
+	})(args)
 	if a.PValue == 0 {
 		return refuseRuntime()
 	}
@@ -50,7 +479,13 @@ func bind_cudaDeviceGetLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetTexture1DLinearMaxWidth)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MaxWidthInElements uint64
+		FmtDesc            uint64
+		Device             uint32
+	})(args)
 	if a.MaxWidthInElements == 0 {
 		return refuseRuntime()
 	}
@@ -67,7 +502,11 @@ func bind_cudaDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaDeviceGetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCacheConfig uint64
+	})(args)
 	if a.PCacheConfig == 0 {
 		return refuseRuntime()
 	}
@@ -80,7 +519,12 @@ func bind_cudaDeviceGetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetStreamPriorityRange)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LeastPriority    uint64
+		GreatestPriority uint64
+	})(args)
 	if a.LeastPriority == 0 {
 		return refuseRuntime()
 	}
@@ -97,7 +541,11 @@ func bind_cudaDeviceGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceSetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CacheConfig uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetCacheConfig(rt.CudaFuncCache(a.CacheConfig))
 	if err != nil {
 		return runtimeCode(err)
@@ -106,7 +554,12 @@ func bind_cudaDeviceSetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetByPCIBusId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		PciBusId uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
@@ -122,7 +575,13 @@ func bind_cudaDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetPCIBusId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciBusId uint64
+		Len      uint32
+		Device   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -131,7 +590,12 @@ func bind_cudaDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceFlushGPUDirectRDMAWrites)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Target uint32
+		Scope  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceFlushGPUDirectRDMAWrites(rt.CudaFlushGPUDirectRDMAWritesTarget(a.Target), rt.CudaFlushGPUDirectRDMAWritesScope(a.Scope))
 	if err != nil {
 		return runtimeCode(err)
@@ -140,7 +604,14 @@ func bind_cudaDeviceFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceRegisterAsyncNotification)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint32
+		CallbackFunc uint64
+		UserData     uint64
+		Callback     uint64
+	})(args)
 	if a.Callback == 0 {
 		return refuseRuntime()
 	}
@@ -153,7 +624,12 @@ func bind_cudaDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32
 }
 
 func bind_cudaDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceUnregisterAsyncNotification)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint32
+		Callback uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceUnregisterAsyncNotification(int32(a.Device), rt.CudaAsyncCallbackHandle_t(a.Callback))
 	if err != nil {
 		return runtimeCode(err)
@@ -162,7 +638,11 @@ func bind_cudaDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaDeviceGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetSharedMemConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PConfig uint64
+	})(args)
 	if a.PConfig == 0 {
 		return refuseRuntime()
 	}
@@ -175,7 +655,11 @@ func bind_cudaDeviceGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceSetSharedMemConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetSharedMemConfig(rt.CudaSharedMemConfig(a.Config))
 	if err != nil {
 		return runtimeCode(err)
@@ -184,7 +668,11 @@ func bind_cudaDeviceSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetDeviceCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetDeviceCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetDeviceCount(hostmem.Ptr(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -193,7 +681,12 @@ func bind_cudaGetDeviceCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetDeviceProperties(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetDeviceProperties)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Prop   uint64
+		Device uint32
+	})(args)
 	if a.Prop == 0 {
 		return refuseRuntime()
 	}
@@ -206,7 +699,13 @@ func bind_cudaGetDeviceProperties(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Value  uint64
+		Attr   uint32
+		Device uint32
+	})(args)
 	if a.Value == 0 {
 		return refuseRuntime()
 	}
@@ -219,7 +718,14 @@ func bind_cudaDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetHostAtomicCapabilities)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capabilities uint64
+		Operations   uint64
+		Count        uint32
+		Device       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetHostAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -228,7 +734,12 @@ func bind_cudaDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32
 }
 
 func bind_cudaDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetDefaultMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool uint64
+		Device  uint32
+	})(args)
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
@@ -241,7 +752,12 @@ func bind_cudaDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceSetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint32
+		MemPool uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetMemPool(int32(a.Device), rt.CudaMemPool_t(a.MemPool))
 	if err != nil {
 		return runtimeCode(err)
@@ -250,7 +766,12 @@ func bind_cudaDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool uint64
+		Device  uint32
+	})(args)
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
@@ -263,7 +784,13 @@ func bind_cudaDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetNvSciSyncAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NvSciSyncAttrList uint64
+		Device            uint32
+		Flags             uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetNvSciSyncAttributes(hostmem.Ptr(a.NvSciSyncAttrList), int32(a.Device), int32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -272,7 +799,14 @@ func bind_cudaDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetP2PAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Value     uint64
+		Attr      uint32
+		SrcDevice uint32
+		DstDevice uint32
+	})(args)
 	if a.Value == 0 {
 		return refuseRuntime()
 	}
@@ -285,7 +819,15 @@ func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetP2PAtomicCapabilities)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capabilities uint64
+		Operations   uint64
+		Count        uint32
+		SrcDevice    uint32
+		DstDevice    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetP2PAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), int32(a.SrcDevice), int32(a.DstDevice))
 	if err != nil {
 		return runtimeCode(err)
@@ -294,7 +836,12 @@ func bind_cudaDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaChooseDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaChooseDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Prop   uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
@@ -307,7 +854,13 @@ func bind_cudaChooseDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaInitDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaInitDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint32
+		DeviceFlags uint32
+		Flags       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).InitDevice(int32(a.Device), uint32(a.DeviceFlags), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -316,7 +869,11 @@ func bind_cudaInitDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaSetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+	})(args)
 	err := (*cudart.Thread)(thread).SetDevice(int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -325,7 +882,11 @@ func bind_cudaSetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
@@ -338,7 +899,12 @@ func bind_cudaGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaSetValidDevices(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSetValidDevices)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device_arr uint64
+		Len        uint32
+	})(args)
 	err := (*cudart.Thread)(thread).SetValidDevices(hostmem.Ptr(a.Device_arr), int32(a.Len))
 	if err != nil {
 		return runtimeCode(err)
@@ -347,7 +913,11 @@ func bind_cudaSetValidDevices(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaSetDeviceFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSetDeviceFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags uint32
+	})(args)
 	err := (*cudart.Thread)(thread).SetDeviceFlags(uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -356,7 +926,11 @@ func bind_cudaSetDeviceFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetDeviceFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetDeviceFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
@@ -369,7 +943,13 @@ func bind_cudaGetDeviceFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceCanAccessPeer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CanAccessPeer uint64
+		Device        uint32
+		PeerDevice    uint32
+	})(args)
 	if a.CanAccessPeer == 0 {
 		return refuseRuntime()
 	}
@@ -382,7 +962,12 @@ func bind_cudaDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceEnablePeerAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceEnablePeerAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PeerDevice uint32
+		Flags      uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceEnablePeerAccess(int32(a.PeerDevice), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -391,7 +976,11 @@ func bind_cudaDeviceEnablePeerAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceDisablePeerAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceDisablePeerAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PeerDevice uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceDisablePeerAccess(int32(a.PeerDevice))
 	if err != nil {
 		return runtimeCode(err)
@@ -400,7 +989,11 @@ func bind_cudaDeviceDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGraphMemTrim)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceGraphMemTrim(int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -409,7 +1002,13 @@ func bind_cudaDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetGraphMemAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+		Attr   uint32
+		Value  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetGraphMemAttribute(int32(a.Device), rt.CudaGraphMemAttributeType(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -418,7 +1017,13 @@ func bind_cudaDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceSetGraphMemAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+		Attr   uint32
+		Value  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetGraphMemAttribute(int32(a.Device), rt.CudaGraphMemAttributeType(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -427,7 +1032,13 @@ func bind_cudaDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint32
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuseRuntime()
 	}
@@ -440,7 +1051,12 @@ func bind_cudaDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceGetExecutionCtx(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDeviceGetExecutionCtx)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx    uint64
+		Device uint32
+	})(args)
 	if a.Ctx == 0 {
 		return refuseRuntime()
 	}
@@ -469,7 +1085,12 @@ func bind_cudaThreadSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaThreadSetLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaThreadSetLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Limit uint32
+		Value uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetLimit(rt.CudaLimit(a.Limit), uint64(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -478,7 +1099,12 @@ func bind_cudaThreadSetLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaThreadGetLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaThreadGetLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PValue uint64
+		Limit  uint32
+	})(args)
 	if a.PValue == 0 {
 		return refuseRuntime()
 	}
@@ -491,7 +1117,11 @@ func bind_cudaThreadGetLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaThreadGetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaThreadGetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCacheConfig uint64
+	})(args)
 	if a.PCacheConfig == 0 {
 		return refuseRuntime()
 	}
@@ -504,7 +1134,11 @@ func bind_cudaThreadGetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaThreadSetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaThreadSetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CacheConfig uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DeviceSetCacheConfig(rt.CudaFuncCache(a.CacheConfig))
 	if err != nil {
 		return runtimeCode(err)
@@ -513,7 +1147,12 @@ func bind_cudaThreadSetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetDeviceProperties_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetDeviceProperties_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Prop   uint64
+		Device uint32
+	})(args)
 	if a.Prop == 0 {
 		return refuseRuntime()
 	}
@@ -526,7 +1165,12 @@ func bind_cudaGetDeviceProperties_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetDeviceProperties_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetDeviceProperties_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Prop   uint64
+		Device uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GetDevicePropertiesOld(hostmem.Ptr(a.Prop), int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -535,7 +1179,16 @@ func bind_cudaGetDeviceProperties_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDevSmResourceSplitByCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Result    uint64
+		NbGroups  uint64
+		Input     uint64
+		Remaining uint64
+		Flags     uint32
+		MinCount  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remaining), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
 		return runtimeCode(err)
@@ -544,7 +1197,16 @@ func bind_cudaDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDevSmResourceSplit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Result      uint64
+		NbGroups    uint32
+		Input       uint64
+		Remainder   uint64
+		Flags       uint32
+		GroupParams uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
 	if err != nil {
 		return runtimeCode(err)
@@ -553,7 +1215,13 @@ func bind_cudaDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDevResourceGenerateDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhDesc      uint64
+		Resources   uint64
+		NbResources uint32
+	})(args)
 	if a.PhDesc == 0 {
 		return refuseRuntime()
 	}
@@ -566,7 +1234,14 @@ func bind_cudaDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGreenCtxCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGreenCtxCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhCtx  uint64
+		Desc   uint64
+		Device uint32
+		Flags  uint32
+	})(args)
 	if a.PhCtx == 0 {
 		return refuseRuntime()
 	}
@@ -579,7 +1254,11 @@ func bind_cudaGreenCtxCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*cudart.Thread)(thread).ExecutionCtxDestroy(rt.CudaExecutionContext_t(a.Ctx))
 	if err != nil {
 		return runtimeCode(err)
@@ -588,7 +1267,13 @@ func bind_cudaExecutionCtxDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx      uint64
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuseRuntime()
 	}
@@ -601,7 +1286,12 @@ func bind_cudaExecutionCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Ctx    uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
@@ -614,7 +1304,12 @@ func bind_cudaExecutionCtxGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx   uint64
+		CtxId uint64
+	})(args)
 	if a.CtxId == 0 {
 		return refuseRuntime()
 	}
@@ -627,7 +1322,14 @@ func bind_cudaExecutionCtxGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxStreamCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxStreamCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhStream uint64
+		Ctx      uint64
+		Flags    uint32
+		Priority uint32
+	})(args)
 	if a.PhStream == 0 {
 		return refuseRuntime()
 	}
@@ -640,7 +1342,11 @@ func bind_cudaExecutionCtxStreamCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxSynchronize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxSynchronize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx uint64
+	})(args)
 	err := (*cudart.Thread)(thread).ExecutionCtxSynchronize(rt.CudaExecutionContext_t(a.Ctx))
 	if err != nil {
 		return runtimeCode(err)
@@ -649,7 +1355,12 @@ func bind_cudaExecutionCtxSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxRecordEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxRecordEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx   uint64
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).ExecutionCtxRecordEvent(rt.CudaExecutionContext_t(a.Ctx), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -658,7 +1369,12 @@ func bind_cudaExecutionCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExecutionCtxWaitEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExecutionCtxWaitEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ctx   uint64
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).ExecutionCtxWaitEvent(rt.CudaExecutionContext_t(a.Ctx), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -667,7 +1383,18 @@ func bind_cudaExecutionCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryLoadData(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryLoadData)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Library             uint64
+		Code                uint64
+		JitOptions          uint64
+		JitOptionsValues    uint64
+		NumJitOptions       uint32
+		LibraryOptions      uint64
+		LibraryOptionValues uint64
+		NumLibraryOptions   uint32
+	})(args)
 	if a.Library == 0 {
 		return refuseRuntime()
 	}
@@ -680,7 +1407,18 @@ func bind_cudaLibraryLoadData(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryLoadFromFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Library             uint64
+		FileName            uint64
+		JitOptions          uint64
+		JitOptionsValues    uint64
+		NumJitOptions       uint32
+		LibraryOptions      uint64
+		LibraryOptionValues uint64
+		NumLibraryOptions   uint32
+	})(args)
 	if a.Library == 0 {
 		return refuseRuntime()
 	}
@@ -696,7 +1434,11 @@ func bind_cudaLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryUnload(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryUnload)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Library uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LibraryUnload(rt.CudaLibrary_t(a.Library))
 	if err != nil {
 		return runtimeCode(err)
@@ -705,7 +1447,13 @@ func bind_cudaLibraryUnload(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryGetKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryGetKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PKernel uint64
+		Library uint64
+		Name    uint64
+	})(args)
 	if a.PKernel == 0 {
 		return refuseRuntime()
 	}
@@ -721,7 +1469,14 @@ func bind_cudaLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryGetGlobal)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		Bytes   uint64
+		Library uint64
+		Name    uint64
+	})(args)
 	if a.Bytes == 0 {
 		return refuseRuntime()
 	}
@@ -737,7 +1492,14 @@ func bind_cudaLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryGetManaged(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryGetManaged)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptr    uint64
+		Bytes   uint64
+		Library uint64
+		Name    uint64
+	})(args)
 	if a.Bytes == 0 {
 		return refuseRuntime()
 	}
@@ -753,7 +1515,13 @@ func bind_cudaLibraryGetManaged(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryGetUnifiedFunction)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Fptr    uint64
+		Library uint64
+		Symbol  uint64
+	})(args)
 	if a.Symbol == 0 {
 		return refuseRuntime()
 	}
@@ -765,7 +1533,12 @@ func bind_cudaLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryGetKernelCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count uint64
+		Lib   uint64
+	})(args)
 	if a.Count == 0 {
 		return refuseRuntime()
 	}
@@ -778,7 +1551,13 @@ func bind_cudaLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLibraryEnumerateKernels)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernels    uint64
+		NumKernels uint32
+		Lib        uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LibraryEnumerateKernels(hostmem.Ptr(a.Kernels), uint32(a.NumKernels), rt.CudaLibrary_t(a.Lib))
 	if err != nil {
 		return runtimeCode(err)
@@ -787,7 +1566,14 @@ func bind_cudaLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaKernelSetAttributeForDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaKernelSetAttributeForDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernel uint64
+		Attr   uint32
+		Value  uint32
+		Device uint32
+	})(args)
 	err := (*cudart.Thread)(thread).KernelSetAttributeForDevice(rt.CudaKernel_t(a.Kernel), rt.CudaFuncAttribute(a.Attr), int32(a.Value), int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -796,7 +1582,12 @@ func bind_cudaKernelSetAttributeForDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaIpcGetEventHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Event  uint64
+	})(args)
 	if a.Handle == 0 {
 		return refuseRuntime()
 	}
@@ -809,7 +1600,12 @@ func bind_cudaIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaIpcOpenEventHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event  uint64
+		Handle rt.CudaIpcEventHandle_t
+	})(args)
 	if a.Event == 0 {
 		return refuseRuntime()
 	}
@@ -822,7 +1618,12 @@ func bind_cudaIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaIpcGetMemHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		DevPtr uint64
+	})(args)
 	if a.Handle == 0 {
 		return refuseRuntime()
 	}
@@ -835,7 +1636,13 @@ func bind_cudaIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaIpcOpenMemHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Handle rt.CudaIpcMemHandle_t
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).IpcOpenMemHandle(hostmem.Ptr(a.DevPtr), a.Handle, uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -844,7 +1651,11 @@ func bind_cudaIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaIpcCloseMemHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+	})(args)
 	err := (*cudart.Thread)(thread).IpcCloseMemHandle(hostmem.Ptr(a.DevPtr))
 	if err != nil {
 		return runtimeCode(err)
@@ -853,7 +1664,13 @@ func bind_cudaIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMallocManaged(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocManaged)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Size   uint64
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MallocManaged(hostmem.Ptr(a.DevPtr), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -862,7 +1679,12 @@ func bind_cudaMallocManaged(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMalloc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMalloc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Size   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Malloc(hostmem.Ptr(a.DevPtr), uint64(a.Size))
 	if err != nil {
 		return runtimeCode(err)
@@ -871,7 +1693,12 @@ func bind_cudaMalloc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMallocHost(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocHost)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr  uint64
+		Size uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MallocHost(hostmem.Ptr(a.Ptr), uint64(a.Size))
 	if err != nil {
 		return runtimeCode(err)
@@ -880,7 +1707,14 @@ func bind_cudaMallocHost(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMallocPitch(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocPitch)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Pitch  uint64
+		Width  uint64
+		Height uint64
+	})(args)
 	if a.Pitch == 0 {
 		return refuseRuntime()
 	}
@@ -893,7 +1727,15 @@ func bind_cudaMallocPitch(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMallocArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Array  uint64
+		Desc   uint64
+		Width  uint64
+		Height uint64
+		Flags  uint32
+	})(args)
 	if a.Array == 0 {
 		return refuseRuntime()
 	}
@@ -906,7 +1748,11 @@ func bind_cudaMallocArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFree(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFree)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Free(hostmem.Ptr(a.DevPtr))
 	if err != nil {
 		return runtimeCode(err)
@@ -915,7 +1761,11 @@ func bind_cudaFree(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFreeHost(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFreeHost)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FreeHost(hostmem.Ptr(a.Ptr))
 	if err != nil {
 		return runtimeCode(err)
@@ -924,7 +1774,11 @@ func bind_cudaFreeHost(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFreeArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFreeArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Array uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FreeArray(rt.CudaArray_t(a.Array))
 	if err != nil {
 		return runtimeCode(err)
@@ -933,7 +1787,11 @@ func bind_cudaFreeArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFreeMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFreeMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MipmappedArray uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FreeMipmappedArray(rt.CudaMipmappedArray_t(a.MipmappedArray))
 	if err != nil {
 		return runtimeCode(err)
@@ -942,7 +1800,13 @@ func bind_cudaFreeMipmappedArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaHostAlloc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaHostAlloc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHost uint64
+		Size  uint64
+		Flags uint32
+	})(args)
 	err := (*cudart.Thread)(thread).HostAlloc(hostmem.Ptr(a.PHost), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -951,7 +1815,13 @@ func bind_cudaHostAlloc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaHostRegister(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaHostRegister)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr   uint64
+		Size  uint64
+		Flags uint32
+	})(args)
 	err := (*cudart.Thread)(thread).HostRegister(hostmem.Ptr(a.Ptr), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -960,7 +1830,11 @@ func bind_cudaHostRegister(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaHostUnregister(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaHostUnregister)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr uint64
+	})(args)
 	err := (*cudart.Thread)(thread).HostUnregister(hostmem.Ptr(a.Ptr))
 	if err != nil {
 		return runtimeCode(err)
@@ -969,7 +1843,13 @@ func bind_cudaHostUnregister(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaHostGetDevicePointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PDevice uint64
+		PHost   uint64
+		Flags   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).HostGetDevicePointer(hostmem.Ptr(a.PDevice), hostmem.Ptr(a.PHost), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -978,7 +1858,12 @@ func bind_cudaHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaHostGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaHostGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PFlags uint64
+		PHost  uint64
+	})(args)
 	if a.PFlags == 0 {
 		return refuseRuntime()
 	}
@@ -991,7 +1876,12 @@ func bind_cudaHostGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMalloc3D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMalloc3D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PitchedDevPtr uint64
+		Extent        rt.CudaExtent
+	})(args)
 	if a.PitchedDevPtr == 0 {
 		return refuseRuntime()
 	}
@@ -1004,7 +1894,14 @@ func bind_cudaMalloc3D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMalloc3DArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMalloc3DArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Array  uint64
+		Desc   uint64
+		Extent rt.CudaExtent
+		Flags  uint32
+	})(args)
 	if a.Array == 0 {
 		return refuseRuntime()
 	}
@@ -1017,7 +1914,15 @@ func bind_cudaMalloc3DArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMallocMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MipmappedArray uint64
+		Desc           uint64
+		Extent         rt.CudaExtent
+		NumLevels      uint32
+		Flags          uint32
+	})(args)
 	if a.MipmappedArray == 0 {
 		return refuseRuntime()
 	}
@@ -1030,7 +1935,12 @@ func bind_cudaMallocMipmappedArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemGetInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemGetInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Free  uint64
+		Total uint64
+	})(args)
 	if a.Free == 0 {
 		return refuseRuntime()
 	}
@@ -1047,7 +1957,14 @@ func bind_cudaMemGetInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaArrayGetInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaArrayGetInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Desc   uint64
+		Extent uint64
+		Flags  uint64
+		Array  uint64
+	})(args)
 	if a.Extent == 0 {
 		return refuseRuntime()
 	}
@@ -1064,7 +1981,13 @@ func bind_cudaArrayGetInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaArrayGetPlane(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaArrayGetPlane)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PPlaneArray uint64
+		HArray      uint64
+		PlaneIdx    uint32
+	})(args)
 	if a.PPlaneArray == 0 {
 		return refuseRuntime()
 	}
@@ -1077,7 +2000,13 @@ func bind_cudaArrayGetPlane(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaArrayGetMemoryRequirements)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemoryRequirements uint64
+		Array              uint64
+		Device             uint32
+	})(args)
 	if a.MemoryRequirements == 0 {
 		return refuseRuntime()
 	}
@@ -1090,7 +2019,12 @@ func bind_cudaArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaArrayGetSparseProperties)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		SparseProperties uint64
+		Array            uint64
+	})(args)
 	if a.SparseProperties == 0 {
 		return refuseRuntime()
 	}
@@ -1103,7 +2037,15 @@ func bind_cudaArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyPeer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyPeer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst       uint64
+		DstDevice uint32
+		Src       uint64
+		SrcDevice uint32
+		Count     uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyPeer(hostmem.Ptr(a.Dst), int32(a.DstDevice), hostmem.Ptr(a.Src), int32(a.SrcDevice), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -1112,7 +2054,16 @@ func bind_cudaMemcpyPeer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyPeerAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst       uint64
+		DstDevice uint32
+		Src       uint64
+		SrcDevice uint32
+		Count     uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyPeerAsync(hostmem.Ptr(a.Dst), int32(a.DstDevice), hostmem.Ptr(a.Src), int32(a.SrcDevice), uint64(a.Count), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1121,7 +2072,12 @@ func bind_cudaMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetSymbolAddress(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetSymbolAddress)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Symbol uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetSymbolAddress(hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Symbol))
 	if err != nil {
 		return runtimeCode(err)
@@ -1130,7 +2086,12 @@ func bind_cudaGetSymbolAddress(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetSymbolSize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetSymbolSize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Size   uint64
+		Symbol uint64
+	})(args)
 	if a.Size == 0 {
 		return refuseRuntime()
 	}
@@ -1143,7 +2104,14 @@ func bind_cudaGetSymbolSize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemAdvise(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemAdvise)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Count    uint64
+		Advice   uint32
+		Location rt.CudaMemLocation
+	})(args)
 	err := (*cudart.Thread)(thread).MemAdvise(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), a.Location)
 	if err != nil {
 		return runtimeCode(err)
@@ -1152,7 +2120,15 @@ func bind_cudaMemAdvise(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemRangeGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Data      uint64
+		DataSize  uint64
+		Attribute uint32
+		DevPtr    uint64
+		Count     uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), rt.CudaMemRangeAttribute(a.Attribute), hostmem.Ptr(a.DevPtr), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -1161,7 +2137,16 @@ func bind_cudaMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemRangeGetAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Data          uint64
+		DataSizes     uint64
+		Attributes    uint64
+		NumAttributes uint64
+		DevPtr        uint64
+		Count         uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), hostmem.Ptr(a.DevPtr), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -1170,7 +2155,12 @@ func bind_cudaMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolTrimTo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool        uint64
+		MinBytesToKeep uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolTrimTo(rt.CudaMemPool_t(a.MemPool), uint64(a.MinBytesToKeep))
 	if err != nil {
 		return runtimeCode(err)
@@ -1179,7 +2169,13 @@ func bind_cudaMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool uint64
+		Attr    uint32
+		Value   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolSetAttribute(rt.CudaMemPool_t(a.MemPool), rt.CudaMemPoolAttr(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -1188,7 +2184,13 @@ func bind_cudaMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool uint64
+		Attr    uint32
+		Value   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolGetAttribute(rt.CudaMemPool_t(a.MemPool), rt.CudaMemPoolAttr(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -1197,7 +2199,13 @@ func bind_cudaMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolSetAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool  uint64
+		DescList uint64
+		Count    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolSetAccess(rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.DescList), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -1206,7 +2214,13 @@ func bind_cudaMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolGetAccess)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags    uint64
+		MemPool  uint64
+		Location uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
@@ -1219,7 +2233,12 @@ func bind_cudaMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool   uint64
+		PoolProps uint64
+	})(args)
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
@@ -1232,7 +2251,11 @@ func bind_cudaMemPoolCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolDestroy(rt.CudaMemPool_t(a.MemPool))
 	if err != nil {
 		return runtimeCode(err)
@@ -1241,7 +2264,13 @@ func bind_cudaMemPoolDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemGetDefaultMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool  uint64
+		Location uint64
+		Type     uint32
+	})(args)
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
@@ -1254,7 +2283,13 @@ func bind_cudaMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemGetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemGetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool  uint64
+		Location uint64
+		Type     uint32
+	})(args)
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
@@ -1267,7 +2302,13 @@ func bind_cudaMemGetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemSetMemPool)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Location uint64
+		Type     uint32
+		MemPool  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemSetMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type), rt.CudaMemPool_t(a.MemPool))
 	if err != nil {
 		return runtimeCode(err)
@@ -1276,7 +2317,14 @@ func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolExportToShareableHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ShareableHandle uint64
+		MemPool         uint64
+		HandleType      uint32
+		Flags           uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemPool_t(a.MemPool), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -1285,7 +2333,14 @@ func bind_cudaMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolImportFromShareableHandle)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemPool         uint64
+		ShareableHandle uint64
+		HandleType      uint32
+		Flags           uint32
+	})(args)
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
@@ -1298,7 +2353,12 @@ func bind_cudaMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolExportPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExportData uint64
+		Ptr        uint64
+	})(args)
 	if a.ExportData == 0 {
 		return refuseRuntime()
 	}
@@ -1311,7 +2371,13 @@ func bind_cudaMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPoolImportPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr        uint64
+		MemPool    uint64
+		ExportData uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPoolImportPointer(hostmem.Ptr(a.Ptr), rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.ExportData))
 	if err != nil {
 		return runtimeCode(err)
@@ -1320,7 +2386,12 @@ func bind_cudaMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaPointerGetAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaPointerGetAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attributes uint64
+		Ptr        uint64
+	})(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
 	if err != nil {
 		return runtimeCode(err)
@@ -1329,7 +2400,12 @@ func bind_cudaPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaPointerGetAttributes_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaPointerGetAttributes_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attributes uint64
+		Ptr        uint64
+	})(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes12(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
 	if err != nil {
 		return runtimeCode(err)
@@ -1338,7 +2414,14 @@ func bind_cudaPointerGetAttributes_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst   uint64
+		Src   uint64
+		Count uint64
+		Kind  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1347,7 +2430,15 @@ func bind_cudaMemcpy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyToSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyToSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Symbol uint64
+		Src    uint64
+		Count  uint64
+		Offset uint64
+		Kind   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToSymbol(hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1356,7 +2447,15 @@ func bind_cudaMemcpyToSymbol(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyFromSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyFromSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst    uint64
+		Symbol uint64
+		Count  uint64
+		Offset uint64
+		Kind   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromSymbol(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1365,7 +2464,17 @@ func bind_cudaMemcpyFromSymbol(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst    uint64
+		Dpitch uint64
+		Src    uint64
+		Spitch uint64
+		Width  uint64
+		Height uint64
+		Kind   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2D(hostmem.Ptr(a.Dst), uint64(a.Dpitch), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1374,7 +2483,16 @@ func bind_cudaMemcpy2D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyToArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyToArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		WOffset uint64
+		HOffset uint64
+		Src     uint64
+		Count   uint64
+		Kind    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1383,7 +2501,18 @@ func bind_cudaMemcpyToArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2DToArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2DToArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		WOffset uint64
+		HOffset uint64
+		Src     uint64
+		Spitch  uint64
+		Width   uint64
+		Height  uint64
+		Kind    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1392,7 +2521,16 @@ func bind_cudaMemcpy2DToArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyFromArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyFromArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		Src     uint64
+		WOffset uint64
+		HOffset uint64
+		Count   uint64
+		Kind    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromArray(hostmem.Ptr(a.Dst), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1401,7 +2539,18 @@ func bind_cudaMemcpyFromArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2DFromArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2DFromArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		Dpitch  uint64
+		Src     uint64
+		WOffset uint64
+		HOffset uint64
+		Width   uint64
+		Height  uint64
+		Kind    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DFromArray(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1410,7 +2559,18 @@ func bind_cudaMemcpy2DFromArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyArrayToArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyArrayToArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst        uint64
+		WOffsetDst uint64
+		HOffsetDst uint64
+		Src        uint64
+		WOffsetSrc uint64
+		HOffsetSrc uint64
+		Count      uint64
+		Kind       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyArrayToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffsetDst), uint64(a.HOffsetDst), rt.CudaArray_const_t(a.Src), uint64(a.WOffsetSrc), uint64(a.HOffsetSrc), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1419,7 +2579,19 @@ func bind_cudaMemcpyArrayToArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2DArrayToArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2DArrayToArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst        uint64
+		WOffsetDst uint64
+		HOffsetDst uint64
+		Src        uint64
+		WOffsetSrc uint64
+		HOffsetSrc uint64
+		Width      uint64
+		Height     uint64
+		Kind       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DArrayToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffsetDst), uint64(a.HOffsetDst), rt.CudaArray_const_t(a.Src), uint64(a.WOffsetSrc), uint64(a.HOffsetSrc), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -1428,7 +2600,11 @@ func bind_cudaMemcpy2DArrayToArray(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P uint64
+	})(args)
 	if a.P == 0 {
 		return refuseRuntime()
 	}
@@ -1441,7 +2617,11 @@ func bind_cudaMemcpy3D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3DPeer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P uint64
+	})(args)
 	if a.P == 0 {
 		return refuseRuntime()
 	}
@@ -1454,7 +2634,18 @@ func bind_cudaMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dsts      uint64
+		Srcs      uint64
+		Sizes     uint64
+		Count     uint64
+		Attrs     uint64
+		AttrsIdxs uint64
+		NumAttrs  uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1463,7 +2654,14 @@ func bind_cudaMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3DBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumOps uint64
+		OpList uint64
+		Flags  uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1472,7 +2670,15 @@ func bind_cudaMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyWithAttributesAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst    uint64
+		Src    uint64
+		Size   uint64
+		Attr   uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyWithAttributesAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Size), hostmem.Ptr(a.Attr), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1481,7 +2687,13 @@ func bind_cudaMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3DWithAttributesAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Op     uint64
+		Flags  uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy3DWithAttributesAsync(hostmem.Ptr(a.Op), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1490,7 +2702,13 @@ func bind_cudaMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemset(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemset)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Value  uint32
+		Count  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memset(hostmem.Ptr(a.DevPtr), int32(a.Value), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -1499,7 +2717,15 @@ func bind_cudaMemset(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemset2D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemset2D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Pitch  uint64
+		Value  uint32
+		Width  uint64
+		Height uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memset2D(hostmem.Ptr(a.DevPtr), uint64(a.Pitch), int32(a.Value), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return runtimeCode(err)
@@ -1508,7 +2734,13 @@ func bind_cudaMemset2D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemset3D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemset3D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PitchedDevPtr rt.CudaPitchedPtr
+		Value         uint32
+		Extent        rt.CudaExtent
+	})(args)
 	err := (*cudart.Thread)(thread).Memset3D(a.PitchedDevPtr, int32(a.Value), a.Extent)
 	if err != nil {
 		return runtimeCode(err)
@@ -1517,7 +2749,15 @@ func bind_cudaMemset3D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst    uint64
+		Src    uint64
+		Count  uint64
+		Kind   uint32
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1526,7 +2766,16 @@ func bind_cudaMemcpyAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyToSymbolAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyToSymbolAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Symbol uint64
+		Src    uint64
+		Count  uint64
+		Offset uint64
+		Kind   uint32
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToSymbolAsync(hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1535,7 +2784,16 @@ func bind_cudaMemcpyToSymbolAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyFromSymbolAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyFromSymbolAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst    uint64
+		Symbol uint64
+		Count  uint64
+		Offset uint64
+		Kind   uint32
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromSymbolAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1544,7 +2802,18 @@ func bind_cudaMemcpyFromSymbolAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2DAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst    uint64
+		Dpitch uint64
+		Src    uint64
+		Spitch uint64
+		Width  uint64
+		Height uint64
+		Kind   uint32
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DAsync(hostmem.Ptr(a.Dst), uint64(a.Dpitch), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1553,7 +2822,17 @@ func bind_cudaMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyToArrayAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyToArrayAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		WOffset uint64
+		HOffset uint64
+		Src     uint64
+		Count   uint64
+		Kind    uint32
+		Stream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToArrayAsync(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1562,7 +2841,19 @@ func bind_cudaMemcpyToArrayAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2DToArrayAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2DToArrayAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		WOffset uint64
+		HOffset uint64
+		Src     uint64
+		Spitch  uint64
+		Width   uint64
+		Height  uint64
+		Kind    uint32
+		Stream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DToArrayAsync(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1571,7 +2862,17 @@ func bind_cudaMemcpy2DToArrayAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyFromArrayAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyFromArrayAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		Src     uint64
+		WOffset uint64
+		HOffset uint64
+		Count   uint64
+		Kind    uint32
+		Stream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromArrayAsync(hostmem.Ptr(a.Dst), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1580,7 +2881,19 @@ func bind_cudaMemcpyFromArrayAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy2DFromArrayAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy2DFromArrayAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dst     uint64
+		Dpitch  uint64
+		Src     uint64
+		WOffset uint64
+		HOffset uint64
+		Width   uint64
+		Height  uint64
+		Kind    uint32
+		Stream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DFromArrayAsync(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1589,7 +2902,12 @@ func bind_cudaMemcpy2DFromArrayAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3DAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P      uint64
+		Stream uint64
+	})(args)
 	if a.P == 0 {
 		return refuseRuntime()
 	}
@@ -1602,7 +2920,12 @@ func bind_cudaMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3DPeerAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		P      uint64
+		Stream uint64
+	})(args)
 	if a.P == 0 {
 		return refuseRuntime()
 	}
@@ -1615,7 +2938,14 @@ func bind_cudaMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemsetAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemsetAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Value  uint32
+		Count  uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemsetAsync(hostmem.Ptr(a.DevPtr), int32(a.Value), uint64(a.Count), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1624,7 +2954,16 @@ func bind_cudaMemsetAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemset2DAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemset2DAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Pitch  uint64
+		Value  uint32
+		Width  uint64
+		Height uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memset2DAsync(hostmem.Ptr(a.DevPtr), uint64(a.Pitch), int32(a.Value), uint64(a.Width), uint64(a.Height), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1633,7 +2972,14 @@ func bind_cudaMemset2DAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemset3DAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemset3DAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PitchedDevPtr rt.CudaPitchedPtr
+		Value         uint32
+		Extent        rt.CudaExtent
+		Stream        uint64
+	})(args)
 	err := (*cudart.Thread)(thread).Memset3DAsync(a.PitchedDevPtr, int32(a.Value), a.Extent, rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1642,7 +2988,15 @@ func bind_cudaMemset3DAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPrefetchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Count    uint64
+		Location rt.CudaMemLocation
+		Flags    uint32
+		Stream   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync(hostmem.Ptr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1651,7 +3005,18 @@ func bind_cudaMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPrefetchBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptrs           uint64
+		Sizes           uint64
+		Count           uint64
+		PrefetchLocs    uint64
+		PrefetchLocIdxs uint64
+		NumPrefetchLocs uint64
+		Flags           uint64
+		Stream          uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1660,7 +3025,15 @@ func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemDiscardBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptrs  uint64
+		Sizes  uint64
+		Count  uint64
+		Flags  uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1669,7 +3042,18 @@ func bind_cudaMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemDiscardAndPrefetchBatchAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dptrs           uint64
+		Sizes           uint64
+		Count           uint64
+		PrefetchLocs    uint64
+		PrefetchLocIdxs uint64
+		NumPrefetchLocs uint64
+		Flags           uint64
+		Stream          uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1678,7 +3062,13 @@ func bind_cudaMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32
 }
 
 func bind_cudaMallocAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr  uint64
+		Size    uint64
+		HStream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MallocAsync(hostmem.Ptr(a.DevPtr), uint64(a.Size), rt.CudaStream_t(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1687,7 +3077,12 @@ func bind_cudaMallocAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFreeAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFreeAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr  uint64
+		HStream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FreeAsync(hostmem.Ptr(a.DevPtr), rt.CudaStream_t(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1696,7 +3091,14 @@ func bind_cudaFreeAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMallocFromPoolAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMallocFromPoolAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ptr     uint64
+		Size    uint64
+		MemPool uint64
+		Stream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MallocFromPoolAsync(hostmem.Ptr(a.Ptr), uint64(a.Size), rt.CudaMemPool_t(a.MemPool), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1705,7 +3107,14 @@ func bind_cudaMallocFromPoolAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemAdvise_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemAdvise_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		Count  uint64
+		Advice uint32
+		Device uint32
+	})(args)
 	err := (*cudart.Thread)(thread).MemAdvise12(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -1714,7 +3123,14 @@ func bind_cudaMemAdvise_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemAdvise_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemAdvise_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Count    uint64
+		Advice   uint32
+		Location rt.CudaMemLocation
+	})(args)
 	err := (*cudart.Thread)(thread).MemAdvise(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), a.Location)
 	if err != nil {
 		return runtimeCode(err)
@@ -1723,7 +3139,19 @@ func bind_cudaMemAdvise_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpyBatchAsync_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpyBatchAsync_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Dsts      uint64
+		Srcs      uint64
+		Sizes     uint64
+		Count     uint64
+		Attrs     uint64
+		AttrsIdxs uint64
+		NumAttrs  uint64
+		FailIdx   uint64
+		Stream    uint64
+	})(args)
 	r7, err := (*cudart.Thread)(thread).MemcpyBatchAsync12(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1735,7 +3163,15 @@ func bind_cudaMemcpyBatchAsync_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemcpy3DBatchAsync_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemcpy3DBatchAsync_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumOps  uint64
+		OpList  uint64
+		FailIdx uint64
+		Flags   uint64
+		Stream  uint64
+	})(args)
 	r2, err := (*cudart.Thread)(thread).Memcpy3DBatchAsync12(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1747,7 +3183,14 @@ func bind_cudaMemcpy3DBatchAsync_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPrefetchAsync_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPrefetchAsync_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr    uint64
+		Count     uint64
+		DstDevice uint32
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync12(hostmem.Ptr(a.DevPtr), uint64(a.Count), int32(a.DstDevice), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1756,7 +3199,15 @@ func bind_cudaMemPrefetchAsync_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMemPrefetchAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Count    uint64
+		Location rt.CudaMemLocation
+		Flags    uint32
+		Stream   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync(hostmem.Ptr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1765,7 +3216,13 @@ func bind_cudaMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetMipmappedArrayLevel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetMipmappedArrayLevel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LevelArray     uint64
+		MipmappedArray uint64
+		Level          uint32
+	})(args)
 	if a.LevelArray == 0 {
 		return refuseRuntime()
 	}
@@ -1778,7 +3235,13 @@ func bind_cudaGetMipmappedArrayLevel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMipmappedArrayGetMemoryRequirements)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MemoryRequirements uint64
+		Mipmap             uint64
+		Device             uint32
+	})(args)
 	if a.MemoryRequirements == 0 {
 		return refuseRuntime()
 	}
@@ -1791,7 +3254,12 @@ func bind_cudaMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) i
 }
 
 func bind_cudaMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaMipmappedArrayGetSparseProperties)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		SparseProperties uint64
+		Mipmap           uint64
+	})(args)
 	if a.SparseProperties == 0 {
 		return refuseRuntime()
 	}
@@ -1804,7 +3272,12 @@ func bind_cudaMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaGetChannelDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetChannelDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Desc  uint64
+		Array uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetChannelDesc(hostmem.Ptr(a.Desc), rt.CudaArray_const_t(a.Array))
 	if err != nil {
 		return runtimeCode(err)
@@ -1813,7 +3286,11 @@ func bind_cudaGetChannelDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PStream uint64
+	})(args)
 	if a.PStream == 0 {
 		return refuseRuntime()
 	}
@@ -1826,7 +3303,12 @@ func bind_cudaStreamCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamCreateWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamCreateWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PStream uint64
+		Flags   uint32
+	})(args)
 	if a.PStream == 0 {
 		return refuseRuntime()
 	}
@@ -1839,7 +3321,13 @@ func bind_cudaStreamCreateWithFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamCreateWithPriority)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PStream  uint64
+		Flags    uint32
+		Priority uint32
+	})(args)
 	if a.PStream == 0 {
 		return refuseRuntime()
 	}
@@ -1860,7 +3348,11 @@ func bind_cudaCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamDestroy(rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1869,7 +3361,11 @@ func bind_cudaStreamDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaThreadExchangeStreamCaptureMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mode uint64
+	})(args)
 	err := (*cudart.Thread)(thread).ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
 	if err != nil {
 		return runtimeCode(err)
@@ -1878,7 +3374,11 @@ func bind_cudaThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32
 }
 
 func bind_cudaStreamQuery(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamQuery)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamQuery(rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1887,7 +3387,12 @@ func bind_cudaStreamQuery(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Device  uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
@@ -1900,7 +3405,13 @@ func bind_cudaStreamGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetDevResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetDevResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Resource uint64
+		Type     uint32
+	})(args)
 	if a.Resource == 0 {
 		return refuseRuntime()
 	}
@@ -1913,7 +3424,12 @@ func bind_cudaStreamGetDevResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream uint64
+		Flags   uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
@@ -1926,7 +3442,12 @@ func bind_cudaStreamGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		StreamId uint64
+	})(args)
 	if a.StreamId == 0 {
 		return refuseRuntime()
 	}
@@ -1939,7 +3460,12 @@ func bind_cudaStreamGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetPriority(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetPriority)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HStream  uint64
+		Priority uint64
+	})(args)
 	if a.Priority == 0 {
 		return refuseRuntime()
 	}
@@ -1952,7 +3478,13 @@ func bind_cudaStreamGetPriority(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamWaitEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamWaitEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Event  uint64
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamWaitEvent(rt.CudaStream_t(a.Stream), rt.CudaEvent_t(a.Event), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -1961,7 +3493,14 @@ func bind_cudaStreamWaitEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamAddCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamAddCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream   uint64
+		Callback uint64
+		UserData uint64
+		Flags    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamAddCallback(rt.CudaStream_t(a.Stream), rt.CudaStreamCallback_t(a.Callback), hostmem.Ptr(a.UserData), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -1970,7 +3509,14 @@ func bind_cudaStreamAddCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamAttachMemAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		DevPtr uint64
+		Length uint64
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamAttachMemAsync(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.DevPtr), uint64(a.Length), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -1979,7 +3525,11 @@ func bind_cudaStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamSynchronize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamSynchronize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamSynchronize(rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -1988,7 +3538,12 @@ func bind_cudaStreamSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamBeginCapture(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamBeginCapture)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Mode   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamBeginCapture(rt.CudaStream_t(a.Stream), rt.CudaStreamCaptureMode(a.Mode))
 	if err != nil {
 		return runtimeCode(err)
@@ -1997,7 +3552,16 @@ func bind_cudaStreamBeginCapture(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamBeginCaptureToGraph)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream          uint64
+		Graph           uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		Mode            uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamBeginCaptureToGraph(rt.CudaStream_t(a.Stream), rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), rt.CudaStreamCaptureMode(a.Mode))
 	if err != nil {
 		return runtimeCode(err)
@@ -2006,7 +3570,12 @@ func bind_cudaStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamEndCapture(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamEndCapture)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		PGraph uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamEndCapture(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.PGraph))
 	if err != nil {
 		return runtimeCode(err)
@@ -2015,7 +3584,12 @@ func bind_cudaStreamEndCapture(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamIsCapturing(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamIsCapturing)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream         uint64
+		PCaptureStatus uint64
+	})(args)
 	if a.PCaptureStatus == 0 {
 		return refuseRuntime()
 	}
@@ -2028,7 +3602,17 @@ func bind_cudaStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetCaptureInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream              uint64
+		CaptureStatus_out   uint64
+		Id_out              uint64
+		Graph_out           uint64
+		Dependencies_out    uint64
+		EdgeData_out        uint64
+		NumDependencies_out uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
@@ -2050,7 +3634,15 @@ func bind_cudaStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamUpdateCaptureDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream          uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		Flags           uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -2059,7 +3651,12 @@ func bind_cudaStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32
 }
 
 func bind_cudaStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamCopyAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DstStream uint64
+		SrcStream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamCopyAttributes(rt.CudaStream_t(a.DstStream), rt.CudaStream_t(a.SrcStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2068,7 +3665,13 @@ func bind_cudaStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Attr   uint32
+		Value  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamGetAttribute(rt.CudaStream_t(a.Stream), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -2077,7 +3680,13 @@ func bind_cudaStreamGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream uint64
+		Attr   uint32
+		Param  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).StreamSetAttribute(rt.CudaStream_t(a.Stream), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Param))
 	if err != nil {
 		return runtimeCode(err)
@@ -2086,7 +3695,13 @@ func bind_cudaStreamSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetCaptureInfo_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetCaptureInfo_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream            uint64
+		CaptureStatus_out uint64
+		Id_out            uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
@@ -2102,7 +3717,16 @@ func bind_cudaStreamGetCaptureInfo_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetCaptureInfo_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream              uint64
+		CaptureStatus_out   uint64
+		Id_out              uint64
+		Graph_out           uint64
+		Dependencies_out    uint64
+		NumDependencies_out uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
@@ -2124,7 +3748,17 @@ func bind_cudaStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamGetCaptureInfo_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream              uint64
+		CaptureStatus_out   uint64
+		Id_out              uint64
+		Graph_out           uint64
+		Dependencies_out    uint64
+		EdgeData_out        uint64
+		NumDependencies_out uint64
+	})(args)
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
@@ -2146,7 +3780,14 @@ func bind_cudaStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaStreamUpdateCaptureDependencies_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamUpdateCaptureDependencies_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream          uint64
+		Dependencies    uint64
+		NumDependencies uint64
+		Flags           uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies12(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -2155,7 +3796,15 @@ func bind_cudaStreamUpdateCaptureDependencies_12(thread, args unsafe.Pointer) in
 }
 
 func bind_cudaStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaStreamUpdateCaptureDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream          uint64
+		Dependencies    uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		Flags           uint32
+	})(args)
 	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -2164,7 +3813,11 @@ func bind_cudaStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) in
 }
 
 func bind_cudaEventCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event uint64
+	})(args)
 	if a.Event == 0 {
 		return refuseRuntime()
 	}
@@ -2177,7 +3830,12 @@ func bind_cudaEventCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventCreateWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventCreateWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event uint64
+		Flags uint32
+	})(args)
 	if a.Event == 0 {
 		return refuseRuntime()
 	}
@@ -2190,7 +3848,11 @@ func bind_cudaEventCreateWithFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventQuery(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventQuery)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EventQuery(rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -2199,7 +3861,11 @@ func bind_cudaEventQuery(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventSynchronize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventSynchronize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EventSynchronize(rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -2208,7 +3874,11 @@ func bind_cudaEventSynchronize(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EventDestroy(rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -2217,7 +3887,13 @@ func bind_cudaEventDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventElapsedTime(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventElapsedTime)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ms    uint64
+		Start uint64
+		End   uint64
+	})(args)
 	if a.Ms == 0 {
 		return refuseRuntime()
 	}
@@ -2230,7 +3906,12 @@ func bind_cudaEventElapsedTime(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventRecord(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventRecord)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event  uint64
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EventRecord(rt.CudaEvent_t(a.Event), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2239,7 +3920,13 @@ func bind_cudaEventRecord(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventRecordWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Event  uint64
+		Stream uint64
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).EventRecordWithFlags(rt.CudaEvent_t(a.Event), rt.CudaStream_t(a.Stream), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -2248,7 +3935,13 @@ func bind_cudaEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventCreateFromEGLSync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PhEvent uint64
+		EglSync uint64
+		Flags   uint32
+	})(args)
 	if a.PhEvent == 0 {
 		return refuseRuntime()
 	}
@@ -2261,7 +3954,13 @@ func bind_cudaEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEventElapsedTime_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Ms    uint64
+		Start uint64
+		End   uint64
+	})(args)
 	if a.Ms == 0 {
 		return refuseRuntime()
 	}
@@ -2274,7 +3973,12 @@ func bind_cudaEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaImportExternalMemory(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaImportExternalMemory)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtMem_out    uint64
+		MemHandleDesc uint64
+	})(args)
 	if a.ExtMem_out == 0 {
 		return refuseRuntime()
 	}
@@ -2291,7 +3995,13 @@ func bind_cudaImportExternalMemory(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExternalMemoryGetMappedBuffer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr     uint64
+		ExtMem     uint64
+		BufferDesc uint64
+	})(args)
 	if a.BufferDesc == 0 {
 		return refuseRuntime()
 	}
@@ -2304,7 +4014,13 @@ func bind_cudaExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaExternalMemoryGetMappedMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mipmap     uint64
+		ExtMem     uint64
+		MipmapDesc uint64
+	})(args)
 	if a.Mipmap == 0 {
 		return refuseRuntime()
 	}
@@ -2321,7 +4037,11 @@ func bind_cudaExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer)
 }
 
 func bind_cudaDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDestroyExternalMemory)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtMem uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DestroyExternalMemory(rt.CudaExternalMemory_t(a.ExtMem))
 	if err != nil {
 		return runtimeCode(err)
@@ -2330,7 +4050,12 @@ func bind_cudaDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaImportExternalSemaphore)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSem_out    uint64
+		SemHandleDesc uint64
+	})(args)
 	if a.ExtSem_out == 0 {
 		return refuseRuntime()
 	}
@@ -2347,7 +4072,11 @@ func bind_cudaImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDestroyExternalSemaphore)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSem uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DestroyExternalSemaphore(rt.CudaExternalSemaphore_t(a.ExtSem))
 	if err != nil {
 		return runtimeCode(err)
@@ -2356,7 +4085,14 @@ func bind_cudaDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSignalExternalSemaphoresAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2365,7 +4101,14 @@ func bind_cudaSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaWaitExternalSemaphoresAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2374,7 +4117,14 @@ func bind_cudaWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaSignalExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSignalExternalSemaphoresAsync_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync12(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2383,7 +4133,14 @@ func bind_cudaSignalExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaSignalExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSignalExternalSemaphoresAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2392,7 +4149,14 @@ func bind_cudaSignalExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaWaitExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaWaitExternalSemaphoresAsync_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync12(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2401,7 +4165,14 @@ func bind_cudaWaitExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaWaitExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaWaitExternalSemaphoresAsync_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ExtSemArray uint64
+		ParamsArray uint64
+		NumExtSems  uint32
+		Stream      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2410,7 +4181,12 @@ func bind_cudaWaitExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncSetCacheConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func        uint64
+		CacheConfig uint32
+	})(args)
 	err := (*cudart.Thread)(thread).FuncSetCacheConfig(hostmem.Ptr(a.Func), rt.CudaFuncCache(a.CacheConfig))
 	if err != nil {
 		return runtimeCode(err)
@@ -2419,7 +4195,12 @@ func bind_cudaFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncGetAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncGetAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attr uint64
+		Func uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FuncGetAttributes(hostmem.Ptr(a.Attr), hostmem.Ptr(a.Func))
 	if err != nil {
 		return runtimeCode(err)
@@ -2428,7 +4209,12 @@ func bind_cudaFuncGetAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncGetAttributes_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncGetAttributes_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Attr uint64
+		Func uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FuncGetAttributes11(hostmem.Ptr(a.Attr), hostmem.Ptr(a.Func))
 	if err != nil {
 		return runtimeCode(err)
@@ -2437,7 +4223,13 @@ func bind_cudaFuncGetAttributes_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func  uint64
+		Attr  uint32
+		Value uint32
+	})(args)
 	err := (*cudart.Thread)(thread).FuncSetAttribute(hostmem.Ptr(a.Func), rt.CudaFuncAttribute(a.Attr), int32(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -2446,7 +4238,12 @@ func bind_cudaFuncSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncGetName(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncGetName)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Name uint64
+		Func uint64
+	})(args)
 	err := (*cudart.Thread)(thread).FuncGetName(hostmem.Ptr(a.Name), hostmem.Ptr(a.Func))
 	if err != nil {
 		return runtimeCode(err)
@@ -2455,7 +4252,14 @@ func bind_cudaFuncGetName(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncGetParamInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func        uint64
+		ParamIndex  uint64
+		ParamOffset uint64
+		ParamSize   uint64
+	})(args)
 	if a.ParamOffset == 0 {
 		return refuseRuntime()
 	}
@@ -2472,7 +4276,12 @@ func bind_cudaFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncGetParamCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncGetParamCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func       uint64
+		ParamCount uint64
+	})(args)
 	if a.ParamCount == 0 {
 		return refuseRuntime()
 	}
@@ -2485,7 +4294,12 @@ func bind_cudaFuncGetParamCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaFuncSetSharedMemConfig)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func   uint64
+		Config uint32
+	})(args)
 	err := (*cudart.Thread)(thread).FuncSetSharedMemConfig(hostmem.Ptr(a.Func), rt.CudaSharedMemConfig(a.Config))
 	if err != nil {
 		return runtimeCode(err)
@@ -2494,7 +4308,14 @@ func bind_cudaFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaOccupancyMaxActiveBlocksPerMultiprocessor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumBlocks       uint64
+		Func            uint64
+		BlockSize       uint32
+		DynamicSMemSize uint64
+	})(args)
 	if a.NumBlocks == 0 {
 		return refuseRuntime()
 	}
@@ -2507,7 +4328,14 @@ func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Poin
 }
 
 func bind_cudaOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaOccupancyAvailableDynamicSMemPerBlock)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DynamicSmemSize uint64
+		Func            uint64
+		NumBlocks       uint32
+		BlockSize       uint32
+	})(args)
 	if a.DynamicSmemSize == 0 {
 		return refuseRuntime()
 	}
@@ -2520,7 +4348,15 @@ func bind_cudaOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer)
 }
 
 func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumBlocks       uint64
+		Func            uint64
+		BlockSize       uint32
+		DynamicSMemSize uint64
+		Flags           uint32
+	})(args)
 	if a.NumBlocks == 0 {
 		return refuseRuntime()
 	}
@@ -2533,7 +4369,13 @@ func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args un
 }
 
 func bind_cudaOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaOccupancyMaxPotentialClusterSize)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ClusterSize  uint64
+		Func         uint64
+		LaunchConfig uint64
+	})(args)
 	if a.ClusterSize == 0 {
 		return refuseRuntime()
 	}
@@ -2550,7 +4392,13 @@ func bind_cudaOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaOccupancyMaxActiveClusters)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		NumClusters  uint64
+		Func         uint64
+		LaunchConfig uint64
+	})(args)
 	if a.NumClusters == 0 {
 		return refuseRuntime()
 	}
@@ -2567,7 +4415,16 @@ func bind_cudaOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLaunchKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func      uint64
+		GridDim   rt.Dim3
+		BlockDim  rt.Dim3
+		Args      uint64
+		SharedMem uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LaunchKernel(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2576,7 +4433,13 @@ func bind_cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLaunchKernelExC(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLaunchKernelExC)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint64
+		Func   uint64
+		Args   uint64
+	})(args)
 	if a.Config == 0 {
 		return refuseRuntime()
 	}
@@ -2589,7 +4452,16 @@ func bind_cudaLaunchKernelExC(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLaunchCooperativeKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func      uint64
+		GridDim   rt.Dim3
+		BlockDim  rt.Dim3
+		Args      uint64
+		SharedMem uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LaunchCooperativeKernel(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -2598,7 +4470,13 @@ func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLaunchHostFunc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLaunchHostFunc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream   uint64
+		Fn       uint64
+		UserData uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LaunchHostFunc(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData))
 	if err != nil {
 		return runtimeCode(err)
@@ -2607,7 +4485,14 @@ func bind_cudaLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLaunchHostFunc_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Stream   uint64
+		Fn       uint64
+		UserData uint64
+		SyncMode uint32
+	})(args)
 	err := (*cudart.Thread)(thread).LaunchHostFuncV2(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
 	if err != nil {
 		return runtimeCode(err)
@@ -2616,7 +4501,13 @@ func bind_cudaLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLaunchCooperativeKernelMultiDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		LaunchParamsList uint64
+		NumDevices       uint32
+		Flags            uint32
+	})(args)
 	err := (*cudart.Thread)(thread).LaunchCooperativeKernelMultiDevice(hostmem.Ptr(a.LaunchParamsList), uint32(a.NumDevices), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -2625,7 +4516,11 @@ func bind_cudaLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) in
 }
 
 func bind_cudaSetDoubleForDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSetDoubleForDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		D uint64
+	})(args)
 	err := (*cudart.Thread)(thread).SetDoubleForDevice(hostmem.Ptr(a.D))
 	if err != nil {
 		return runtimeCode(err)
@@ -2634,7 +4529,11 @@ func bind_cudaSetDoubleForDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaSetDoubleForHost(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaSetDoubleForHost)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		D uint64
+	})(args)
 	err := (*cudart.Thread)(thread).SetDoubleForHost(hostmem.Ptr(a.D))
 	if err != nil {
 		return runtimeCode(err)
@@ -2643,7 +4542,12 @@ func bind_cudaSetDoubleForHost(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraph uint64
+		Flags  uint32
+	})(args)
 	if a.PGraph == 0 {
 		return refuseRuntime()
 	}
@@ -2656,7 +4560,15 @@ func bind_cudaGraphCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddKernelNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		PNodeParams     uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2673,7 +4585,12 @@ func bind_cudaGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphKernelNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2686,7 +4603,12 @@ func bind_cudaGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphKernelNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2699,7 +4621,12 @@ func bind_cudaGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphKernelNodeCopyAttributes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HDst uint64
+		HSrc uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphKernelNodeCopyAttributes(rt.CudaGraphNode_t(a.HDst), rt.CudaGraphNode_t(a.HSrc))
 	if err != nil {
 		return runtimeCode(err)
@@ -2708,7 +4635,13 @@ func bind_cudaGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphKernelNodeGetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode     uint64
+		Attr      uint32
+		Value_out uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphKernelNodeGetAttribute(rt.CudaGraphNode_t(a.HNode), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value_out))
 	if err != nil {
 		return runtimeCode(err)
@@ -2717,7 +4650,13 @@ func bind_cudaGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphKernelNodeSetAttribute)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode uint64
+		Attr  uint32
+		Value uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphKernelNodeSetAttribute(rt.CudaGraphNode_t(a.HNode), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
@@ -2726,7 +4665,15 @@ func bind_cudaGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemcpyNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		PCopyParams     uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2743,7 +4690,19 @@ func bind_cudaGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddMemcpyNodeToSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemcpyNodeToSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		Symbol          uint64
+		Src             uint64
+		Count           uint64
+		Offset          uint64
+		Kind            uint32
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2756,7 +4715,19 @@ func bind_cudaGraphAddMemcpyNodeToSymbol(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddMemcpyNodeFromSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemcpyNodeFromSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		Dst             uint64
+		Symbol          uint64
+		Count           uint64
+		Offset          uint64
+		Kind            uint32
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2769,7 +4740,18 @@ func bind_cudaGraphAddMemcpyNodeFromSymbol(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddMemcpyNode1D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemcpyNode1D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		Dst             uint64
+		Src             uint64
+		Count           uint64
+		Kind            uint32
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2782,7 +4764,12 @@ func bind_cudaGraphAddMemcpyNode1D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemcpyNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2795,7 +4782,12 @@ func bind_cudaGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemcpyNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2808,7 +4800,16 @@ func bind_cudaGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemcpyNodeSetParamsToSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node   uint64
+		Symbol uint64
+		Src    uint64
+		Count  uint64
+		Offset uint64
+		Kind   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParamsToSymbol(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -2817,7 +4818,16 @@ func bind_cudaGraphMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaGraphMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemcpyNodeSetParamsFromSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node   uint64
+		Dst    uint64
+		Symbol uint64
+		Count  uint64
+		Offset uint64
+		Kind   uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParamsFromSymbol(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -2826,7 +4836,15 @@ func bind_cudaGraphMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer) in
 }
 
 func bind_cudaGraphMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemcpyNodeSetParams1D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node  uint64
+		Dst   uint64
+		Src   uint64
+		Count uint64
+		Kind  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParams1D(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -2835,7 +4853,15 @@ func bind_cudaGraphMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemsetNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		PMemsetParams   uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2852,7 +4878,12 @@ func bind_cudaGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemsetNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2865,7 +4896,12 @@ func bind_cudaGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemsetNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2878,7 +4914,15 @@ func bind_cudaGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddHostNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddHostNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		PNodeParams     uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2895,7 +4939,12 @@ func bind_cudaGraphAddHostNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphHostNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2908,7 +4957,12 @@ func bind_cudaGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphHostNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -2921,7 +4975,15 @@ func bind_cudaGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddChildGraphNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		ChildGraph      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2934,7 +4996,12 @@ func bind_cudaGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphChildGraphNodeGetGraph)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node   uint64
+		PGraph uint64
+	})(args)
 	if a.PGraph == 0 {
 		return refuseRuntime()
 	}
@@ -2947,7 +5014,14 @@ func bind_cudaGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddEmptyNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2960,7 +5034,15 @@ func bind_cudaGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddEventRecordNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		Event           uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -2973,7 +5055,12 @@ func bind_cudaGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphEventRecordNodeGetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node      uint64
+		Event_out uint64
+	})(args)
 	if a.Event_out == 0 {
 		return refuseRuntime()
 	}
@@ -2986,7 +5073,12 @@ func bind_cudaGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphEventRecordNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node  uint64
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphEventRecordNodeSetEvent(rt.CudaGraphNode_t(a.Node), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -2995,7 +5087,15 @@ func bind_cudaGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddEventWaitNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		Event           uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3008,7 +5108,12 @@ func bind_cudaGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphEventWaitNodeGetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node      uint64
+		Event_out uint64
+	})(args)
 	if a.Event_out == 0 {
 		return refuseRuntime()
 	}
@@ -3021,7 +5126,12 @@ func bind_cudaGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphEventWaitNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node  uint64
+		Event uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphEventWaitNodeSetEvent(rt.CudaGraphNode_t(a.Node), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -3030,7 +5140,15 @@ func bind_cudaGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddExternalSemaphoresSignalNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3047,7 +5165,12 @@ func bind_cudaGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) 
 }
 
 func bind_cudaGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExternalSemaphoresSignalNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		Params_out uint64
+	})(args)
 	if a.Params_out == 0 {
 		return refuseRuntime()
 	}
@@ -3060,7 +5183,12 @@ func bind_cudaGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Poi
 }
 
 func bind_cudaGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExternalSemaphoresSignalNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3073,7 +5201,15 @@ func bind_cudaGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Poi
 }
 
 func bind_cudaGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddExternalSemaphoresWaitNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3090,7 +5226,12 @@ func bind_cudaGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) in
 }
 
 func bind_cudaGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExternalSemaphoresWaitNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		Params_out uint64
+	})(args)
 	if a.Params_out == 0 {
 		return refuseRuntime()
 	}
@@ -3103,7 +5244,12 @@ func bind_cudaGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Point
 }
 
 func bind_cudaGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExternalSemaphoresWaitNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3116,7 +5262,15 @@ func bind_cudaGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Point
 }
 
 func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemAllocNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3129,7 +5283,12 @@ func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemAllocNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node       uint64
+		Params_out uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphMemAllocNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Params_out))
 	if err != nil {
 		return runtimeCode(err)
@@ -3138,7 +5297,15 @@ func bind_cudaGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddMemFreeNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		Dptr            uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3151,7 +5318,12 @@ func bind_cudaGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphMemFreeNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node     uint64
+		Dptr_out uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphMemFreeNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dptr_out))
 	if err != nil {
 		return runtimeCode(err)
@@ -3160,7 +5332,12 @@ func bind_cudaGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphClone(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphClone)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphClone   uint64
+		OriginalGraph uint64
+	})(args)
 	if a.PGraphClone == 0 {
 		return refuseRuntime()
 	}
@@ -3173,7 +5350,13 @@ func bind_cudaGraphClone(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeFindInClone)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PNode        uint64
+		OriginalNode uint64
+		ClonedGraph  uint64
+	})(args)
 	if a.PNode == 0 {
 		return refuseRuntime()
 	}
@@ -3186,7 +5369,12 @@ func bind_cudaGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetType(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetType)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node  uint64
+		PType uint64
+	})(args)
 	if a.PType == 0 {
 		return refuseRuntime()
 	}
@@ -3199,7 +5387,12 @@ func bind_cudaGraphNodeGetType(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetContainingGraph)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode   uint64
+		PhGraph uint64
+	})(args)
 	if a.PhGraph == 0 {
 		return refuseRuntime()
 	}
@@ -3212,7 +5405,12 @@ func bind_cudaGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetLocalId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode  uint64
+		NodeId uint64
+	})(args)
 	if a.NodeId == 0 {
 		return refuseRuntime()
 	}
@@ -3225,7 +5423,12 @@ func bind_cudaGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetToolsId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HNode       uint64
+		ToolsNodeId uint64
+	})(args)
 	if a.ToolsNodeId == 0 {
 		return refuseRuntime()
 	}
@@ -3238,7 +5441,12 @@ func bind_cudaGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraph  uint64
+		GraphID uint64
+	})(args)
 	if a.GraphID == 0 {
 		return refuseRuntime()
 	}
@@ -3251,7 +5459,12 @@ func bind_cudaGraphGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecGetId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecGetId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		GraphID    uint64
+	})(args)
 	if a.GraphID == 0 {
 		return refuseRuntime()
 	}
@@ -3264,7 +5477,13 @@ func bind_cudaGraphExecGetId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphGetNodes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphGetNodes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph    uint64
+		Nodes    uint64
+		NumNodes uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphGetNodes(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
 	if err != nil {
 		return runtimeCode(err)
@@ -3273,7 +5492,13 @@ func bind_cudaGraphGetNodes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphGetRootNodes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph         uint64
+		PRootNodes    uint64
+		PNumRootNodes uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphGetRootNodes(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PRootNodes), hostmem.Ptr(a.PNumRootNodes))
 	if err != nil {
 		return runtimeCode(err)
@@ -3282,7 +5507,15 @@ func bind_cudaGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphGetEdges(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphGetEdges)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph    uint64
+		From     uint64
+		To       uint64
+		EdgeData uint64
+		NumEdges uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphGetEdges(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return runtimeCode(err)
@@ -3291,7 +5524,14 @@ func bind_cudaGraphGetEdges(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node             uint64
+		PDependencies    uint64
+		EdgeData         uint64
+		PNumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetDependencies(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3300,7 +5540,14 @@ func bind_cudaGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetDependentNodes)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node               uint64
+		PDependentNodes    uint64
+		EdgeData           uint64
+		PNumDependentNodes uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
 		return runtimeCode(err)
@@ -3309,7 +5556,15 @@ func bind_cudaGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph           uint64
+		From            uint64
+		To              uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphAddDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3318,7 +5573,15 @@ func bind_cudaGraphAddDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphRemoveDependencies)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph           uint64
+		From            uint64
+		To              uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3327,7 +5590,11 @@ func bind_cudaGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphDestroyNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphDestroyNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphDestroyNode(rt.CudaGraphNode_t(a.Node))
 	if err != nil {
 		return runtimeCode(err)
@@ -3336,7 +5603,13 @@ func bind_cudaGraphDestroyNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphInstantiate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphInstantiate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphExec uint64
+		Graph      uint64
+		Flags      uint64
+	})(args)
 	if a.PGraphExec == 0 {
 		return refuseRuntime()
 	}
@@ -3349,7 +5622,15 @@ func bind_cudaGraphInstantiate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphInstantiate_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphInstantiate_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphExec uint64
+		Graph      uint64
+		PErrorNode uint64
+		PLogBuffer uint64
+		BufferSize uint64
+	})(args)
 	if a.PGraphExec == 0 {
 		return refuseRuntime()
 	}
@@ -3362,7 +5643,13 @@ func bind_cudaGraphInstantiate_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphInstantiateWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphExec uint64
+		Graph      uint64
+		Flags      uint64
+	})(args)
 	if a.PGraphExec == 0 {
 		return refuseRuntime()
 	}
@@ -3375,7 +5662,12 @@ func bind_cudaGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecGetFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		GraphExec uint64
+		Flags     uint64
+	})(args)
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
@@ -3388,7 +5680,13 @@ func bind_cudaGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecKernelNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec  uint64
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3401,7 +5699,13 @@ func bind_cudaGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecMemcpyNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec  uint64
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3414,7 +5718,17 @@ func bind_cudaGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecMemcpyNodeSetParamsToSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		Node       uint64
+		Symbol     uint64
+		Src        uint64
+		Count      uint64
+		Offset     uint64
+		Kind       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParamsToSymbol(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -3423,7 +5737,17 @@ func bind_cudaGraphExecMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) 
 }
 
 func bind_cudaGraphExecMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecMemcpyNodeSetParamsFromSymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		Node       uint64
+		Dst        uint64
+		Symbol     uint64
+		Count      uint64
+		Offset     uint64
+		Kind       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParamsFromSymbol(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -3432,7 +5756,16 @@ func bind_cudaGraphExecMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer
 }
 
 func bind_cudaGraphExecMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecMemcpyNodeSetParams1D)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		Node       uint64
+		Dst        uint64
+		Src        uint64
+		Count      uint64
+		Kind       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParams1D(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
 		return runtimeCode(err)
@@ -3441,7 +5774,13 @@ func bind_cudaGraphExecMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecMemsetNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec  uint64
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3454,7 +5793,13 @@ func bind_cudaGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecHostNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec  uint64
+		Node        uint64
+		PNodeParams uint64
+	})(args)
 	if a.PNodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3467,7 +5812,13 @@ func bind_cudaGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecChildGraphNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		Node       uint64
+		ChildGraph uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecChildGraphNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), rt.CudaGraph_t(a.ChildGraph))
 	if err != nil {
 		return runtimeCode(err)
@@ -3476,7 +5827,13 @@ func bind_cudaGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecEventRecordNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		Event      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecEventRecordNodeSetEvent(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -3485,7 +5842,13 @@ func bind_cudaGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecEventWaitNodeSetEvent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		Event      uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecEventWaitNodeSetEvent(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), rt.CudaEvent_t(a.Event))
 	if err != nil {
 		return runtimeCode(err)
@@ -3494,7 +5857,13 @@ func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecExternalSemaphoresSignalNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3507,7 +5876,13 @@ func bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe
 }
 
 func bind_cudaGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecExternalSemaphoresWaitNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		NodeParams uint64
+	})(args)
 	if a.NodeParams == 0 {
 		return refuseRuntime()
 	}
@@ -3520,7 +5895,13 @@ func bind_cudaGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.P
 }
 
 func bind_cudaGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeSetEnabled)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		IsEnabled  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeSetEnabled(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), uint32(a.IsEnabled))
 	if err != nil {
 		return runtimeCode(err)
@@ -3529,7 +5910,13 @@ func bind_cudaGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetEnabled)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HNode      uint64
+		IsEnabled  uint64
+	})(args)
 	if a.IsEnabled == 0 {
 		return refuseRuntime()
 	}
@@ -3542,7 +5929,13 @@ func bind_cudaGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecUpdate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecUpdate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec uint64
+		HGraph     uint64
+		ResultInfo uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecUpdate(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.ResultInfo))
 	if err != nil {
 		return runtimeCode(err)
@@ -3551,7 +5944,14 @@ func bind_cudaGraphExecUpdate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecUpdate_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecUpdate_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		HGraphExec       uint64
+		HGraph           uint64
+		HErrorNode_out   uint64
+		UpdateResult_out uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecUpdate11(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.HErrorNode_out), hostmem.Ptr(a.UpdateResult_out))
 	if err != nil {
 		return runtimeCode(err)
@@ -3560,7 +5960,11 @@ func bind_cudaGraphExecUpdate_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		GraphExec uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecDestroy(rt.CudaGraphExec_t(a.GraphExec))
 	if err != nil {
 		return runtimeCode(err)
@@ -3569,7 +5973,11 @@ func bind_cudaGraphExecDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphDestroy(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphDestroy)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphDestroy(rt.CudaGraph_t(a.Graph))
 	if err != nil {
 		return runtimeCode(err)
@@ -3578,7 +5986,13 @@ func bind_cudaGraphDestroy(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphDebugDotPrint)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph uint64
+		Path  uint64
+		Flags uint32
+	})(args)
 	if a.Path == 0 {
 		return refuseRuntime()
 	}
@@ -3590,7 +6004,15 @@ func bind_cudaGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaUserObjectCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaUserObjectCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Object_out      uint64
+		Ptr             uint64
+		Destroy         uint64
+		InitialRefcount uint32
+		Flags           uint32
+	})(args)
 	if a.Object_out == 0 {
 		return refuseRuntime()
 	}
@@ -3603,7 +6025,12 @@ func bind_cudaUserObjectCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaUserObjectRetain(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaUserObjectRetain)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Object uint64
+		Count  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).UserObjectRetain(rt.CudaUserObject_t(a.Object), uint32(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -3612,7 +6039,12 @@ func bind_cudaUserObjectRetain(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaUserObjectRelease(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaUserObjectRelease)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Object uint64
+		Count  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).UserObjectRelease(rt.CudaUserObject_t(a.Object), uint32(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -3621,7 +6053,14 @@ func bind_cudaUserObjectRelease(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphRetainUserObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph  uint64
+		Object uint64
+		Count  uint32
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphRetainUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -3630,7 +6069,13 @@ func bind_cudaGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphReleaseUserObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph  uint64
+		Object uint64
+		Count  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphReleaseUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count))
 	if err != nil {
 		return runtimeCode(err)
@@ -3639,7 +6084,16 @@ func bind_cudaGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddNode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddNode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3652,7 +6106,12 @@ func bind_cudaGraphAddNode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node       uint64
+		NodeParams uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeSetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return runtimeCode(err)
@@ -3661,7 +6120,12 @@ func bind_cudaGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node       uint64
+		NodeParams uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return runtimeCode(err)
@@ -3670,7 +6134,13 @@ func bind_cudaGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphExecNodeSetParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		GraphExec  uint64
+		Node       uint64
+		NodeParams uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphExecNodeSetParams(rt.CudaGraphExec_t(a.GraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return runtimeCode(err)
@@ -3679,7 +6149,14 @@ func bind_cudaGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphConditionalHandleCreate)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle_out        uint64
+		Graph              uint64
+		DefaultLaunchValue uint32
+		Flags              uint32
+	})(args)
 	if a.PHandle_out == 0 {
 		return refuseRuntime()
 	}
@@ -3692,7 +6169,15 @@ func bind_cudaGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphConditionalHandleCreate_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphConditionalHandleCreate_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PHandle_out        uint64
+		Graph              uint64
+		Ctx                uint64
+		DefaultLaunchValue uint32
+		Flags              uint32
+	})(args)
 	if a.PHandle_out == 0 {
 		return refuseRuntime()
 	}
@@ -3705,7 +6190,13 @@ func bind_cudaGraphConditionalHandleCreate_v2(thread, args unsafe.Pointer) int32
 }
 
 func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphInstantiateWithParams)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphExec        uint64
+		Graph             uint64
+		InstantiateParams uint64
+	})(args)
 	if a.PGraphExec == 0 {
 		return refuseRuntime()
 	}
@@ -3718,7 +6209,12 @@ func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphUpload(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphUpload)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		GraphExec uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphUpload(rt.CudaGraphExec_t(a.GraphExec), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -3727,7 +6223,12 @@ func bind_cudaGraphUpload(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphLaunch(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphLaunch)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		GraphExec uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphLaunch(rt.CudaGraphExec_t(a.GraphExec), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -3736,7 +6237,14 @@ func bind_cudaGraphLaunch(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphGetEdges_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphGetEdges_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph    uint64
+		From     uint64
+		To       uint64
+		NumEdges uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphGetEdges12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return runtimeCode(err)
@@ -3745,7 +6253,15 @@ func bind_cudaGraphGetEdges_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphGetEdges_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph    uint64
+		From     uint64
+		To       uint64
+		EdgeData uint64
+		NumEdges uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphGetEdges(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return runtimeCode(err)
@@ -3754,7 +6270,13 @@ func bind_cudaGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetDependencies_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetDependencies_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node             uint64
+		PDependencies    uint64
+		PNumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetDependencies12(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3763,7 +6285,14 @@ func bind_cudaGraphNodeGetDependencies_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node             uint64
+		PDependencies    uint64
+		EdgeData         uint64
+		PNumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetDependencies(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3772,7 +6301,13 @@ func bind_cudaGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetDependentNodes_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetDependentNodes_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node               uint64
+		PDependentNodes    uint64
+		PNumDependentNodes uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes12(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
 		return runtimeCode(err)
@@ -3781,7 +6316,14 @@ func bind_cudaGraphNodeGetDependentNodes_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphNodeGetDependentNodes_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Node               uint64
+		PDependentNodes    uint64
+		EdgeData           uint64
+		PNumDependentNodes uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
 		return runtimeCode(err)
@@ -3790,7 +6332,14 @@ func bind_cudaGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddDependencies_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddDependencies_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph           uint64
+		From            uint64
+		To              uint64
+		NumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphAddDependencies12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3799,7 +6348,15 @@ func bind_cudaGraphAddDependencies_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph           uint64
+		From            uint64
+		To              uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphAddDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3808,7 +6365,14 @@ func bind_cudaGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphRemoveDependencies_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphRemoveDependencies_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph           uint64
+		From            uint64
+		To              uint64
+		NumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphRemoveDependencies12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3817,7 +6381,15 @@ func bind_cudaGraphRemoveDependencies_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphRemoveDependencies_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Graph           uint64
+		From            uint64
+		To              uint64
+		EdgeData        uint64
+		NumDependencies uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
@@ -3826,7 +6398,15 @@ func bind_cudaGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddNode_12(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddNode_12)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3839,7 +6419,16 @@ func bind_cudaGraphAddNode_12(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphAddNode_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PGraphNode      uint64
+		Graph           uint64
+		PDependencies   uint64
+		DependencyData  uint64
+		NumDependencies uint64
+		NodeParams      uint64
+	})(args)
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
@@ -3852,7 +6441,14 @@ func bind_cudaGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaCreateTextureObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaCreateTextureObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexObject   uint64
+		PResDesc     uint64
+		PTexDesc     uint64
+		PResViewDesc uint64
+	})(args)
 	if a.PTexObject == 0 {
 		return refuseRuntime()
 	}
@@ -3869,7 +6465,14 @@ func bind_cudaCreateTextureObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaCreateTextureObject_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaCreateTextureObject_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexObject   uint64
+		PResDesc     uint64
+		PTexDesc     uint64
+		PResViewDesc uint64
+	})(args)
 	if a.PTexObject == 0 {
 		return refuseRuntime()
 	}
@@ -3882,7 +6485,14 @@ func bind_cudaCreateTextureObject_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaCreateTextureObject_v2_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaCreateTextureObject_v2_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexObject   uint64
+		PResDesc     uint64
+		PTexDesc     uint64
+		PResViewDesc uint64
+	})(args)
 	if a.PTexObject == 0 {
 		return refuseRuntime()
 	}
@@ -3899,7 +6509,11 @@ func bind_cudaCreateTextureObject_v2_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDestroyTextureObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDestroyTextureObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		TexObject uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DestroyTextureObject(rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
 		return runtimeCode(err)
@@ -3908,7 +6522,12 @@ func bind_cudaDestroyTextureObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetTextureObjectResourceDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureObjectResourceDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PResDesc  uint64
+		TexObject uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetTextureObjectResourceDesc(hostmem.Ptr(a.PResDesc), rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
 		return runtimeCode(err)
@@ -3917,7 +6536,12 @@ func bind_cudaGetTextureObjectResourceDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetTextureObjectTextureDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureObjectTextureDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexDesc  uint64
+		TexObject uint64
+	})(args)
 	if a.PTexDesc == 0 {
 		return refuseRuntime()
 	}
@@ -3930,7 +6554,12 @@ func bind_cudaGetTextureObjectTextureDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetTextureObjectTextureDesc_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureObjectTextureDesc_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexDesc  uint64
+		TexObject uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc11(hostmem.Ptr(a.PTexDesc), rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
 		return runtimeCode(err)
@@ -3939,7 +6568,12 @@ func bind_cudaGetTextureObjectTextureDesc_11(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaGetTextureObjectTextureDesc_v2_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureObjectTextureDesc_v2_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PTexDesc  uint64
+		TexObject uint64
+	})(args)
 	if a.PTexDesc == 0 {
 		return refuseRuntime()
 	}
@@ -3952,7 +6586,15 @@ func bind_cudaGetTextureObjectTextureDesc_v2_11(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaBindTexture_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaBindTexture_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Offset uint64
+		Texref uint64
+		DevPtr uint64
+		Desc   uint64
+		Size   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).BindTexture(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref), hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Desc), uint64(a.Size))
 	if err != nil {
 		return runtimeCode(err)
@@ -3961,7 +6603,17 @@ func bind_cudaBindTexture_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaBindTexture2D_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaBindTexture2D_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Offset uint64
+		Texref uint64
+		DevPtr uint64
+		Desc   uint64
+		Width  uint64
+		Height uint64
+		Pitch  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).BindTexture2D(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref), hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Desc), uint64(a.Width), uint64(a.Height), uint64(a.Pitch))
 	if err != nil {
 		return runtimeCode(err)
@@ -3970,7 +6622,13 @@ func bind_cudaBindTexture2D_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaBindTextureToArray_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaBindTextureToArray_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Texref uint64
+		Array  uint64
+		Desc   uint64
+	})(args)
 	err := (*cudart.Thread)(thread).BindTextureToArray(hostmem.Ptr(a.Texref), rt.CudaArray_const_t(a.Array), hostmem.Ptr(a.Desc))
 	if err != nil {
 		return runtimeCode(err)
@@ -3979,7 +6637,13 @@ func bind_cudaBindTextureToArray_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaBindTextureToMipmappedArray_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaBindTextureToMipmappedArray_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Texref         uint64
+		MipmappedArray uint64
+		Desc           uint64
+	})(args)
 	err := (*cudart.Thread)(thread).BindTextureToMipmappedArray(hostmem.Ptr(a.Texref), rt.CudaMipmappedArray_const_t(a.MipmappedArray), hostmem.Ptr(a.Desc))
 	if err != nil {
 		return runtimeCode(err)
@@ -3988,7 +6652,11 @@ func bind_cudaBindTextureToMipmappedArray_11(thread, args unsafe.Pointer) int32 
 }
 
 func bind_cudaUnbindTexture_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaUnbindTexture_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Texref uint64
+	})(args)
 	err := (*cudart.Thread)(thread).UnbindTexture(hostmem.Ptr(a.Texref))
 	if err != nil {
 		return runtimeCode(err)
@@ -3997,7 +6665,12 @@ func bind_cudaUnbindTexture_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetTextureAlignmentOffset_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureAlignmentOffset_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Offset uint64
+		Texref uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetTextureAlignmentOffset(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref))
 	if err != nil {
 		return runtimeCode(err)
@@ -4006,7 +6679,12 @@ func bind_cudaGetTextureAlignmentOffset_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetTextureReference_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureReference_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Texref uint64
+		Symbol uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetTextureReference(hostmem.Ptr(a.Texref), hostmem.Ptr(a.Symbol))
 	if err != nil {
 		return runtimeCode(err)
@@ -4015,7 +6693,13 @@ func bind_cudaGetTextureReference_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaBindSurfaceToArray_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaBindSurfaceToArray_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Surfref uint64
+		Array   uint64
+		Desc    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).BindSurfaceToArray(hostmem.Ptr(a.Surfref), rt.CudaArray_const_t(a.Array), hostmem.Ptr(a.Desc))
 	if err != nil {
 		return runtimeCode(err)
@@ -4024,7 +6708,12 @@ func bind_cudaBindSurfaceToArray_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetSurfaceReference_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetSurfaceReference_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Surfref uint64
+		Symbol  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetSurfaceReference(hostmem.Ptr(a.Surfref), hostmem.Ptr(a.Symbol))
 	if err != nil {
 		return runtimeCode(err)
@@ -4033,7 +6722,12 @@ func bind_cudaGetSurfaceReference_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetTextureObjectResourceViewDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetTextureObjectResourceViewDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PResViewDesc uint64
+		TexObject    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetTextureObjectResourceViewDesc(hostmem.Ptr(a.PResViewDesc), rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
 		return runtimeCode(err)
@@ -4042,7 +6736,12 @@ func bind_cudaGetTextureObjectResourceViewDesc(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaCreateSurfaceObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaCreateSurfaceObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PSurfObject uint64
+		PResDesc    uint64
+	})(args)
 	if a.PSurfObject == 0 {
 		return refuseRuntime()
 	}
@@ -4055,7 +6754,11 @@ func bind_cudaCreateSurfaceObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDestroySurfaceObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaDestroySurfaceObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		SurfObject uint64
+	})(args)
 	err := (*cudart.Thread)(thread).DestroySurfaceObject(rt.CudaSurfaceObject_t(a.SurfObject))
 	if err != nil {
 		return runtimeCode(err)
@@ -4064,7 +6767,12 @@ func bind_cudaDestroySurfaceObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetSurfaceObjectResourceDesc(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetSurfaceObjectResourceDesc)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PResDesc   uint64
+		SurfObject uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GetSurfaceObjectResourceDesc(hostmem.Ptr(a.PResDesc), rt.CudaSurfaceObject_t(a.SurfObject))
 	if err != nil {
 		return runtimeCode(err)
@@ -4073,7 +6781,11 @@ func bind_cudaGetSurfaceObjectResourceDesc(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsUnregisterResource)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsUnregisterResource(rt.CudaGraphicsResource_t(a.Resource))
 	if err != nil {
 		return runtimeCode(err)
@@ -4082,7 +6794,12 @@ func bind_cudaGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsResourceSetMapFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+		Flags    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsResourceSetMapFlags(rt.CudaGraphicsResource_t(a.Resource), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4091,7 +6808,13 @@ func bind_cudaGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsMapResources(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsMapResources)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count     uint32
+		Resources uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsMapResources(int32(a.Count), hostmem.Ptr(a.Resources), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4100,7 +6823,13 @@ func bind_cudaGraphicsMapResources(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsUnmapResources)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Count     uint32
+		Resources uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsUnmapResources(int32(a.Count), hostmem.Ptr(a.Resources), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4109,7 +6838,13 @@ func bind_cudaGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsResourceGetMappedPointer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr   uint64
+		Size     uint64
+		Resource uint64
+	})(args)
 	if a.Size == 0 {
 		return refuseRuntime()
 	}
@@ -4122,7 +6857,14 @@ func bind_cudaGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int3
 }
 
 func bind_cudaGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsSubResourceGetMappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Array      uint64
+		Resource   uint64
+		ArrayIndex uint32
+		MipLevel   uint32
+	})(args)
 	if a.Array == 0 {
 		return refuseRuntime()
 	}
@@ -4135,7 +6877,12 @@ func bind_cudaGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsResourceGetMappedMipmappedArray)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		MipmappedArray uint64
+		Resource       uint64
+	})(args)
 	if a.MipmappedArray == 0 {
 		return refuseRuntime()
 	}
@@ -4148,7 +6895,14 @@ func bind_cudaGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointe
 }
 
 func bind_cudaGLGetDevices(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLGetDevices)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaDeviceCount uint64
+		PCudaDevices     uint64
+		CudaDeviceCount  uint32
+		DeviceList       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), rt.CudaGLDeviceList(a.DeviceList))
 	if err != nil {
 		return runtimeCode(err)
@@ -4157,7 +6911,14 @@ func bind_cudaGLGetDevices(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsGLRegisterImage)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+		Image    uint32
+		Target   uint32
+		Flags    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsGLRegisterImage(hostmem.Ptr(a.Resource), uint32(a.Image), uint32(a.Target), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4166,7 +6927,13 @@ func bind_cudaGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsGLRegisterBuffer)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource uint64
+		Buffer   uint32
+		Flags    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsGLRegisterBuffer(hostmem.Ptr(a.Resource), uint32(a.Buffer), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4175,7 +6942,11 @@ func bind_cudaGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLSetGLDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLSetGLDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLSetGLDevice(int32(a.Device))
 	if err != nil {
 		return runtimeCode(err)
@@ -4184,7 +6955,11 @@ func bind_cudaGLSetGLDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLRegisterBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BufObj uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLRegisterBufferObject(uint32(a.BufObj))
 	if err != nil {
 		return runtimeCode(err)
@@ -4193,7 +6968,12 @@ func bind_cudaGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLMapBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLMapBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		BufObj uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLMapBufferObject(hostmem.Ptr(a.DevPtr), uint32(a.BufObj))
 	if err != nil {
 		return runtimeCode(err)
@@ -4202,7 +6982,11 @@ func bind_cudaGLMapBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLUnmapBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BufObj uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLUnmapBufferObject(uint32(a.BufObj))
 	if err != nil {
 		return runtimeCode(err)
@@ -4211,7 +6995,11 @@ func bind_cudaGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLUnregisterBufferObject)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BufObj uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLUnregisterBufferObject(uint32(a.BufObj))
 	if err != nil {
 		return runtimeCode(err)
@@ -4220,7 +7008,12 @@ func bind_cudaGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLSetBufferObjectMapFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BufObj uint32
+		Flags  uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GLSetBufferObjectMapFlags(uint32(a.BufObj), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4229,7 +7022,13 @@ func bind_cudaGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLMapBufferObjectAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DevPtr uint64
+		BufObj uint32
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GLMapBufferObjectAsync(hostmem.Ptr(a.DevPtr), uint32(a.BufObj), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4238,7 +7037,12 @@ func bind_cudaGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGLUnmapBufferObjectAsync)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		BufObj uint32
+		Stream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).GLUnmapBufferObjectAsync(uint32(a.BufObj), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4247,7 +7051,13 @@ func bind_cudaGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsEGLRegisterImage)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PCudaResource uint64
+		Image         uint64
+		Flags         uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsEGLRegisterImage(hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.Image), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4256,7 +7066,12 @@ func bind_cudaGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamConsumerConnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn      uint64
+		EglStream uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4265,7 +7080,13 @@ func bind_cudaEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamConsumerConnectWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn      uint64
+		EglStream uint64
+		Flags     uint32
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerConnectWithFlags(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4274,7 +7095,11 @@ func bind_cudaEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamConsumerDisconnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
 		return runtimeCode(err)
@@ -4283,7 +7108,14 @@ func bind_cudaEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamConsumerAcquireFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn          uint64
+		PCudaResource uint64
+		PStream       uint64
+		Timeout       uint32
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerAcquireFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.PStream), uint32(a.Timeout))
 	if err != nil {
 		return runtimeCode(err)
@@ -4292,7 +7124,13 @@ func bind_cudaEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamConsumerReleaseFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn          uint64
+		PCudaResource uint64
+		PStream       uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerReleaseFrame(hostmem.Ptr(a.Conn), rt.CudaGraphicsResource_t(a.PCudaResource), hostmem.Ptr(a.PStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4301,7 +7139,14 @@ func bind_cudaEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamProducerConnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn      uint64
+		EglStream uint64
+		Width     uint32
+		Height    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream), int32(a.Width), int32(a.Height))
 	if err != nil {
 		return runtimeCode(err)
@@ -4310,7 +7155,11 @@ func bind_cudaEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamProducerDisconnect)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
 		return runtimeCode(err)
@@ -4319,7 +7168,13 @@ func bind_cudaEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamProducerPresentFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn     uint64
+		Eglframe rt.CudaEglFrame
+		PStream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4328,7 +7183,13 @@ func bind_cudaEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaEGLStreamProducerReturnFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Conn     uint64
+		Eglframe uint64
+		PStream  uint64
+	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerReturnFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Eglframe), hostmem.Ptr(a.PStream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4337,7 +7198,14 @@ func bind_cudaEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsResourceGetMappedEglFrame)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		EglFrame uint64
+		Resource uint64
+		Index    uint32
+		MipLevel uint32
+	})(args)
 	if a.EglFrame == 0 {
 		return refuseRuntime()
 	}
@@ -4350,7 +7218,13 @@ func bind_cudaGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaVDPAUGetDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device            uint64
+		VdpDevice         uint32
+		VdpGetProcAddress uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
@@ -4363,7 +7237,13 @@ func bind_cudaVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaVDPAUSetVDPAUDevice(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaVDPAUSetVDPAUDevice)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device            uint32
+		VdpDevice         uint32
+		VdpGetProcAddress uint64
+	})(args)
 	err := (*cudart.Thread)(thread).VDPAUSetVDPAUDevice(int32(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
 	if err != nil {
 		return runtimeCode(err)
@@ -4372,7 +7252,13 @@ func bind_cudaVDPAUSetVDPAUDevice(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsVDPAURegisterVideoSurface)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource   uint64
+		VdpSurface uint32
+		Flags      uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsVDPAURegisterVideoSurface(hostmem.Ptr(a.Resource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4381,7 +7267,13 @@ func bind_cudaGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int
 }
 
 func bind_cudaGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGraphicsVDPAURegisterOutputSurface)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Resource   uint64
+		VdpSurface uint32
+		Flags      uint32
+	})(args)
 	err := (*cudart.Thread)(thread).GraphicsVDPAURegisterOutputSurface(hostmem.Ptr(a.Resource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4390,7 +7282,13 @@ func bind_cudaGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) in
 }
 
 func bind_cudaLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLogsRegisterCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CallbackFunc uint64
+		UserData     uint64
+		Callback_out uint64
+	})(args)
 	if a.Callback_out == 0 {
 		return refuseRuntime()
 	}
@@ -4403,7 +7301,11 @@ func bind_cudaLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLogsUnregisterCallback)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Callback uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LogsUnregisterCallback(rt.CudaLogsCallbackHandle(a.Callback))
 	if err != nil {
 		return runtimeCode(err)
@@ -4412,7 +7314,12 @@ func bind_cudaLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLogsCurrent(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLogsCurrent)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Iterator_out uint64
+		Flags        uint32
+	})(args)
 	if a.Iterator_out == 0 {
 		return refuseRuntime()
 	}
@@ -4425,7 +7332,13 @@ func bind_cudaLogsCurrent(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLogsDumpToFile(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLogsDumpToFile)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Iterator   uint64
+		PathToFile uint64
+		Flags      uint32
+	})(args)
 	if a.PathToFile == 0 {
 		return refuseRuntime()
 	}
@@ -4437,7 +7350,14 @@ func bind_cudaLogsDumpToFile(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaLogsDumpToMemory)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Iterator uint64
+		Buffer   uint64
+		Size     uint64
+		Flags    uint32
+	})(args)
 	err := (*cudart.Thread)(thread).LogsDumpToMemory(hostmem.Ptr(a.Iterator), hostmem.Ptr(a.Buffer), hostmem.Ptr(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
@@ -4454,7 +7374,13 @@ func bind_cudaProfilerStart(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaProfilerInitialize_11(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaProfilerInitialize_11)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConfigFile uint64
+		OutputFile uint64
+		OutputMode uint32
+	})(args)
 	if a.ConfigFile == 0 {
 		return refuseRuntime()
 	}
@@ -4477,7 +7403,12 @@ func bind_cudaProfilerStop(thread, args unsafe.Pointer) int32 {
 }
 
 func bind___cudaGetKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CompilerCudaGetKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernel        uint64
+		EntryFuncAddr uint64
+	})(args)
 	if a.Kernel == 0 {
 		return refuseRuntime()
 	}
@@ -4490,7 +7421,16 @@ func bind___cudaGetKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind___cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CompilerCudaLaunchKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Kernel    uint64
+		GridDim   rt.Dim3
+		BlockDim  rt.Dim3
+		Args      uint64
+		SharedMem uint64
+		Stream    uint64
+	})(args)
 	err := (*cudart.Thread)(thread).LaunchKernelHandle(rt.CudaKernel_t(a.Kernel), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
@@ -4499,7 +7439,12 @@ func bind___cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetFuncBySymbol(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetFuncBySymbol)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		FunctionPtr uint64
+		SymbolPtr   uint64
+	})(args)
 	if a.FunctionPtr == 0 {
 		return refuseRuntime()
 	}
@@ -4512,7 +7457,12 @@ func bind_cudaGetFuncBySymbol(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaGetKernel(thread, args unsafe.Pointer) int32 {
-	a := (*abi.CudaGetKernel)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		KernelPtr     uint64
+		EntryFuncAddr uint64
+	})(args)
 	if a.KernelPtr == 0 {
 		return refuseRuntime()
 	}

@@ -3,6 +3,7 @@
 package bind
 
 import (
+	"structs"
 	"unsafe"
 
 	"kudzu/internal/abi"
@@ -10,6 +11,75 @@ import (
 	"kudzu/internal/shim/nvml"
 	"kudzu/internal/spec/nv"
 )
+
+// Each stands at the number that its row has in internal/abi/zrows_nvml.h: both follow the order of the rows.
+var nvmlHandlers = [...]abi.Handler{
+	{Name: "nvmlInit_v2", Call: bind_nvmlInit_v2},
+	{Name: "nvmlInitWithFlags", Call: bind_nvmlInitWithFlags},
+	{Name: "nvmlShutdown", Call: bind_nvmlShutdown},
+	{Name: "nvmlSystemGetDriverVersion", Call: bind_nvmlSystemGetDriverVersion},
+	{Name: "nvmlSystemGetNVMLVersion", Call: bind_nvmlSystemGetNVMLVersion},
+	{Name: "nvmlSystemGetCudaDriverVersion", Call: bind_nvmlSystemGetCudaDriverVersion},
+	{Name: "nvmlSystemGetCudaDriverVersion_v2", Call: bind_nvmlSystemGetCudaDriverVersion_v2},
+	{Name: "nvmlSystemGetProcessName", Call: bind_nvmlSystemGetProcessName},
+	{Name: "nvmlInit", Call: bind_nvmlInit},
+	{Name: "nvmlDeviceGetCount_v2", Call: bind_nvmlDeviceGetCount_v2},
+	{Name: "nvmlDeviceGetHandleByIndex_v2", Call: bind_nvmlDeviceGetHandleByIndex_v2},
+	{Name: "nvmlDeviceGetHandleByUUID", Call: bind_nvmlDeviceGetHandleByUUID},
+	{Name: "nvmlDeviceGetHandleByPciBusId_v2", Call: bind_nvmlDeviceGetHandleByPciBusId_v2},
+	{Name: "nvmlDeviceGetName", Call: bind_nvmlDeviceGetName},
+	{Name: "nvmlDeviceGetBrand", Call: bind_nvmlDeviceGetBrand},
+	{Name: "nvmlDeviceGetIndex", Call: bind_nvmlDeviceGetIndex},
+	{Name: "nvmlDeviceGetSerial", Call: bind_nvmlDeviceGetSerial},
+	{Name: "nvmlDeviceGetTopologyCommonAncestor", Call: bind_nvmlDeviceGetTopologyCommonAncestor},
+	{Name: "nvmlDeviceGetP2PStatus", Call: bind_nvmlDeviceGetP2PStatus},
+	{Name: "nvmlDeviceGetUUID", Call: bind_nvmlDeviceGetUUID},
+	{Name: "nvmlDeviceGetMinorNumber", Call: bind_nvmlDeviceGetMinorNumber},
+	{Name: "nvmlDeviceGetDisplayMode", Call: bind_nvmlDeviceGetDisplayMode},
+	{Name: "nvmlDeviceGetDisplayActive", Call: bind_nvmlDeviceGetDisplayActive},
+	{Name: "nvmlDeviceGetPersistenceMode", Call: bind_nvmlDeviceGetPersistenceMode},
+	{Name: "nvmlDeviceGetPciInfo_v3", Call: bind_nvmlDeviceGetPciInfo_v3},
+	{Name: "nvmlDeviceGetPcieReplayCounter", Call: bind_nvmlDeviceGetPcieReplayCounter},
+	{Name: "nvmlDeviceGetClockInfo", Call: bind_nvmlDeviceGetClockInfo},
+	{Name: "nvmlDeviceGetMaxClockInfo", Call: bind_nvmlDeviceGetMaxClockInfo},
+	{Name: "nvmlDeviceGetFanSpeed", Call: bind_nvmlDeviceGetFanSpeed},
+	{Name: "nvmlDeviceGetFanSpeed_v2", Call: bind_nvmlDeviceGetFanSpeed_v2},
+	{Name: "nvmlDeviceGetTemperature", Call: bind_nvmlDeviceGetTemperature},
+	{Name: "nvmlDeviceGetTemperatureV", Call: bind_nvmlDeviceGetTemperatureV},
+	{Name: "nvmlDeviceGetTemperatureThreshold", Call: bind_nvmlDeviceGetTemperatureThreshold},
+	{Name: "nvmlDeviceGetPowerManagementLimit", Call: bind_nvmlDeviceGetPowerManagementLimit},
+	{Name: "nvmlDeviceGetPowerManagementLimitConstraints", Call: bind_nvmlDeviceGetPowerManagementLimitConstraints},
+	{Name: "nvmlDeviceGetPowerManagementDefaultLimit", Call: bind_nvmlDeviceGetPowerManagementDefaultLimit},
+	{Name: "nvmlDeviceGetPowerUsage", Call: bind_nvmlDeviceGetPowerUsage},
+	{Name: "nvmlDeviceGetEnforcedPowerLimit", Call: bind_nvmlDeviceGetEnforcedPowerLimit},
+	{Name: "nvmlDeviceGetMemoryInfo", Call: bind_nvmlDeviceGetMemoryInfo},
+	{Name: "nvmlDeviceGetMemoryInfo_v2", Call: bind_nvmlDeviceGetMemoryInfo_v2},
+	{Name: "nvmlDeviceGetComputeMode", Call: bind_nvmlDeviceGetComputeMode},
+	{Name: "nvmlDeviceGetCudaComputeCapability", Call: bind_nvmlDeviceGetCudaComputeCapability},
+	{Name: "nvmlDeviceGetBoardId", Call: bind_nvmlDeviceGetBoardId},
+	{Name: "nvmlDeviceGetMultiGpuBoard", Call: bind_nvmlDeviceGetMultiGpuBoard},
+	{Name: "nvmlDeviceGetUtilizationRates", Call: bind_nvmlDeviceGetUtilizationRates},
+	{Name: "nvmlDeviceGetVbiosVersion", Call: bind_nvmlDeviceGetVbiosVersion},
+	{Name: "nvmlDeviceGetComputeRunningProcesses_v3", Call: bind_nvmlDeviceGetComputeRunningProcesses_v3},
+	{Name: "nvmlDeviceGetGraphicsRunningProcesses_v3", Call: bind_nvmlDeviceGetGraphicsRunningProcesses_v3},
+	{Name: "nvmlDeviceGetMPSComputeRunningProcesses_v3", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses_v3},
+	{Name: "nvmlDeviceOnSameBoard", Call: bind_nvmlDeviceOnSameBoard},
+	{Name: "nvmlDeviceGetNumGpuCores", Call: bind_nvmlDeviceGetNumGpuCores},
+	{Name: "nvmlDeviceGetMemoryBusWidth", Call: bind_nvmlDeviceGetMemoryBusWidth},
+	{Name: "nvmlDeviceGetArchitecture", Call: bind_nvmlDeviceGetArchitecture},
+	{Name: "nvmlDeviceGetMigMode", Call: bind_nvmlDeviceGetMigMode},
+	{Name: "nvmlDeviceGetComputeRunningProcesses", Call: bind_nvmlDeviceGetComputeRunningProcesses},
+	{Name: "nvmlDeviceGetComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetComputeRunningProcesses_v2},
+	{Name: "nvmlDeviceGetCount", Call: bind_nvmlDeviceGetCount},
+	{Name: "nvmlDeviceGetGraphicsRunningProcesses", Call: bind_nvmlDeviceGetGraphicsRunningProcesses},
+	{Name: "nvmlDeviceGetGraphicsRunningProcesses_v2", Call: bind_nvmlDeviceGetGraphicsRunningProcesses_v2},
+	{Name: "nvmlDeviceGetHandleByIndex", Call: bind_nvmlDeviceGetHandleByIndex},
+	{Name: "nvmlDeviceGetHandleByPciBusId", Call: bind_nvmlDeviceGetHandleByPciBusId},
+	{Name: "nvmlDeviceGetMPSComputeRunningProcesses", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses},
+	{Name: "nvmlDeviceGetMPSComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses_v2},
+	{Name: "nvmlDeviceGetPciInfo", Call: bind_nvmlDeviceGetPciInfo},
+	{Name: "nvmlDeviceGetPciInfo_v2", Call: bind_nvmlDeviceGetPciInfo_v2},
+}
 
 func bind_nvmlInit_v2(thread, args unsafe.Pointer) int32 {
 	err := (*nvml.Thread)(thread).Init()
@@ -20,7 +90,11 @@ func bind_nvmlInit_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlInitWithFlags(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlInitWithFlags)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Flags uint32
+	})(args)
 	err := (*nvml.Thread)(thread).InitWithFlags(uint32(a.Flags))
 	if err != nil {
 		return nvmlCode(err)
@@ -37,7 +111,12 @@ func bind_nvmlShutdown(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlSystemGetDriverVersion(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlSystemGetDriverVersion)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Version uint64
+		Length  uint32
+	})(args)
 	err := (*nvml.Thread)(thread).SystemGetDriverVersion(hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -46,7 +125,12 @@ func bind_nvmlSystemGetDriverVersion(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlSystemGetNVMLVersion(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlSystemGetNVMLVersion)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Version uint64
+		Length  uint32
+	})(args)
 	err := (*nvml.Thread)(thread).SystemGetNVMLVersion(hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -55,7 +139,11 @@ func bind_nvmlSystemGetNVMLVersion(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlSystemGetCudaDriverVersion(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlSystemGetCudaDriverVersion)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CudaDriverVersion uint64
+	})(args)
 	if a.CudaDriverVersion == 0 {
 		return refuseNvml()
 	}
@@ -68,7 +156,11 @@ func bind_nvmlSystemGetCudaDriverVersion(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlSystemGetCudaDriverVersion_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlSystemGetCudaDriverVersion_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		CudaDriverVersion uint64
+	})(args)
 	if a.CudaDriverVersion == 0 {
 		return refuseNvml()
 	}
@@ -81,7 +173,13 @@ func bind_nvmlSystemGetCudaDriverVersion_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlSystemGetProcessName(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlSystemGetProcessName)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Pid    uint32
+		Name   uint64
+		Length uint32
+	})(args)
 	err := (*nvml.Thread)(thread).SystemGetProcessName(uint32(a.Pid), hostmem.Ptr(a.Name), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -98,7 +196,11 @@ func bind_nvmlInit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetCount_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetCount_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DeviceCount uint64
+	})(args)
 	if a.DeviceCount == 0 {
 		return refuseNvml()
 	}
@@ -111,7 +213,12 @@ func bind_nvmlDeviceGetCount_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetHandleByIndex_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetHandleByIndex_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Index  uint32
+		Device uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseNvml()
 	}
@@ -124,7 +231,12 @@ func bind_nvmlDeviceGetHandleByIndex_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetHandleByUUID(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetHandleByUUID)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Uuid   uint64
+		Device uint64
+	})(args)
 	if a.Uuid == 0 {
 		return refuseNvml()
 	}
@@ -140,7 +252,12 @@ func bind_nvmlDeviceGetHandleByUUID(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetHandleByPciBusId_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetHandleByPciBusId_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciBusId uint64
+		Device   uint64
+	})(args)
 	if a.PciBusId == 0 {
 		return refuseNvml()
 	}
@@ -156,7 +273,13 @@ func bind_nvmlDeviceGetHandleByPciBusId_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetName(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetName)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Name   uint64
+		Length uint32
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetName(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Name), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -165,7 +288,12 @@ func bind_nvmlDeviceGetName(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetBrand(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetBrand)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Type   uint64
+	})(args)
 	if a.Type == 0 {
 		return refuseNvml()
 	}
@@ -178,7 +306,12 @@ func bind_nvmlDeviceGetBrand(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetIndex(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetIndex)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Index  uint64
+	})(args)
 	if a.Index == 0 {
 		return refuseNvml()
 	}
@@ -191,7 +324,13 @@ func bind_nvmlDeviceGetIndex(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetSerial(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetSerial)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Serial uint64
+		Length uint32
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetSerial(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Serial), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -200,7 +339,13 @@ func bind_nvmlDeviceGetSerial(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetTopologyCommonAncestor(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetTopologyCommonAncestor)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device1  uint64
+		Device2  uint64
+		PathInfo uint64
+	})(args)
 	if a.PathInfo == 0 {
 		return refuseNvml()
 	}
@@ -213,7 +358,14 @@ func bind_nvmlDeviceGetTopologyCommonAncestor(thread, args unsafe.Pointer) int32
 }
 
 func bind_nvmlDeviceGetP2PStatus(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetP2PStatus)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device1   uint64
+		Device2   uint64
+		P2pIndex  uint32
+		P2pStatus uint64
+	})(args)
 	if a.P2pStatus == 0 {
 		return refuseNvml()
 	}
@@ -226,7 +378,13 @@ func bind_nvmlDeviceGetP2PStatus(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetUUID(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetUUID)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Uuid   uint64
+		Length uint32
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetUUID(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Uuid), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -235,7 +393,12 @@ func bind_nvmlDeviceGetUUID(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMinorNumber(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMinorNumber)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		MinorNumber uint64
+	})(args)
 	if a.MinorNumber == 0 {
 		return refuseNvml()
 	}
@@ -248,7 +411,12 @@ func bind_nvmlDeviceGetMinorNumber(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetDisplayMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetDisplayMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		Display uint64
+	})(args)
 	if a.Display == 0 {
 		return refuseNvml()
 	}
@@ -261,7 +429,12 @@ func bind_nvmlDeviceGetDisplayMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetDisplayActive(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetDisplayActive)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		IsActive uint64
+	})(args)
 	if a.IsActive == 0 {
 		return refuseNvml()
 	}
@@ -274,7 +447,12 @@ func bind_nvmlDeviceGetDisplayActive(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetPersistenceMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPersistenceMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint64
+	})(args)
 	if a.Mode == 0 {
 		return refuseNvml()
 	}
@@ -287,7 +465,12 @@ func bind_nvmlDeviceGetPersistenceMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetPciInfo_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPciInfo_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Pci    uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
 	if err != nil {
 		return nvmlCode(err)
@@ -296,7 +479,12 @@ func bind_nvmlDeviceGetPciInfo_v3(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetPcieReplayCounter(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPcieReplayCounter)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Value  uint64
+	})(args)
 	if a.Value == 0 {
 		return refuseNvml()
 	}
@@ -309,7 +497,13 @@ func bind_nvmlDeviceGetPcieReplayCounter(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetClockInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetClockInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Type   uint32
+		Clock  uint64
+	})(args)
 	if a.Clock == 0 {
 		return refuseNvml()
 	}
@@ -322,7 +516,13 @@ func bind_nvmlDeviceGetClockInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMaxClockInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMaxClockInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Type   uint32
+		Clock  uint64
+	})(args)
 	if a.Clock == 0 {
 		return refuseNvml()
 	}
@@ -335,7 +535,12 @@ func bind_nvmlDeviceGetMaxClockInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetFanSpeed(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetFanSpeed)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Speed  uint64
+	})(args)
 	if a.Speed == 0 {
 		return refuseNvml()
 	}
@@ -348,7 +553,13 @@ func bind_nvmlDeviceGetFanSpeed(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetFanSpeed_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetFanSpeed_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Fan    uint32
+		Speed  uint64
+	})(args)
 	if a.Speed == 0 {
 		return refuseNvml()
 	}
@@ -361,7 +572,13 @@ func bind_nvmlDeviceGetFanSpeed_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetTemperature(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetTemperature)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		SensorType uint32
+		Temp       uint64
+	})(args)
 	if a.Temp == 0 {
 		return refuseNvml()
 	}
@@ -374,7 +591,12 @@ func bind_nvmlDeviceGetTemperature(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetTemperatureV(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetTemperatureV)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		Temperature uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetTemperatureV(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Temperature))
 	if err != nil {
 		return nvmlCode(err)
@@ -383,7 +605,13 @@ func bind_nvmlDeviceGetTemperatureV(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetTemperatureThreshold(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetTemperatureThreshold)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device        uint64
+		ThresholdType uint32
+		Temp          uint64
+	})(args)
 	if a.Temp == 0 {
 		return refuseNvml()
 	}
@@ -396,7 +624,12 @@ func bind_nvmlDeviceGetTemperatureThreshold(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetPowerManagementLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPowerManagementLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Limit  uint64
+	})(args)
 	if a.Limit == 0 {
 		return refuseNvml()
 	}
@@ -409,7 +642,13 @@ func bind_nvmlDeviceGetPowerManagementLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetPowerManagementLimitConstraints(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPowerManagementLimitConstraints)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		MinLimit uint64
+		MaxLimit uint64
+	})(args)
 	if a.MinLimit == 0 {
 		return refuseNvml()
 	}
@@ -426,7 +665,12 @@ func bind_nvmlDeviceGetPowerManagementLimitConstraints(thread, args unsafe.Point
 }
 
 func bind_nvmlDeviceGetPowerManagementDefaultLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPowerManagementDefaultLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		DefaultLimit uint64
+	})(args)
 	if a.DefaultLimit == 0 {
 		return refuseNvml()
 	}
@@ -439,7 +683,12 @@ func bind_nvmlDeviceGetPowerManagementDefaultLimit(thread, args unsafe.Pointer) 
 }
 
 func bind_nvmlDeviceGetPowerUsage(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPowerUsage)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Power  uint64
+	})(args)
 	if a.Power == 0 {
 		return refuseNvml()
 	}
@@ -452,7 +701,12 @@ func bind_nvmlDeviceGetPowerUsage(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetEnforcedPowerLimit(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetEnforcedPowerLimit)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Limit  uint64
+	})(args)
 	if a.Limit == 0 {
 		return refuseNvml()
 	}
@@ -465,7 +719,12 @@ func bind_nvmlDeviceGetEnforcedPowerLimit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMemoryInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMemoryInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Memory uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMemoryInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Memory))
 	if err != nil {
 		return nvmlCode(err)
@@ -474,7 +733,12 @@ func bind_nvmlDeviceGetMemoryInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMemoryInfo_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMemoryInfo_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Memory uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMemoryInfoV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Memory))
 	if err != nil {
 		return nvmlCode(err)
@@ -483,7 +747,12 @@ func bind_nvmlDeviceGetMemoryInfo_v2(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetComputeMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetComputeMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint64
+	})(args)
 	if a.Mode == 0 {
 		return refuseNvml()
 	}
@@ -496,7 +765,13 @@ func bind_nvmlDeviceGetComputeMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetCudaComputeCapability(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetCudaComputeCapability)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Major  uint64
+		Minor  uint64
+	})(args)
 	if a.Major == 0 {
 		return refuseNvml()
 	}
@@ -513,7 +788,12 @@ func bind_nvmlDeviceGetCudaComputeCapability(thread, args unsafe.Pointer) int32 
 }
 
 func bind_nvmlDeviceGetBoardId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetBoardId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		BoardId uint64
+	})(args)
 	if a.BoardId == 0 {
 		return refuseNvml()
 	}
@@ -526,7 +806,12 @@ func bind_nvmlDeviceGetBoardId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMultiGpuBoard(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMultiGpuBoard)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		MultiGpuBool uint64
+	})(args)
 	if a.MultiGpuBool == 0 {
 		return refuseNvml()
 	}
@@ -539,7 +824,12 @@ func bind_nvmlDeviceGetMultiGpuBoard(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetUtilizationRates(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetUtilizationRates)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		Utilization uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetUtilizationRates(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Utilization))
 	if err != nil {
 		return nvmlCode(err)
@@ -548,7 +838,13 @@ func bind_nvmlDeviceGetUtilizationRates(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetVbiosVersion(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetVbiosVersion)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		Version uint64
+		Length  uint32
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetVbiosVersion(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
 		return nvmlCode(err)
@@ -557,7 +853,13 @@ func bind_nvmlDeviceGetVbiosVersion(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetComputeRunningProcesses_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetComputeRunningProcesses_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -566,7 +868,13 @@ func bind_nvmlDeviceGetComputeRunningProcesses_v3(thread, args unsafe.Pointer) i
 }
 
 func bind_nvmlDeviceGetGraphicsRunningProcesses_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetGraphicsRunningProcesses_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetGraphicsRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -575,7 +883,13 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses_v3(thread, args unsafe.Pointer) 
 }
 
 func bind_nvmlDeviceGetMPSComputeRunningProcesses_v3(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMPSComputeRunningProcesses_v3)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMPSComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -584,7 +898,13 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses_v3(thread, args unsafe.Pointer
 }
 
 func bind_nvmlDeviceOnSameBoard(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceOnSameBoard)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device1     uint64
+		Device2     uint64
+		OnSameBoard uint64
+	})(args)
 	if a.OnSameBoard == 0 {
 		return refuseNvml()
 	}
@@ -597,7 +917,12 @@ func bind_nvmlDeviceOnSameBoard(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetNumGpuCores(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetNumGpuCores)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		NumCores uint64
+	})(args)
 	if a.NumCores == 0 {
 		return refuseNvml()
 	}
@@ -610,7 +935,12 @@ func bind_nvmlDeviceGetNumGpuCores(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMemoryBusWidth(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMemoryBusWidth)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		BusWidth uint64
+	})(args)
 	if a.BusWidth == 0 {
 		return refuseNvml()
 	}
@@ -623,7 +953,12 @@ func bind_nvmlDeviceGetMemoryBusWidth(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetArchitecture(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetArchitecture)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Arch   uint64
+	})(args)
 	if a.Arch == 0 {
 		return refuseNvml()
 	}
@@ -636,7 +971,13 @@ func bind_nvmlDeviceGetArchitecture(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMigMode(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMigMode)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		CurrentMode uint64
+		PendingMode uint64
+	})(args)
 	if a.CurrentMode == 0 {
 		return refuseNvml()
 	}
@@ -653,7 +994,13 @@ func bind_nvmlDeviceGetMigMode(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetComputeRunningProcesses(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetComputeRunningProcesses)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetComputeRunningProcessesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -662,7 +1009,13 @@ func bind_nvmlDeviceGetComputeRunningProcesses(thread, args unsafe.Pointer) int3
 }
 
 func bind_nvmlDeviceGetComputeRunningProcesses_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetComputeRunningProcesses_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -671,7 +1024,11 @@ func bind_nvmlDeviceGetComputeRunningProcesses_v2(thread, args unsafe.Pointer) i
 }
 
 func bind_nvmlDeviceGetCount(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetCount)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		DeviceCount uint64
+	})(args)
 	if a.DeviceCount == 0 {
 		return refuseNvml()
 	}
@@ -684,7 +1041,13 @@ func bind_nvmlDeviceGetCount(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetGraphicsRunningProcesses(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetGraphicsRunningProcesses)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetGraphicsRunningProcessesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -693,7 +1056,13 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses(thread, args unsafe.Pointer) int
 }
 
 func bind_nvmlDeviceGetGraphicsRunningProcesses_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetGraphicsRunningProcesses_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetGraphicsRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -702,7 +1071,12 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses_v2(thread, args unsafe.Pointer) 
 }
 
 func bind_nvmlDeviceGetHandleByIndex(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetHandleByIndex)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Index  uint32
+		Device uint64
+	})(args)
 	if a.Device == 0 {
 		return refuseNvml()
 	}
@@ -715,7 +1089,12 @@ func bind_nvmlDeviceGetHandleByIndex(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetHandleByPciBusId(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetHandleByPciBusId)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciBusId uint64
+		Device   uint64
+	})(args)
 	if a.PciBusId == 0 {
 		return refuseNvml()
 	}
@@ -731,7 +1110,13 @@ func bind_nvmlDeviceGetHandleByPciBusId(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetMPSComputeRunningProcesses(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMPSComputeRunningProcesses)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMPSComputeRunningProcessesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -740,7 +1125,13 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses(thread, args unsafe.Pointer) i
 }
 
 func bind_nvmlDeviceGetMPSComputeRunningProcesses_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetMPSComputeRunningProcesses_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		InfoCount uint64
+		Infos     uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMPSComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
 		return nvmlCode(err)
@@ -749,7 +1140,12 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses_v2(thread, args unsafe.Pointer
 }
 
 func bind_nvmlDeviceGetPciInfo(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPciInfo)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Pci    uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfoV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
 	if err != nil {
 		return nvmlCode(err)
@@ -758,7 +1154,12 @@ func bind_nvmlDeviceGetPciInfo(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_nvmlDeviceGetPciInfo_v2(thread, args unsafe.Pointer) int32 {
-	a := (*abi.NvmlDeviceGetPciInfo_v2)(args)
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Pci    uint64
+	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfoV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
 	if err != nil {
 		return nvmlCode(err)

@@ -168,7 +168,7 @@ type API struct {
 	Funcs     []*Func
 }
 
-// Symbol is one exported name of a library. Its index is its place in the jump table.
+// Symbol is one exported name of a library.
 type Symbol struct {
 	Name    string
 	Func    *Func
@@ -231,20 +231,25 @@ func (a *API) Declares(name string) bool {
 	return false
 }
 
-// Symbols lists what a library exports, in the order of its jump table.
+// Symbols lists what a library exports, in the order of the rows.
 func (a *API) Symbols(lib Library) []Symbol {
 	var syms []Symbol
 	for _, f := range a.Funcs {
-		if !f.In(lib.Major) {
-			continue
+		if f.In(lib.Major) {
+			syms = append(syms, f.Symbols()...)
 		}
-		syms = append(syms, Symbol{f.Name, f, "", f.Since})
-		if f.PTSZ != 0 {
-			syms = append(syms, Symbol{f.Name + "_ptsz", f, "ptsz", f.PTSZ})
-		}
-		if f.PTDS != 0 {
-			syms = append(syms, Symbol{f.Name + "_ptds", f, "ptds", f.PTDS})
-		}
+	}
+	return syms
+}
+
+// Symbols lists the names a function is exported by.
+func (f *Func) Symbols() []Symbol {
+	syms := []Symbol{{f.Name, f, "", f.Since}}
+	if f.PTSZ != 0 {
+		syms = append(syms, Symbol{f.Name + "_ptsz", f, "ptsz", f.PTSZ})
+	}
+	if f.PTDS != 0 {
+		syms = append(syms, Symbol{f.Name + "_ptds", f, "ptds", f.PTDS})
 	}
 	return syms
 }

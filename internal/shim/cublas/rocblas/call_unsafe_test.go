@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"kudzu/internal/abi"
 	"kudzu/internal/bind"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
@@ -15,16 +16,18 @@ import (
 
 var table = sync.OnceValues(func() (*spec.API, error) { return spec.Load("cublas") })
 
-func find(name string) int {
-	for i := range bind.Handlers {
-		if bind.Handlers[i].Name == name {
-			return i
+func find(name string) *abi.Handler {
+	for _, list := range bind.Handlers {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
 		}
 	}
-	return -1
+	return nil
 }
 
-func bound(name string) bool { return find(name) >= 0 }
+func bound(name string) bool { return find(name) != nil }
 
 // call makes a call as a stub does: arguments packed as C lays out a structure of them.
 func (r *rig) call(name string, args []uint64) int32 {
@@ -32,7 +35,7 @@ func (r *rig) call(name string, args []uint64) int32 {
 	api, err := table()
 	r.ok(err)
 	at := find(name)
-	if at < 0 {
+	if at == nil {
 		r.t.Fatalf("%s is not bound", name)
 	}
 	var block []byte
@@ -54,7 +57,7 @@ func (r *rig) call(name string, args []uint64) int32 {
 	}
 	words := make([]uint64, len(block)/8+1)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words)), block)
-	return bind.Handlers[at].Call(unsafe.Pointer(r.th), unsafe.Pointer(&words[0]))
+	return at.Call(unsafe.Pointer(r.th), unsafe.Pointer(&words[0]))
 }
 
 // host is two floats in memory of the program.

@@ -1,0 +1,17 @@
+// The stubs of one interface, KZ_API with the rows KZ_ROWS: a function packs its arguments and calls the door with its row's
+// number. There is one for every row; each major version's jump table points at it. KZ_RUNTIME is KZ_DOOR_RUNTIME or 0.
+#define plain kz_door
+#define ends kz_door_ends
+#define GO(in, slot, name, signature, door, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
+#define VARIANT(in, slot, name, row, signature, door, sum) \
+	STUB_##signature(KZ_STUB(slot), door, KZ_CALL(row), (KZ_RUNTIME | KZ_THREAD_PER_THREAD))
+#include "rows.inc"
+
+void *const KZ_JOIN(kz_stubs_, KZ_API, )[] = {
+#define GO(in, slot, name, signature, door, sum) KZ_STUB(slot),
+#define VARIANT(in, slot, name, row, signature, door, sum) KZ_STUB(slot),
+#define BASE(in, slot, name, entry, sum) 0,
+#define EACH(in, slot, name, entry, sum) 0,
+#define NONE(in, slot, name, sum) 0,
+#include "rows.inc"
+};
