@@ -51,6 +51,11 @@ var graphs = []struct {
 		}
 		b.WriteString("end: mov.u32 %r, %s;\n")
 	}},
+	{"barriers between branches", 600, func(b *strings.Builder, n int) {
+		for i := range n {
+			fmt.Fprintf(b, "setp.eq.u32 %%p, %%r, %d; @%%p bra S%d; st.global.u32 [%%d + %d], %%r; S%d: bar.sync 0;\n", i, i, i, i)
+		}
+	}},
 	{"straight code", 500, func(b *strings.Builder, n int) {
 		for i := range n {
 			fmt.Fprintf(b, "ld.global.u32 %%s, [%%d + %d]; mad.lo.u32 %%r, %%r, %%s, %d; st.global.u32 [%%d + %d], %%r;\n", 4096*i, i+3, 4096*i+128)

@@ -150,12 +150,13 @@ func (e *emitter) pointOf(b *ir.Block) int {
 	if in.Op != ir.Bar && in.Op != ir.CallRt && !(e.w == 1 && isCollective(in.Op)) {
 		return 0
 	}
-	for i := range e.f.Regions.Points {
-		if e.f.Regions.Points[i].At == in {
-			return i + 1
+	if e.points == nil {
+		e.points = map[*ir.Inst]int{}
+		for i := range e.f.Regions.Points {
+			e.points[e.f.Regions.Points[i].At] = i + 1
 		}
 	}
-	return 0
+	return e.points[in]
 }
 
 // emitBar ends the warp's turn. Behind a barrier that all warps of the block reach the next warp runs, then the next region.

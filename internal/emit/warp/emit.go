@@ -102,6 +102,9 @@ type emitter struct {
 
 	checked map[alignment][]*ir.Inst // accesses whose alignment was tested
 	dom     *ir.DomTree
+
+	points map[*ir.Inst]int // numbers of resume points; nil until asked for
+	starts []*ir.Inst       // what a warp's turn begins with: special registers and masks; nil until asked for
 }
 
 type phiPair struct{ scalar, vec *ll.Phi }

@@ -336,22 +336,35 @@ func (e *emitter) warpValues() {
 		c.warpFrame = e.frameOf(c.warp)
 	}
 	needMask := false
-	for _, b := range e.f.Blocks {
-		for _, in := range b.Insts {
-			if in.Op == ir.SReg {
-				if c.sregs[in.Sreg] == nil {
-					c.sregs[in.Sreg] = e.sreg(in)
-				}
-				e.widenSReg(in, c.sregs[in.Sreg])
+	for _, in := range e.turnStarts() {
+		if in.Op == ir.SReg {
+			if c.sregs[in.Sreg] == nil {
+				c.sregs[in.Sreg] = e.sreg(in)
 			}
-			needMask = needMask || in.Op == ir.EntryMask
+			e.widenSReg(in, c.sregs[in.Sreg])
 		}
+		needMask = needMask || in.Op == ir.EntryMask
 	}
 	if needMask {
 		lanes := e.iota("i32")
 		t := o.Op(lanes.T, "add %s, %s", e.splat(c.first), lanes.S)
 		c.entryMask = o.Op(ll.Vec(e.w, "i1"), "icmp ult %s, %s", t, e.splat(c.threads).S)
 	}
+}
+
+// turnStarts are the special registers and masks of the kernel.
+func (e *emitter) turnStarts() []*ir.Inst {
+	if e.starts != nil {
+		return e.starts
+	}
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			if in.Op == ir.SReg || in.Op == ir.EntryMask {
+				e.starts = append(e.starts, in)
+			}
+		}
+	}
+	return e.starts
 }
 
 // iota is the vector 0, 1, 2, …

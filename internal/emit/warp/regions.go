@@ -2,6 +2,8 @@ package warp
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"kudzu/internal/ir"
 )
@@ -20,28 +22,30 @@ type span struct {
 const maxRepeat = 400
 
 // spans finds the regions; nil if the code would grow too much.
-func (e *emitter) spans() []span {
-	r := e.f.Regions
-	out := []span{e.spanFrom(e.f.Blocks[0])}
-	for _, p := range r.Points {
-		out = append(out, e.spanFrom(p.Next))
-	}
-	once, all := 0, 0
+func (e *emitter) spans() (out []span) {
+	more := maxRepeat
+	places := e.f.NumberBlocks(e.f.Blocks)
 	for _, b := range e.f.Blocks {
-		once += len(b.Insts)
+		more += len(b.Insts)
 	}
-	for _, s := range out {
-		for _, b := range s.blocks {
-			all += len(b.Insts)
+	for k := range len(e.f.Regions.Points) + 1 {
+		start := e.f.Blocks[0]
+		if k > 0 {
+			start = e.f.Regions.Points[k-1].Next
 		}
-	}
-	if all > once+maxRepeat {
-		return nil
+		s := e.spanFrom(start, places)
+		for _, b := range s.blocks {
+			more -= len(b.Insts)
+		}
+		if more < 0 {
+			return nil
+		}
+		out = append(out, s)
 	}
 	return out
 }
 
-func (e *emitter) spanFrom(start *ir.Block) span {
+func (e *emitter) spanFrom(start *ir.Block, places ir.BlockNums) span {
 	s := span{start: start}
 	seen := map[*ir.Block]bool{start: true}
 	ends := map[int]bool{}
@@ -63,16 +67,9 @@ func (e *emitter) spanFrom(start *ir.Block) span {
 			}
 		}
 	}
-	for _, b := range e.f.Blocks {
-		if seen[b] {
-			s.blocks = append(s.blocks, b)
-		}
-	}
-	for k := range len(e.f.Regions.Points) + 1 {
-		if ends[k] {
-			s.ends = append(s.ends, k)
-		}
-	}
+	place := func(b *ir.Block) int { i, _ := places.Of(b); return i }
+	s.blocks = slices.SortedFunc(maps.Keys(seen), func(a, b *ir.Block) int { return place(a) - place(b) })
+	s.ends = slices.Sorted(maps.Keys(ends))
 	return s
 }
 
@@ -111,13 +108,13 @@ func (e *emitter) regionLoop(k int, s span) {
 	next := e.countWarps(name("region"))
 	clear(c.sregs)
 	e.warpValues()
-	for i, b := range e.f.Blocks {
-		e.labels[b] = fmt.Sprintf("r%d.b%d", k, i)
-		for _, in := range b.Insts {
-			if in.Op == ir.EntryMask {
-				emitEntryMask(e, in)
-			}
+	for _, in := range e.turnStarts() {
+		if in.Op == ir.EntryMask {
+			emitEntryMask(e, in)
 		}
+	}
+	for i, b := range s.blocks {
+		e.labels[b] = fmt.Sprintf("r%d.b%d", k, i)
 	}
 	clear(e.phis)
 	c.warpNext = name("warp.next")
