@@ -159,38 +159,13 @@ func (e *emitter) flushCut(r, x ll.Val, rnd ir.Rnd) ll.Val {
 }
 
 func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
-	rn := in.Rnd == ir.RN
-	switch {
-	case from == ir.F64 && to == ir.F32 && rn:
-		return e.conv("fptrunc", x, "float")
-	case from == ir.F64 && to == ir.F32:
-		return e.directedF64ToF32(in, x)
-	case from == ir.F64:
-		x = e.oddF32(x)
-	case from == ir.BF16:
-		x = e.widenBF16(x)
-	case from == ir.F16:
-		x = e.conv("fpext", x, "float")
+	w := emit.Narrower{
+		Writer: e.writer(), Conv: e.conv, FCmp: e.fcmp, Bits: e.bits, Fail: e.fail, Odd: e.oddF32, Widen: e.widenBF16, BF16: e.narrowBF16,
+		Float:   func(x ll.Val) ll.Val { return e.directedF64ToF32(in, x) },
+		Half:    func(x ll.Val) ll.Val { return e.cutToHalf(x, in.Rnd) },
+		CutBF16: func(x ll.Val) ll.Val { return e.truncBF16(x, in.Rnd) },
 	}
-	switch {
-	case to == ir.F16 && rn:
-		return e.conv("fptrunc", x, "half")
-	case to == ir.F16:
-		return e.cutToHalf(x, in.Rnd)
-	case in.Rnd == ir.RS:
-		e.fail("stochastic rounding")
-	}
-	r := ll.Val{}
-	if rn {
-		r = e.narrowBF16(x)
-	} else {
-		r = e.truncBF16(x, in.Rnd)
-	}
-	if from == ir.F64 { // whose NaNs keep sign and payload at the upper end
-		b := e.bits(x)
-		r = e.sel(e.fcmp("uno", x, fc(ir.F32, 0)), e.conv("trunc", e.op2("lshr", b, k(b, 16)), "i16"), r)
-	}
-	return r
+	return w.Narrow(in.Rnd, x, from, to)
 }
 
 // cutToHalf rounds to nearest, sees on which side that fell, and takes the neighbour if it is the wrong one.

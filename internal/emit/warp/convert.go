@@ -193,39 +193,14 @@ func (e *emitter) flushTrunc(in *ir.Inst, r, x ll.Val, from ir.Type) ll.Val {
 }
 
 func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
-	rn := in.Rnd == ir.RN
-	switch {
-	case from == ir.F64 && to == ir.F32 && rn:
-		return e.conv("fptrunc", x, "float")
-	case from == ir.F64 && to == ir.F32:
-		return e.directedF64ToF32(in, x)
-	case from == ir.F64:
-		x = e.oddF32(x)
-	case from == ir.BF16:
-		x = e.widenBF16(x)
+	w := emit.Narrower{
+		Writer: e.writer(), Conv: e.conv, FCmp: e.fcmp, Fail: e.unsupported, Odd: e.oddF32, Widen: e.widenBF16, BF16: e.narrowBF16,
+		Bits:    func(x ll.Val) ll.Val { return e.bits(x, ir.F32) },
+		Float:   func(x ll.Val) ll.Val { return e.directedF64ToF32(in, x) },
+		Half:    func(x ll.Val) ll.Val { return e.directedToHalf(in, x) },
+		CutBF16: func(x ll.Val) ll.Val { return e.truncBF16(x, in.Rnd) },
 	}
-	if from == ir.F16 {
-		x = e.conv("fpext", x, "float")
-	}
-	switch {
-	case to == ir.F16 && rn:
-		return e.conv("fptrunc", x, "half")
-	case to == ir.F16:
-		return e.directedToHalf(in, x)
-	case in.Rnd == ir.RS:
-		e.unsupported("stochastic rounding")
-	}
-	r := ll.Val{}
-	if rn {
-		r = e.narrowBF16(x)
-	} else {
-		r = e.truncBF16(x, in.Rnd)
-	}
-	if from == ir.F64 { // whose NaNs keep sign and payload at the upper end
-		b := e.bits(x, ir.F32)
-		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F32, 0)), e.conv("trunc", e.op2("lshr", b, k(b, 16)), "i16"), r)
-	}
-	return r
+	return w.Narrow(in.Rnd, x, from, to)
 }
 
 // emitPack puts parts side by side, the first lowest.
