@@ -73,18 +73,28 @@ func (t *Thread) FuncGetAttributes(out, fn hostmem.Ptr) error {
 }
 
 func (t *Thread) attributes(fn hostmem.Ptr) (a rt.CudaFuncAttributes, err error) {
-	d, k, err := t.kernel(fn)
+	d, f, err := t.function(fn)
 	if err != nil {
 		return a, err
 	}
 	for _, r := range funcRows {
-		v, err := d.FuncGetAttribute(r.attr, cu.CUfunction(k))
+		v, err := d.FuncGetAttribute(r.attr, f)
 		if err != nil {
 			return a, err
 		}
 		r.put(&a, v)
 	}
 	return a, nil
+}
+
+// function is what the driver calls a kernel in the current context.
+func (t *Thread) function(fn hostmem.Ptr) (*driver.Thread, cu.CUfunction, error) {
+	d, k, err := t.kernel(fn)
+	f := cu.CUfunction(k)
+	if err == nil && !d.IsFunction(f) {
+		f, err = d.KernelGetFunction(k)
+	}
+	return d, f, err
 }
 
 // FuncSetAttribute sets what may be set, for the current device. The attributes are numbered as the driver's.
@@ -114,47 +124,47 @@ func (t *Thread) KernelSetAttributeForDevice(k rt.CudaKernel_t, attr rt.CudaFunc
 
 // FuncSetCacheConfig checks a preference that nothing depends on here.
 func (t *Thread) FuncSetCacheConfig(fn hostmem.Ptr, config rt.CudaFuncCache) error {
-	d, k, err := t.kernel(fn)
+	d, f, err := t.function(fn)
 	if err != nil {
 		return err
 	}
-	return d.FuncSetCacheConfig(cu.CUfunction(k), cu.CUfunc_cache(config))
+	return d.FuncSetCacheConfig(f, cu.CUfunc_cache(config))
 }
 
 // FuncSetSharedMemConfig checks a preference that nothing depends on here.
 func (t *Thread) FuncSetSharedMemConfig(fn hostmem.Ptr, config rt.CudaSharedMemConfig) error {
-	d, k, err := t.kernel(fn)
+	d, f, err := t.function(fn)
 	if err != nil {
 		return err
 	}
-	return d.FuncSetSharedMemConfig(cu.CUfunction(k), cu.CUsharedconfig(config))
+	return d.FuncSetSharedMemConfig(f, cu.CUsharedconfig(config))
 }
 
 // FuncGetName writes the address of a kernel's name.
 func (t *Thread) FuncGetName(out, fn hostmem.Ptr) error {
-	d, k, err := t.kernel(fn)
+	d, f, err := t.function(fn)
 	if err != nil {
 		return err
 	}
-	return d.FuncGetName(out, cu.CUfunction(k))
+	return d.FuncGetName(out, f)
 }
 
 // FuncGetParamInfo is where a parameter lies in the parameter block.
 func (t *Thread) FuncGetParamInfo(fn hostmem.Ptr, i uint64) (offset, size uint64, err error) {
-	d, k, err := t.kernel(fn)
+	d, f, err := t.function(fn)
 	if err != nil {
 		return 0, 0, err
 	}
-	return d.FuncGetParamInfo(cu.CUfunction(k), i)
+	return d.FuncGetParamInfo(f, i)
 }
 
 // FuncGetParamCount is the number of parameters.
 func (t *Thread) FuncGetParamCount(fn hostmem.Ptr) (uint64, error) {
-	d, k, err := t.kernel(fn)
+	d, f, err := t.function(fn)
 	if err != nil {
 		return 0, err
 	}
-	return d.FuncGetParamCount(cu.CUfunction(k))
+	return d.FuncGetParamCount(f)
 }
 
 // OccupancyMaxActiveBlocksPerMultiprocessor is the blocks one multiprocessor can hold.

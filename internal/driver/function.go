@@ -62,8 +62,9 @@ func (m *Module) function(name string) (*Function, error) {
 	return f, nil
 }
 
-// function finds a function; a library's kernel stands for its function in the current context.
-func (t *Thread) function(h cu.CUfunction) (*Function, error) {
+// launchable finds what launches and questions of occupancy name: a function, or a library's kernel, which stands for its function in
+// the current context. Calls about functions take no kernel (recorded on an H200).
+func (t *Thread) launchable(h cu.CUfunction) (*Function, error) {
 	s, err := t.enter()
 	if err != nil {
 		return nil, err
@@ -74,6 +75,15 @@ func (t *Thread) function(h cu.CUfunction) (*Function, error) {
 			return nil, errInvalidHandle
 		}
 		return t.kernelFunction(k)
+	}
+	return t.function(h)
+}
+
+// function finds a function.
+func (t *Thread) function(h cu.CUfunction) (*Function, error) {
+	s, err := t.enter()
+	if err != nil {
+		return nil, err
 	}
 	f := s.functions.Get(handleValue(h))
 	if f == nil {

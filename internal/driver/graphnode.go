@@ -82,17 +82,14 @@ func setNode[T task](t *Thread, h cu.CUgraphNode, build func(old T) (task, error
 
 // kernelNode checks the parameters of a kernel node.
 func (t *Thread) kernelNode(p *cu.CUDA_KERNEL_NODE_PARAMS) (*kernelTask, error) {
-	h := p.Func
-	if h == 0 {
-		h = cu.CUfunction(p.Kern)
-	}
 	c, err := t.contextOf(p.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := c.state
+	h := p.Func
 	var f *Function
-	if k := s.kernels.Get(handleValue(h)); k != nil {
+	if k := c.state.kernels.Get(handleValue(p.Kern)); h == 0 && k != nil {
+		h = cu.CUfunction(p.Kern)
 		f, err = k.in(c)
 	} else {
 		f, err = t.function(h)
@@ -116,7 +113,11 @@ func (t *Thread) GraphAddKernelNodeV1(h cu.CUgraph, deps hostmem.Ptr, n uint64, 
 }
 
 func widenKernel(p *cu.CUDA_KERNEL_NODE_PARAMS_v1) cu.CUDA_KERNEL_NODE_PARAMS {
-	return cu.CUDA_KERNEL_NODE_PARAMS{Func: p.Func, GridDimX: p.GridDimX, GridDimY: p.GridDimY, GridDimZ: p.GridDimZ,
+	f, k := p.Func, cu.CUkernel(0)
+	if handleValue(f).Kind() == kindKernel { // as GraphKernelNodeGetParamsV1 gives it
+		f, k = 0, cu.CUkernel(f)
+	}
+	return cu.CUDA_KERNEL_NODE_PARAMS{Func: f, Kern: k, GridDimX: p.GridDimX, GridDimY: p.GridDimY, GridDimZ: p.GridDimZ,
 		BlockDimX: p.BlockDimX, BlockDimY: p.BlockDimY, BlockDimZ: p.BlockDimZ, SharedMemBytes: p.SharedMemBytes, KernelParams: p.KernelParams, Extra: p.Extra}
 }
 

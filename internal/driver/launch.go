@@ -117,7 +117,7 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if _, err := t.context(); err != nil {
 		return err
 	}
-	f, err := t.function(h)
+	f, err := t.launchable(h)
 	if err != nil {
 		return err
 	}

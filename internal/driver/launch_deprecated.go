@@ -22,7 +22,7 @@ type oldLaunch struct {
 
 // withOld runs f on a function's piecewise launch.
 func (t *Thread) withOld(h cu.CUfunction, f func(fn *Function, o *oldLaunch) error) error {
-	fn, err := t.function(h)
+	fn, err := t.launchable(h)
 	if err != nil {
 		return err
 	}

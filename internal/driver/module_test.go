@@ -332,6 +332,12 @@ func TestLibraries(t *testing.T) {
 	if v, _ := th.FuncGetAttribute(8, f); v != 100000 {
 		t.Errorf("attribute set on the kernel is %d on its function", v)
 	}
+	_, err = th.FuncGetAttribute(8, cu.CUfunction(k))
+	want(t, "attribute of a CUkernel", err, 400)
+	_, err = th.FuncGetModule(cu.CUfunction(k))
+	want(t, "module of a CUkernel", err, 400)
+	_, err = th.OccupancyMaxActiveBlocksPerMultiprocessor(cu.CUfunction(k), 32, 0)
+	want(t, "occupancy of a CUkernel", err, 0)
 	m, _ := th.LibraryGetModule(l)
 	if mustFn(t, th, m, "k") != f {
 		t.Error("two functions for one kernel")

@@ -43,7 +43,7 @@ func (t *Thread) OccupancyMaxActiveBlocksPerMultiprocessor(h cu.CUfunction, bloc
 
 // OccupancyMaxActiveBlocksPerMultiprocessorWithFlags is the same; the flag is about a cache that is not here.
 func (t *Thread) OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(h cu.CUfunction, block int32, dynamic uint64, flags uint32) (int32, error) {
-	f, err := t.function(h)
+	f, err := t.launchable(h)
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func (t *Thread) OccupancyMaxPotentialBlockSize(h cu.CUfunction, sizeOf cu.CUocc
 // OccupancyMaxPotentialBlockSizeWithFlags is the same; sizeOf, if any, is the program's function from block size to
 // dynamic shared memory.
 func (t *Thread) OccupancyMaxPotentialBlockSizeWithFlags(h cu.CUfunction, sizeOf cu.CUoccupancyB2DSize, dynamic uint64, limit int32, flags uint32) (grid, block int32, err error) {
-	f, err := t.function(h)
+	f, err := t.launchable(h)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -102,7 +102,7 @@ func (t *Thread) OccupancyMaxPotentialBlockSizeWithFlags(h cu.CUfunction, sizeOf
 
 // OccupancyAvailableDynamicSMemPerBlock is the dynamic shared memory each of so many blocks may have.
 func (t *Thread) OccupancyAvailableDynamicSMemPerBlock(h cu.CUfunction, blocks, size int32) (uint64, error) {
-	f, err := t.function(h)
+	f, err := t.launchable(h)
 	if err != nil {
 		return 0, err
 	}

@@ -205,7 +205,7 @@ func (t *Thread) TexRefGetAddressV1(h cu.CUtexref) (cu.CUdeviceptr_v1, error) {
 
 // ParamSetTexRef told an old launch of a reference. A kernel names its references itself since; the real driver refuses too.
 func (t *Thread) ParamSetTexRef(f cu.CUfunction, _ int32, h cu.CUtexref) error {
-	if _, err := t.function(f); err != nil {
+	if _, err := t.launchable(f); err != nil {
 		return err
 	}
 	if _, err := t.texRef(h); err != nil {

@@ -81,6 +81,36 @@ GROUP(library_no_context) {
 	T(cuLibraryUnload(lib));
 }
 
+// Where a kernel of a library may stand for a function.
+GROUP(kernel_handles) {
+	start();
+	CUlibrary lib = 0; CUkernel k = 0; CUmodule m = 0; int v = -1; size_t off = 7, size = 7; const char *name = 0; CUfunctionLoadingState s = (CUfunctionLoadingState)9;
+	QUIET(cuLibraryLoadData(&lib, kernels_, 0, 0, 0, 0, 0, 0));
+	QUIET(cuLibraryGetKernel(&k, lib, "inc"));
+	CUfunction f = (CUfunction)k;
+	T(cuFuncGetAttribute(&v, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
+	T(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024));
+	T(cuFuncSetCacheConfig(f, CU_FUNC_CACHE_PREFER_L1));
+	T(cuFuncSetSharedMemConfig(f, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE));
+	T(cuFuncGetModule(&m, f));
+	T(cuFuncGetName(&name, f));
+	T(cuFuncGetParamInfo(f, 0, &off, &size));
+	T(cuFuncIsLoaded(&s, f));
+	T(cuFuncLoad(f));
+	T(cuOccupancyMaxActiveBlocksPerMultiprocessor(&v, f, 32, 0));
+	T(cuOccupancyAvailableDynamicSMemPerBlock(&size, f, 1, 32));
+	CUgraph g = 0; CUgraphNode n = 0; CUdeviceptr p = new_memory(4);
+	void *args[] = {&p};
+	CUDA_KERNEL_NODE_PARAMS q;
+	memset(&q, 0, sizeof q);
+	q.func = f, q.gridDimX = q.gridDimY = q.gridDimZ = q.blockDimX = q.blockDimY = q.blockDimZ = 1, q.kernelParams = args;
+	QUIET(cuGraphCreate(&g, 0));
+	T(cuGraphAddKernelNode(&n, g, 0, 0, &q));
+	T(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, 0));
+	T(cuLaunchCooperativeKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args));
+	T(cuCtxSynchronize());
+}
+
 GROUP(kernel_attributes) {
 	start();
 	CUlibrary lib = 0; CUkernel k = 0; CUfunction f = 0; int v = 0; size_t off = 0, size = 0;
