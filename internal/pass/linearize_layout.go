@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"slices"
 	"sort"
 
 	"kudzu/internal/ir"
@@ -25,9 +26,39 @@ func (l *linearizer) restore(saved map[*ir.Block][]*ir.Block) {
 	l.f.Rewire()
 }
 
+// lastEnd lets every block that never comes to the end of the kernel lead there, for the order: the end is the last block.
+func (l *linearizer) lastEnd() {
+	var end *ir.Block
+	var work []*ir.Block
+	for _, b := range l.f.Blocks {
+		if b.Term().Op == ir.Exit {
+			end = b
+			work = append(work, b)
+		}
+	}
+	if end == nil {
+		return
+	}
+	ends := l.f.NewBlockSet()
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if ends.Add(b) {
+			work = append(work, b.Preds...)
+		}
+	}
+	for _, b := range l.f.Blocks {
+		if t := b.Term(); !ends.Has(b) {
+			t.Targets = append(slices.Clone(t.Targets), end)
+		}
+	}
+	l.f.Rewire()
+}
+
 // order sorts the blocks: a block after what leads to it, the blocks that one dominates together.
 func (l *linearizer) order() {
 	saved := l.install()
+	l.lastEnd()
 	f := l.f
 	dom := ir.Dominators(f)
 	rpo := f.RPO()
