@@ -9,7 +9,7 @@ import (
 	"kudzu/internal/ir"
 )
 
-// randomKernel is the text of a kernel with any graph: cycles of several entries, traps, ends, loops without an end. Every
+// randomKernel is the text of a kernel with any graph: cycles of several entries, traps, barriers, ends, loops without an end. Every
 // block has a number that comes to it in a phi, and goes one way or the other by it.
 func randomKernel(r *rand.Rand, n int) string {
 	targets := make([][]int, n)
@@ -62,6 +62,9 @@ func randomKernel(r *rand.Rand, n int) string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "  %%%d:i32 = add %%%d, i32:%d\n", v+1, v, r.Intn(9))
+		if r.Intn(6) == 0 {
+			b.WriteString("  bar sync i32:0, i32:0\n")
+		}
 		if r.Intn(3) == 0 {
 			fmt.Fprintf(&b, "  store global align=4 %%0, %%%d\n", v+1)
 		}
@@ -80,7 +83,8 @@ func randomKernel(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// TestAnyGraph: whatever the graph, no pass refuses it or leaves code that is wrong in form.
+// TestAnyGraph: whatever the graph, no pass refuses it or leaves code that is wrong in form: for warps, for single threads, and with
+// optional passes forced on and off.
 func TestAnyGraph(t *testing.T) {
 	irreducible, traps := 0, 0
 	for seed := range int64(1500) {
@@ -95,7 +99,17 @@ func TestAnyGraph(t *testing.T) {
 			irreducible++
 		}
 		traps += strings.Count(text, "trap")
-		if err := Run(m, Config{Block: [3]uint32{64, 1, 1}, Verify: true}); err != nil {
+		cfg := Config{Block: [3]uint32{64, 1, 1}, Verify: true}
+		switch seed % 3 {
+		case 1:
+			cfg = Config{Threads: true, Lockstep: true, Verify: true}
+		case 2:
+			cfg.Force = map[string]bool{}
+			for _, p := range Forcible() {
+				cfg.Force[p] = r.Intn(2) == 0
+			}
+		}
+		if err := Run(m, cfg); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, text)
 		}
 	}
