@@ -64,6 +64,7 @@ type sweepComparison struct {
 	oracle func(t *testing.T) *Runner // an executor that is too slow for chunks, compared row by row
 	answer map[string]SweepAnswer     // what the card said
 	open   openList                   // known differences
+	mine   *claims
 
 	mu     sync.Mutex
 	lines  []string // of the report
@@ -76,7 +77,7 @@ func (c *sweepComparison) run(t *testing.T, target compile.Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.answer, c.open = answers, readOpen(t, isaDir+"sweeps-open.txt")
+	c.answer, c.open, c.mine = answers, readOpen(t, isaDir+"sweeps-open.txt"), newClaims(t)
 	if *onlyLines != "" {
 		rx := regexp.MustCompile(*onlyLines)
 		sweeps = slices.DeleteFunc(sweeps, func(s *Sweep) bool { return !rx.MatchString(s.Text) })
@@ -88,22 +89,25 @@ func (c *sweepComparison) run(t *testing.T, target compile.Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := make(chan []*Sweep)
+	pieces := c.pieces(sweeps)
+	work := make(chan int)
 	var wg sync.WaitGroup
-	for range 2 {
+	for range c.mine.workers(2) {
 		r := &Runner{Device: devs[0], Host: testkit.NewHostPage(t, HostBytes), Module: describe}
 		var oracle *Runner
-		if c.oracle != nil {
+		if c.oracle != nil && !c.mine.shared() {
 			oracle = c.oracle(t)
 		}
 		wg.Go(func() {
-			for batch := range work {
-				c.judge(r, oracle, batch)
+			for i := range work {
+				if c.mine.take(i) {
+					c.judge(r, oracle, pieces[i])
+				}
 			}
 		})
 	}
-	for _, batch := range c.batches(sweeps) {
-		work <- batch
+	for i := range pieces {
+		work <- i
 	}
 	close(work)
 	wg.Wait()
@@ -116,12 +120,48 @@ func (c *sweepComparison) run(t *testing.T, target compile.Target) {
 	for _, line := range c.lines[:min(len(c.lines), 60)] {
 		t.Error(line)
 	}
-	t.Logf("%d forms on %d inputs, %d differences that are not listed", c.forms.Load(), c.inputs.Load(), len(c.lines))
+	total := 0
+	for _, p := range pieces {
+		total += len(p.batch) * len(p.chunks) * p.batch[0].Chunk()
+	}
+	t.Logf("%d forms on %d of %d inputs, %d differences that are not listed", c.forms.Load(), c.inputs.Load(), total, len(c.lines))
 	for p, n := range c.open {
-		if n == 0 && c.full && *onlyLines == "" {
+		if n == 0 && c.full && *onlyLines == "" && !c.mine.shared() {
 			t.Errorf("sweeps-open.txt: nothing that begins with %q differs any more: take it off the list", p)
 		}
 	}
+}
+
+// piece is what one launch after the other compares of a kernel.
+type piece struct {
+	batch  []*Sweep
+	chunks []int
+}
+
+// parts is how many pieces the chunks of a sweep of 2^32 inputs are for several processes: all kernels' first parts come first.
+const parts = 4
+
+// pieces are the kernels to run and their chunks: one piece each, unless processes share them.
+func (c *sweepComparison) pieces(sweeps []*Sweep) []piece {
+	var first, later []piece
+	for _, batch := range c.batches(sweeps) {
+		chunks := c.chunks(batch[0])
+		if !c.mine.shared() || len(chunks) < 1024 {
+			later = append(later, piece{batch, chunks})
+			continue
+		}
+		for i := range parts {
+			p := piece{batch: batch}
+			for _, chunk := range chunks {
+				if chunk/16%parts == i {
+					p.chunks = append(p.chunks, chunk)
+				}
+			}
+			first = append(first, p)
+		}
+	}
+	slices.SortStableFunc(first, func(a, b piece) int { return a.chunks[0] - b.chunks[0] })
+	return append(first, later...)
 }
 
 // batches are the kernels to run. Forms with .ftz are in kernels of their own, which run with the processor's flush mode, and once
@@ -196,15 +236,15 @@ func (c *sweepComparison) differs(s *Sweep, format string, args ...any) {
 }
 
 // judge compares one kernel.
-func (c *sweepComparison) judge(r, oracle *Runner, batch []*Sweep) {
+func (c *sweepComparison) judge(r, oracle *Runner, p piece) {
+	batch := p.batch
 	k, err := r.LoadSweeps(batch, false)
 	if err != nil {
 		c.differs(batch[0], "%d lines: %v", len(batch), err)
 		return
 	}
 	defer k.Close()
-	chunks := c.chunks(batch[0])
-	got, err := hashesOf(k, chunks, batch[0].Chunk())
+	got, chunks, err := c.hashesOf(k, p.chunks, batch[0].Chunk())
 	if err != nil {
 		c.differs(batch[0], "%d lines: %v", len(batch), err)
 		return
@@ -219,24 +259,26 @@ func (c *sweepComparison) judge(r, oracle *Runner, batch []*Sweep) {
 	}
 }
 
-// hashesOf gives the hashes of some chunks, neighbours in one launch.
-func hashesOf(k *SweepKernel, chunks []int, size int) ([][]uint32, error) {
+// hashesOf gives the hashes of some chunks, neighbours in one launch, and which there was time for.
+func (c *sweepComparison) hashesOf(k *SweepKernel, chunks []int, size int) ([][]uint32, []int, error) {
 	out := make([][]uint32, len(k.Sweeps))
-	for len(chunks) > 0 {
+	done := 0
+	for done < len(chunks) && !c.mine.over() {
+		rest := chunks[done:]
 		n := 1
-		for n < len(chunks) && chunks[n] == chunks[0]+n {
+		for n < len(rest) && rest[n] == rest[0]+n {
 			n++
 		}
-		h, err := k.Hashes(chunks[0], n, size)
+		h, err := k.Hashes(rest[0], n, size)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i := range out {
 			out[i] = append(out[i], h[i]...)
 		}
-		chunks = chunks[n:]
+		done += n
 	}
-	return out, nil
+	return out, chunks[:done], nil
 }
 
 func (c *sweepComparison) compare(s *Sweep, who string, chunks []int, got []uint32) {
@@ -271,7 +313,7 @@ func (c *sweepComparison) interpreted(k *SweepKernel, oracle *Runner, batch []*S
 		if len(chunks) > 4 && !c.full {
 			chunks = []int{0, 7, 8, 15} // zeros, subnormals, infinities, NaNs
 		}
-		h, err := hashesOf(o, chunks, s.Chunk())
+		h, _, err := c.hashesOf(o, chunks, s.Chunk())
 		if err != nil {
 			c.differs(s, "interpreter: %v", err)
 			return
