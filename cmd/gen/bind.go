@@ -79,7 +79,7 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	var body, table out
 	for _, b := range list {
 		table.f("{Name: %q, Call: bind_%s},\n", rowName(b.fn), rowName(b.fn))
-		imports[b.recv] = true
+		imports[b.house.recv] = true
 		if api == "cublas" {
 			name, ok, err := w.partnerOf(b.fn)
 			if err != nil {
@@ -92,7 +92,7 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 		b.write(&body, qualify, imports)
 	}
 	var o out
-	o.header("//", from+" and the methods of "+list[0].recv)
+	o.header("//", from+" and the methods of "+list[0].house.recv)
 	o.f("package bind\n\nimport (\n")
 	var std, own []string
 	for path := range imports {
@@ -159,7 +159,17 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 			call.f("s%d, ", i)
 		}
 	}
-	o.f("%serr := (*%s.Thread)(thread).%s(%s)\n", results.String(), q(types.NewPackage(b.recv, b.method.Pkg().Name())), b.method.Name(), trimComma(call.String()))
+	if b.by != "" {
+		imports[b.house.recv] = true
+		o.f("d, err := (*cudart.Thread)(thread).%s()\nif err != nil {\nreturn %s\n}\n", b.by, b.house.code)
+		assign := "="
+		if results.Len() > 0 {
+			assign = ":="
+		}
+		o.f("%serr %s d.%s(%s)\n", results.String(), assign, b.method.Name(), trimComma(call.String()))
+	} else {
+		o.f("%serr := (*%s.Thread)(thread).%s(%s)\n", results.String(), q(types.NewPackage(b.recv, b.method.Pkg().Name())), b.method.Name(), trimComma(call.String()))
+	}
 	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", b.house.code, stores.String())
 }
 

@@ -122,6 +122,41 @@ func TestUnbound(t *testing.T) {
 	}
 }
 
+// TestThroughDriver: a row of the runtime API that says so is bound to the driver's method, and to nothing beside it.
+func TestThroughDriver(t *testing.T) {
+	for _, r := range []struct{ row, method, cudart, want string }{
+		{"cudaQuery(in s cudaStream_t) int driver=StreamQuery", "StreamQuery(s uint64) error", "", ""},
+		{"cudaQuery(in s cudaStream_t) int driver=StreamQuery", "StreamQuery(s uint64) error", "func (t *Thread) Query(s uint64) error { return nil }", "is there though"},
+		{"cudaQuery(in s cudaStream_t) int driver=StreamQuery nocontext", "StreamQuery(s uint32) error", "", "does not fit"},
+		{"cudaQuery(in s cudaStream_t) int driver=StreamAsk", "StreamQuery(s uint64) error", "", "the driver has no method StreamAsk"},
+	} {
+		w, _ := bound(t, "func (t *Thread) "+r.method+" { return nil }")
+		api, err := spec.Parse("cudart", "library l key cudart12 major 12\nhandle cudaStream_t tag st\n"+r.row+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.apis["cudart"], w.order = api, nil
+		if err := os.MkdirAll(filepath.Join(w.root, "internal/cudart"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text := "package cudart\nimport \"kudzu/internal/driver\"\ntype Thread driver.Thread\n" + r.cudart + "\n"
+		if err := os.WriteFile(filepath.Join(w.root, "internal/cudart/c.go"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err = scanMethods(w)
+		if r.want != "" {
+			if err == nil || !strings.Contains(err.Error(), r.want) {
+				t.Errorf("%s: error %v, want %q", r.row, err, r.want)
+			}
+		} else if err != nil || len(w.order) != 1 || w.order[0].by != "Ready" || w.order[0].method.Name() != "StreamQuery" {
+			t.Errorf("%s: %v, %v", r.row, err, w.order)
+		}
+	}
+	if _, err := spec.Parse("cudart", "cudaQuery() int nocontext\n"); err == nil {
+		t.Error("nocontext without driver= is taken")
+	}
+}
+
 func TestMissingPackage(t *testing.T) {
 	src := &sources{root: t.TempDir(), fset: token.NewFileSet(), done: map[string]*types.Package{}}
 	if m, err := src.methods(module+"/internal/driver", "Thread"); err != nil || len(m) != 0 {

@@ -16,7 +16,7 @@ var idleWhy = []struct{ prefix, why string }{
 	{"cuFuncSetSharedMemConfig", "banks of a fixed width, as on all devices since compute capability 5"}, {"cudaFuncSetSharedMemConfig", "banks of a fixed width, as on all devices since compute capability 5"},
 	{"cuCtxSetSharedMemConfig", "banks of a fixed width, as on all devices since compute capability 5"}, {"cudaDeviceSetSharedMemConfig", "banks of a fixed width, as on all devices since compute capability 5"},
 	{"cuCtxResetPersistingL2Cache", "no lines of a cache can be kept (the limit is 0), so none are to be reset"}, {"cudaCtxResetPersistingL2Cache", "no lines of a cache can be kept (the limit is 0), so none are to be reset"},
-	{"cuDeviceGraphMemTrim", "graphs hold nothing that could be given back between launches"},
+	{"cuDeviceGraphMemTrim", "graphs hold nothing that could be given back between launches"}, {"cudaDeviceGraphMemTrim", "graphs hold nothing that could be given back between launches"},
 	{"cuFlushGPUDirectRDMAWrites", "memory is coherent: what other hardware wrote is seen at once"}, {"cudaDeviceFlushGPUDirectRDMAWrites", "memory is coherent: what other hardware wrote is seen at once"},
 	{"cudaSetDoubleFor", "converted numbers for devices without doubles"},
 }

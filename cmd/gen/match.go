@@ -17,6 +17,7 @@ type binding struct {
 	scope  *spec.Scope
 	house  house
 	args   []argument
+	by     string // the method of cudart.Thread that gives the driver's thread, for rows that the driver answers
 	abroad string // the name a provider knows the call by, "" where only we do it
 }
 
@@ -65,12 +66,25 @@ func scanMethods(w *world) error {
 		if err != nil {
 			return err
 		}
+		own := map[string]bool{} // methods that rows without such a mark are bound to
+		for _, f := range w.apis[r.api].Funcs {
+			own[methodName(r, f)] = own[methodName(r, f)] || f.Driver == ""
+		}
 		for _, f := range w.apis[r.api].Funcs {
 			m := methods[methodName(r, f)]
+			if f.Driver != "" && own[methodName(r, f)] {
+				m = nil // it has a method of another row's name
+			}
+			b := &binding{fn: f, method: m, recv: r.recv, pkg: r.pkg, house: r, scope: w.apis[r.api].Scope(major(f.Span))}
+			if f.Driver != "" {
+				if err := b.throughDriver(src); err != nil {
+					return err
+				}
+				m = b.method
+			}
 			if m == nil || f.Opaque || w.base["kzb_"+f.Name] {
 				continue
 			}
-			b := &binding{fn: f, method: m, recv: r.recv, pkg: r.pkg, house: r, scope: w.apis[r.api].Scope(major(f.Span))}
 			if err := b.match(); err != nil {
 				wrong = append(wrong, fmt.Sprintf("%s: method %s does not fit row %s: %v", w.fset.Position(m.Pos()), m.Name(), f.Name, err))
 				continue
@@ -81,6 +95,26 @@ func scanMethods(w *world) error {
 	}
 	if len(wrong) > 0 {
 		return fmt.Errorf("\n%s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// throughDriver leads a row of the runtime API to the driver's method that its mark names.
+func (b *binding) throughDriver(src *sources) error {
+	if b.method != nil {
+		return fmt.Errorf("%s: method %s is there though row %s says driver=%s", src.fset.Position(b.method.Pos()), b.method.Name(), b.fn.Name, b.fn.Driver)
+	}
+	driver := houseOf("cuda").recv
+	methods, err := src.methods(driver, "Thread")
+	if err != nil {
+		return err
+	}
+	b.recv, b.method, b.by = driver, methods[b.fn.Driver], "Ready"
+	if b.fn.NoContext {
+		b.by = "Started"
+	}
+	if b.method == nil {
+		return fmt.Errorf("row %s: the driver has no method %s", b.fn.Name, b.fn.Driver)
 	}
 	return nil
 }

@@ -8,7 +8,9 @@ import (
 
 	"kudzu/internal/abi"
 	"kudzu/internal/cudart"
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
 )
 
@@ -439,7 +441,11 @@ func bind_cudaDeviceReset(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSynchronize(thread, args unsafe.Pointer) int32 {
-	err := (*cudart.Thread)(thread).DeviceSynchronize()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSynchronize()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -453,7 +459,11 @@ func bind_cudaDeviceSetLimit(thread, args unsafe.Pointer) int32 {
 		Limit uint32
 		Value uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetLimit(rt.CudaLimit(a.Limit), uint64(a.Value))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSetLimit(cu.CUlimit(a.Limit), uint64(a.Value))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -470,7 +480,11 @@ func bind_cudaDeviceGetLimit(thread, args unsafe.Pointer) int32 {
 	if a.PValue == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetLimit(rt.CudaLimit(a.Limit))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.CtxGetLimit(cu.CUlimit(a.Limit))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -510,7 +524,11 @@ func bind_cudaDeviceGetCacheConfig(thread, args unsafe.Pointer) int32 {
 	if a.PCacheConfig == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetCacheConfig()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.CtxGetCacheConfig()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -531,7 +549,11 @@ func bind_cudaDeviceGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
 	if a.GreatestPriority == 0 {
 		return refuseRuntime()
 	}
-	r0, r1, err := (*cudart.Thread)(thread).DeviceGetStreamPriorityRange()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, r1, err := d.CtxGetStreamPriorityRange()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -546,7 +568,11 @@ func bind_cudaDeviceSetCacheConfig(thread, args unsafe.Pointer) int32 {
 
 		CacheConfig uint32
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetCacheConfig(rt.CudaFuncCache(a.CacheConfig))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSetCacheConfig(cu.CUfunc_cache(a.CacheConfig))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -566,7 +592,11 @@ func bind_cudaDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 	if a.PciBusId == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetByPCIBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DeviceGetByPCIBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -582,7 +612,11 @@ func bind_cudaDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 		Len      uint32
 		Device   uint32
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), int32(a.Device))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), cu.CUdevice(a.Device))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -646,7 +680,11 @@ func bind_cudaDeviceGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	if a.PConfig == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetSharedMemConfig()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.CtxGetSharedMemConfig()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -660,7 +698,11 @@ func bind_cudaDeviceSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 
 		Config uint32
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetSharedMemConfig(rt.CudaSharedMemConfig(a.Config))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSetSharedMemConfig(cu.CUsharedconfig(a.Config))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -709,7 +751,11 @@ func bind_cudaDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 	if a.Value == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetAttribute(rt.CudaDeviceAttr(a.Attr), int32(a.Device))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DeviceGetAttribute(cu.CUdevice_attribute(a.Attr), cu.CUdevice(a.Device))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -743,7 +789,11 @@ func bind_cudaDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetDefaultMemPool(int32(a.Device))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DeviceGetDefaultMemPool(cu.CUdevice(a.Device))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -758,7 +808,11 @@ func bind_cudaDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
 		Device  uint32
 		MemPool uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetMemPool(int32(a.Device), rt.CudaMemPool_t(a.MemPool))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DeviceSetMemPool(cu.CUdevice(a.Device), cu.CUmemoryPool(a.MemPool))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -775,7 +829,11 @@ func bind_cudaDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetMemPool(int32(a.Device))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DeviceGetMemPool(cu.CUdevice(a.Device))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -810,7 +868,11 @@ func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 	if a.Value == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetP2PAttribute(rt.CudaDeviceP2PAttr(a.Attr), int32(a.SrcDevice), int32(a.DstDevice))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(a.Attr), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -953,7 +1015,11 @@ func bind_cudaDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 	if a.CanAccessPeer == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceCanAccessPeer(int32(a.Device), int32(a.PeerDevice))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DeviceCanAccessPeer(cu.CUdevice(a.Device), cu.CUdevice(a.PeerDevice))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -994,7 +1060,11 @@ func bind_cudaDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
 
 		Device uint32
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceGraphMemTrim(int32(a.Device))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DeviceGraphMemTrim(cu.CUdevice(a.Device))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1009,7 +1079,11 @@ func bind_cudaDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 		Attr   uint32
 		Value  uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceGetGraphMemAttribute(int32(a.Device), rt.CudaGraphMemAttributeType(a.Attr), hostmem.Ptr(a.Value))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DeviceGetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1024,7 +1098,11 @@ func bind_cudaDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 		Attr   uint32
 		Value  uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetGraphMemAttribute(int32(a.Device), rt.CudaGraphMemAttributeType(a.Attr), hostmem.Ptr(a.Value))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DeviceSetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1077,7 +1155,11 @@ func bind_cudaThreadExit(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaThreadSynchronize(thread, args unsafe.Pointer) int32 {
-	err := (*cudart.Thread)(thread).DeviceSynchronize()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSynchronize()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1091,7 +1173,11 @@ func bind_cudaThreadSetLimit(thread, args unsafe.Pointer) int32 {
 		Limit uint32
 		Value uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetLimit(rt.CudaLimit(a.Limit), uint64(a.Value))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSetLimit(cu.CUlimit(a.Limit), uint64(a.Value))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1108,7 +1194,11 @@ func bind_cudaThreadGetLimit(thread, args unsafe.Pointer) int32 {
 	if a.PValue == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetLimit(rt.CudaLimit(a.Limit))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.CtxGetLimit(cu.CUlimit(a.Limit))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1125,7 +1215,11 @@ func bind_cudaThreadGetCacheConfig(thread, args unsafe.Pointer) int32 {
 	if a.PCacheConfig == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DeviceGetCacheConfig()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.CtxGetCacheConfig()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1139,7 +1233,11 @@ func bind_cudaThreadSetCacheConfig(thread, args unsafe.Pointer) int32 {
 
 		CacheConfig uint32
 	})(args)
-	err := (*cudart.Thread)(thread).DeviceSetCacheConfig(rt.CudaFuncCache(a.CacheConfig))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxSetCacheConfig(cu.CUfunc_cache(a.CacheConfig))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1189,7 +1287,11 @@ func bind_cudaDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 		Flags     uint32
 		MinCount  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remaining), uint32(a.Flags), uint32(a.MinCount))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remaining), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1207,7 +1309,11 @@ func bind_cudaDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
 		Flags       uint32
 		GroupParams uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1225,7 +1331,11 @@ func bind_cudaDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
 	if a.PhDesc == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).DevResourceGenerateDesc(hostmem.Ptr(a.Resources), uint32(a.NbResources))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.DevResourceGenerateDesc(hostmem.Ptr(a.Resources), uint32(a.NbResources))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1313,7 +1423,11 @@ func bind_cudaExecutionCtxGetId(thread, args unsafe.Pointer) int32 {
 	if a.CtxId == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).ExecutionCtxGetId(rt.CudaExecutionContext_t(a.Ctx))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.CtxGetId(cu.CUcontext(a.Ctx))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1361,7 +1475,11 @@ func bind_cudaExecutionCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 		Ctx   uint64
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).ExecutionCtxRecordEvent(rt.CudaExecutionContext_t(a.Ctx), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxRecordEvent(cu.CUcontext(a.Ctx), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1375,7 +1493,11 @@ func bind_cudaExecutionCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 		Ctx   uint64
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).ExecutionCtxWaitEvent(rt.CudaExecutionContext_t(a.Ctx), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxWaitEvent(cu.CUcontext(a.Ctx), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1398,7 +1520,11 @@ func bind_cudaLibraryLoadData(thread, args unsafe.Pointer) int32 {
 	if a.Library == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).LibraryLoadData(hostmem.Ptr(a.Code), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.LibraryLoadData(hostmem.Ptr(a.Code), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1425,7 +1551,11 @@ func bind_cudaLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
 	if a.FileName == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).LibraryLoadFromFile(string(hostmem.String(hostmem.Ptr(a.FileName))), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.LibraryLoadFromFile(string(hostmem.String(hostmem.Ptr(a.FileName))), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1439,7 +1569,11 @@ func bind_cudaLibraryUnload(thread, args unsafe.Pointer) int32 {
 
 		Library uint64
 	})(args)
-	err := (*cudart.Thread)(thread).LibraryUnload(rt.CudaLibrary_t(a.Library))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.LibraryUnload(cu.CUlibrary(a.Library))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1460,7 +1594,11 @@ func bind_cudaLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 	if a.Name == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).LibraryGetKernel(rt.CudaLibrary_t(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.LibraryGetKernel(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1542,7 +1680,11 @@ func bind_cudaLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 	if a.Count == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).LibraryGetKernelCount(rt.CudaLibrary_t(a.Lib))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.LibraryGetKernelCount(cu.CUlibrary(a.Lib))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1558,7 +1700,11 @@ func bind_cudaLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 		NumKernels uint32
 		Lib        uint64
 	})(args)
-	err := (*cudart.Thread)(thread).LibraryEnumerateKernels(hostmem.Ptr(a.Kernels), uint32(a.NumKernels), rt.CudaLibrary_t(a.Lib))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.LibraryEnumerateKernels(hostmem.Ptr(a.Kernels), uint32(a.NumKernels), cu.CUlibrary(a.Lib))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1656,7 +1802,11 @@ func bind_cudaIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
 
 		DevPtr uint64
 	})(args)
-	err := (*cudart.Thread)(thread).IpcCloseMemHandle(hostmem.Ptr(a.DevPtr))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.IpcCloseMemHandle(driver.DevPtr(a.DevPtr))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1699,7 +1849,11 @@ func bind_cudaMallocHost(thread, args unsafe.Pointer) int32 {
 		Ptr  uint64
 		Size uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MallocHost(hostmem.Ptr(a.Ptr), uint64(a.Size))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemAllocHost(hostmem.Ptr(a.Ptr), uint64(a.Size))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1753,7 +1907,11 @@ func bind_cudaFree(thread, args unsafe.Pointer) int32 {
 
 		DevPtr uint64
 	})(args)
-	err := (*cudart.Thread)(thread).Free(hostmem.Ptr(a.DevPtr))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemFree(driver.DevPtr(a.DevPtr))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1766,7 +1924,11 @@ func bind_cudaFreeHost(thread, args unsafe.Pointer) int32 {
 
 		Ptr uint64
 	})(args)
-	err := (*cudart.Thread)(thread).FreeHost(hostmem.Ptr(a.Ptr))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemFreeHost(hostmem.Ptr(a.Ptr))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1807,7 +1969,11 @@ func bind_cudaHostAlloc(thread, args unsafe.Pointer) int32 {
 		Size  uint64
 		Flags uint32
 	})(args)
-	err := (*cudart.Thread)(thread).HostAlloc(hostmem.Ptr(a.PHost), uint64(a.Size), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemHostAlloc(hostmem.Ptr(a.PHost), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1822,7 +1988,11 @@ func bind_cudaHostRegister(thread, args unsafe.Pointer) int32 {
 		Size  uint64
 		Flags uint32
 	})(args)
-	err := (*cudart.Thread)(thread).HostRegister(hostmem.Ptr(a.Ptr), uint64(a.Size), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemHostRegister(hostmem.Ptr(a.Ptr), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1835,7 +2005,11 @@ func bind_cudaHostUnregister(thread, args unsafe.Pointer) int32 {
 
 		Ptr uint64
 	})(args)
-	err := (*cudart.Thread)(thread).HostUnregister(hostmem.Ptr(a.Ptr))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemHostUnregister(hostmem.Ptr(a.Ptr))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1867,7 +2041,11 @@ func bind_cudaHostGetFlags(thread, args unsafe.Pointer) int32 {
 	if a.PFlags == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).HostGetFlags(hostmem.Ptr(a.PHost))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.MemHostGetFlags(hostmem.Ptr(a.PHost))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1947,7 +2125,11 @@ func bind_cudaMemGetInfo(thread, args unsafe.Pointer) int32 {
 	if a.Total == 0 {
 		return refuseRuntime()
 	}
-	r0, r1, err := (*cudart.Thread)(thread).MemGetInfo()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, r1, err := d.MemGetInfo()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -1991,7 +2173,11 @@ func bind_cudaArrayGetPlane(thread, args unsafe.Pointer) int32 {
 	if a.PPlaneArray == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).ArrayGetPlane(rt.CudaArray_t(a.HArray), uint32(a.PlaneIdx))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.ArrayGetPlane(cu.CUarray(a.HArray), uint32(a.PlaneIdx))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2129,7 +2315,11 @@ func bind_cudaMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
 		DevPtr    uint64
 		Count     uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), rt.CudaMemRangeAttribute(a.Attribute), hostmem.Ptr(a.DevPtr), uint64(a.Count))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), cu.CUmem_range_attribute(a.Attribute), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2147,7 +2337,11 @@ func bind_cudaMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
 		DevPtr        uint64
 		Count         uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), hostmem.Ptr(a.DevPtr), uint64(a.Count))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2161,7 +2355,11 @@ func bind_cudaMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 		MemPool        uint64
 		MinBytesToKeep uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemPoolTrimTo(rt.CudaMemPool_t(a.MemPool), uint64(a.MinBytesToKeep))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemPoolTrimTo(cu.CUmemoryPool(a.MemPool), uint64(a.MinBytesToKeep))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2176,7 +2374,11 @@ func bind_cudaMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
 		Attr    uint32
 		Value   uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemPoolSetAttribute(rt.CudaMemPool_t(a.MemPool), rt.CudaMemPoolAttr(a.Attr), hostmem.Ptr(a.Value))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemPoolSetAttribute(cu.CUmemoryPool(a.MemPool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2191,7 +2393,11 @@ func bind_cudaMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
 		Attr    uint32
 		Value   uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemPoolGetAttribute(rt.CudaMemPool_t(a.MemPool), rt.CudaMemPoolAttr(a.Attr), hostmem.Ptr(a.Value))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemPoolGetAttribute(cu.CUmemoryPool(a.MemPool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2206,7 +2412,11 @@ func bind_cudaMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
 		DescList uint64
 		Count    uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemPoolSetAccess(rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.DescList), uint64(a.Count))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemPoolSetAccess(cu.CUmemoryPool(a.MemPool), hostmem.Ptr(a.DescList), uint64(a.Count))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2224,7 +2434,11 @@ func bind_cudaMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).MemPoolGetAccess(rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.Location))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.MemPoolGetAccess(cu.CUmemoryPool(a.MemPool), hostmem.Ptr(a.Location))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2256,7 +2470,11 @@ func bind_cudaMemPoolDestroy(thread, args unsafe.Pointer) int32 {
 
 		MemPool uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemPoolDestroy(rt.CudaMemPool_t(a.MemPool))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemPoolDestroy(cu.CUmemoryPool(a.MemPool))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2274,7 +2492,11 @@ func bind_cudaMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).MemGetDefaultMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.MemGetDefaultMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2293,7 +2515,11 @@ func bind_cudaMemGetMemPool(thread, args unsafe.Pointer) int32 {
 	if a.MemPool == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).MemGetMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.MemGetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -2309,7 +2535,11 @@ func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 		MemPool  uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemSetMemPool(hostmem.Ptr(a.Location), rt.CudaMemAllocationType(a.Type), rt.CudaMemPool_t(a.MemPool))
+	d, err := (*cudart.Thread)(thread).Started()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemSetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type), cu.CUmemoryPool(a.MemPool))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3017,7 +3247,11 @@ func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 		Flags           uint64
 		Stream          uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3034,7 +3268,11 @@ func bind_cudaMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
 		Flags  uint64
 		Stream uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3054,7 +3292,11 @@ func bind_cudaMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32
 		Flags           uint64
 		Stream          uint64
 	})(args)
-	err := (*cudart.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3083,7 +3325,11 @@ func bind_cudaFreeAsync(thread, args unsafe.Pointer) int32 {
 		DevPtr  uint64
 		HStream uint64
 	})(args)
-	err := (*cudart.Thread)(thread).FreeAsync(hostmem.Ptr(a.DevPtr), rt.CudaStream_t(a.HStream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.MemFreeAsync(driver.DevPtr(a.DevPtr), cu.CUstream(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3152,7 +3398,11 @@ func bind_cudaMemcpyBatchAsync_12(thread, args unsafe.Pointer) int32 {
 		FailIdx   uint64
 		Stream    uint64
 	})(args)
-	r7, err := (*cudart.Thread)(thread).MemcpyBatchAsync12(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r7, err := d.MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3172,7 +3422,11 @@ func bind_cudaMemcpy3DBatchAsync_12(thread, args unsafe.Pointer) int32 {
 		Flags   uint64
 		Stream  uint64
 	})(args)
-	r2, err := (*cudart.Thread)(thread).Memcpy3DBatchAsync12(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r2, err := d.Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3226,7 +3480,11 @@ func bind_cudaGetMipmappedArrayLevel(thread, args unsafe.Pointer) int32 {
 	if a.LevelArray == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GetMipmappedArrayLevel(rt.CudaMipmappedArray_const_t(a.MipmappedArray), uint32(a.Level))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.MipmappedArrayGetLevel(cu.CUmipmappedArray(a.MipmappedArray), uint32(a.Level))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3340,7 +3598,11 @@ func bind_cudaStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
-	err := (*cudart.Thread)(thread).CtxResetPersistingL2Cache()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.CtxResetPersistingL2Cache()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3353,7 +3615,11 @@ func bind_cudaStreamDestroy(thread, args unsafe.Pointer) int32 {
 
 		Stream uint64
 	})(args)
-	err := (*cudart.Thread)(thread).StreamDestroy(rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamDestroy(cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3366,7 +3632,11 @@ func bind_cudaThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32
 
 		Mode uint64
 	})(args)
-	err := (*cudart.Thread)(thread).ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3379,7 +3649,11 @@ func bind_cudaStreamQuery(thread, args unsafe.Pointer) int32 {
 
 		Stream uint64
 	})(args)
-	err := (*cudart.Thread)(thread).StreamQuery(rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamQuery(cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3396,7 +3670,11 @@ func bind_cudaStreamGetDevice(thread, args unsafe.Pointer) int32 {
 	if a.Device == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).StreamGetDevice(rt.CudaStream_t(a.HStream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.StreamGetDevice(cu.CUstream(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3433,7 +3711,11 @@ func bind_cudaStreamGetFlags(thread, args unsafe.Pointer) int32 {
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).StreamGetFlags(rt.CudaStream_t(a.HStream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.StreamGetFlags(cu.CUstream(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3451,7 +3733,11 @@ func bind_cudaStreamGetId(thread, args unsafe.Pointer) int32 {
 	if a.StreamId == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).StreamGetId(rt.CudaStream_t(a.HStream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.StreamGetId(cu.CUstream(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3469,7 +3755,11 @@ func bind_cudaStreamGetPriority(thread, args unsafe.Pointer) int32 {
 	if a.Priority == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).StreamGetPriority(rt.CudaStream_t(a.HStream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.StreamGetPriority(cu.CUstream(a.HStream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3485,7 +3775,11 @@ func bind_cudaStreamWaitEvent(thread, args unsafe.Pointer) int32 {
 		Event  uint64
 		Flags  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamWaitEvent(rt.CudaStream_t(a.Stream), rt.CudaEvent_t(a.Event), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamWaitEvent(cu.CUstream(a.Stream), cu.CUevent(a.Event), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3501,7 +3795,11 @@ func bind_cudaStreamAddCallback(thread, args unsafe.Pointer) int32 {
 		UserData uint64
 		Flags    uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamAddCallback(rt.CudaStream_t(a.Stream), rt.CudaStreamCallback_t(a.Callback), hostmem.Ptr(a.UserData), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamAddCallback(cu.CUstream(a.Stream), cu.CUstreamCallback(a.Callback), hostmem.Ptr(a.UserData), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3517,7 +3815,11 @@ func bind_cudaStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
 		Length uint64
 		Flags  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamAttachMemAsync(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.DevPtr), uint64(a.Length), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamAttachMemAsync(cu.CUstream(a.Stream), driver.DevPtr(a.DevPtr), uint64(a.Length), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3530,7 +3832,11 @@ func bind_cudaStreamSynchronize(thread, args unsafe.Pointer) int32 {
 
 		Stream uint64
 	})(args)
-	err := (*cudart.Thread)(thread).StreamSynchronize(rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamSynchronize(cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3544,7 +3850,11 @@ func bind_cudaStreamBeginCapture(thread, args unsafe.Pointer) int32 {
 		Stream uint64
 		Mode   uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamBeginCapture(rt.CudaStream_t(a.Stream), rt.CudaStreamCaptureMode(a.Mode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamBeginCapture(cu.CUstream(a.Stream), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3562,7 +3872,11 @@ func bind_cudaStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
 		NumDependencies uint64
 		Mode            uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamBeginCaptureToGraph(rt.CudaStream_t(a.Stream), rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), rt.CudaStreamCaptureMode(a.Mode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamBeginCaptureToGraph(cu.CUstream(a.Stream), cu.CUgraph(a.Graph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3576,7 +3890,11 @@ func bind_cudaStreamEndCapture(thread, args unsafe.Pointer) int32 {
 		Stream uint64
 		PGraph uint64
 	})(args)
-	err := (*cudart.Thread)(thread).StreamEndCapture(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.PGraph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamEndCapture(cu.CUstream(a.Stream), hostmem.Ptr(a.PGraph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3593,7 +3911,11 @@ func bind_cudaStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 	if a.PCaptureStatus == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).StreamIsCapturing(rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.StreamIsCapturing(cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3616,7 +3938,11 @@ func bind_cudaStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
-	r1, r2, r3, r6, err := (*cudart.Thread)(thread).StreamGetCaptureInfo(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, r2, r3, r6, err := d.StreamGetCaptureInfoV3(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3643,7 +3969,11 @@ func bind_cudaStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32
 		NumDependencies uint64
 		Flags           uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamUpdateCaptureDependenciesV2(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3657,7 +3987,11 @@ func bind_cudaStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
 		DstStream uint64
 		SrcStream uint64
 	})(args)
-	err := (*cudart.Thread)(thread).StreamCopyAttributes(rt.CudaStream_t(a.DstStream), rt.CudaStream_t(a.SrcStream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamCopyAttributes(cu.CUstream(a.DstStream), cu.CUstream(a.SrcStream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3705,7 +4039,11 @@ func bind_cudaStreamGetCaptureInfo_12(thread, args unsafe.Pointer) int32 {
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
-	r1, r2, err := (*cudart.Thread)(thread).StreamGetCaptureInfo12(rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, r2, err := d.StreamGetCaptureInfoV1(cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3730,7 +4068,11 @@ func bind_cudaStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
-	r1, r2, r3, r5, err := (*cudart.Thread)(thread).StreamGetCaptureInfoV2(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies_out))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, r2, r3, r5, err := d.StreamGetCaptureInfo(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies_out))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3762,7 +4104,11 @@ func bind_cudaStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
 	if a.CaptureStatus_out == 0 {
 		return refuseRuntime()
 	}
-	r1, r2, r3, r6, err := (*cudart.Thread)(thread).StreamGetCaptureInfo(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, r2, r3, r6, err := d.StreamGetCaptureInfoV3(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3788,7 +4134,11 @@ func bind_cudaStreamUpdateCaptureDependencies_12(thread, args unsafe.Pointer) in
 		NumDependencies uint64
 		Flags           uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies12(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamUpdateCaptureDependencies(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3805,7 +4155,11 @@ func bind_cudaStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) in
 		NumDependencies uint64
 		Flags           uint32
 	})(args)
-	err := (*cudart.Thread)(thread).StreamUpdateCaptureDependencies(rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.StreamUpdateCaptureDependenciesV2(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3853,7 +4207,11 @@ func bind_cudaEventQuery(thread, args unsafe.Pointer) int32 {
 
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).EventQuery(rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.EventQuery(cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3866,7 +4224,11 @@ func bind_cudaEventSynchronize(thread, args unsafe.Pointer) int32 {
 
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).EventSynchronize(rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.EventSynchronize(cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3879,7 +4241,11 @@ func bind_cudaEventDestroy(thread, args unsafe.Pointer) int32 {
 
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).EventDestroy(rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.EventDestroy(cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3897,7 +4263,11 @@ func bind_cudaEventElapsedTime(thread, args unsafe.Pointer) int32 {
 	if a.Ms == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).EventElapsedTime(rt.CudaEvent_t(a.Start), rt.CudaEvent_t(a.End))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.Elapsed(cu.CUevent(a.Start), cu.CUevent(a.End))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -3964,7 +4334,11 @@ func bind_cudaEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 	if a.Ms == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).EventElapsedTime(rt.CudaEvent_t(a.Start), rt.CudaEvent_t(a.End))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.Elapsed(cu.CUevent(a.Start), cu.CUevent(a.End))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4042,7 +4416,11 @@ func bind_cudaDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
 
 		ExtMem uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DestroyExternalMemory(rt.CudaExternalMemory_t(a.ExtMem))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DestroyExternalMemory(cu.CUexternalMemory(a.ExtMem))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4077,7 +4455,11 @@ func bind_cudaDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
 
 		ExtSem uint64
 	})(args)
-	err := (*cudart.Thread)(thread).DestroyExternalSemaphore(rt.CudaExternalSemaphore_t(a.ExtSem))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.DestroyExternalSemaphore(cu.CUexternalSemaphore(a.ExtSem))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4477,7 +4859,11 @@ func bind_cudaLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 		Fn       uint64
 		UserData uint64
 	})(args)
-	err := (*cudart.Thread)(thread).LaunchHostFunc(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.LaunchHostFunc(cu.CUstream(a.Stream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4493,7 +4879,11 @@ func bind_cudaLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
 		UserData uint64
 		SyncMode uint32
 	})(args)
-	err := (*cudart.Thread)(thread).LaunchHostFuncV2(rt.CudaStream_t(a.Stream), rt.CudaHostFn_t(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.LaunchHostFuncV2(cu.CUstream(a.Stream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4551,7 +4941,11 @@ func bind_cudaGraphCreate(thread, args unsafe.Pointer) int32 {
 	if a.PGraph == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphCreate(uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphCreate(uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4627,7 +5021,11 @@ func bind_cudaGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
 		HDst uint64
 		HSrc uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphKernelNodeCopyAttributes(rt.CudaGraphNode_t(a.HDst), rt.CudaGraphNode_t(a.HSrc))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphKernelNodeCopyAttributes(cu.CUgraphNode(a.HDst), cu.CUgraphNode(a.HSrc))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -4987,7 +5385,11 @@ func bind_cudaGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddChildGraphNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), rt.CudaGraph_t(a.ChildGraph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphAddChildGraphNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), cu.CUgraph(a.ChildGraph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5005,7 +5407,11 @@ func bind_cudaGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
 	if a.PGraph == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphChildGraphNodeGetGraph(rt.CudaGraphNode_t(a.Node))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphChildGraphNodeGetGraph(cu.CUgraphNode(a.Node))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5025,7 +5431,11 @@ func bind_cudaGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddEmptyNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphAddEmptyNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5046,7 +5456,11 @@ func bind_cudaGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddEventRecordNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphAddEventRecordNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5064,7 +5478,11 @@ func bind_cudaGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
 	if a.Event_out == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphEventRecordNodeGetEvent(rt.CudaGraphNode_t(a.Node))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphEventRecordNodeGetEvent(cu.CUgraphNode(a.Node))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5079,7 +5497,11 @@ func bind_cudaGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
 		Node  uint64
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphEventRecordNodeSetEvent(rt.CudaGraphNode_t(a.Node), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphEventRecordNodeSetEvent(cu.CUgraphNode(a.Node), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5099,7 +5521,11 @@ func bind_cudaGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddEventWaitNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphAddEventWaitNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5117,7 +5543,11 @@ func bind_cudaGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
 	if a.Event_out == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphEventWaitNodeGetEvent(rt.CudaGraphNode_t(a.Node))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphEventWaitNodeGetEvent(cu.CUgraphNode(a.Node))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5132,7 +5562,11 @@ func bind_cudaGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 		Node  uint64
 		Event uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphEventWaitNodeSetEvent(rt.CudaGraphNode_t(a.Node), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphEventWaitNodeSetEvent(cu.CUgraphNode(a.Node), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5274,7 +5708,11 @@ func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddMemAllocNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphAddMemAllocNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5309,7 +5747,11 @@ func bind_cudaGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
 	if a.PGraphNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphAddMemFreeNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Dptr))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphAddMemFreeNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), driver.DevPtr(a.Dptr))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5341,7 +5783,11 @@ func bind_cudaGraphClone(thread, args unsafe.Pointer) int32 {
 	if a.PGraphClone == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphClone(rt.CudaGraph_t(a.OriginalGraph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphClone(cu.CUgraph(a.OriginalGraph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5360,7 +5806,11 @@ func bind_cudaGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
 	if a.PNode == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphNodeFindInClone(rt.CudaGraphNode_t(a.OriginalNode), rt.CudaGraph_t(a.ClonedGraph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphNodeFindInClone(cu.CUgraphNode(a.OriginalNode), cu.CUgraph(a.ClonedGraph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5378,7 +5828,11 @@ func bind_cudaGraphNodeGetType(thread, args unsafe.Pointer) int32 {
 	if a.PType == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphNodeGetType(rt.CudaGraphNode_t(a.Node))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphNodeGetType(cu.CUgraphNode(a.Node))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5396,7 +5850,11 @@ func bind_cudaGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
 	if a.PhGraph == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphNodeGetContainingGraph(rt.CudaGraphNode_t(a.HNode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphNodeGetContainingGraph(cu.CUgraphNode(a.HNode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5414,7 +5872,11 @@ func bind_cudaGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
 	if a.NodeId == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphNodeGetLocalId(rt.CudaGraphNode_t(a.HNode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphNodeGetLocalId(cu.CUgraphNode(a.HNode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5432,7 +5894,11 @@ func bind_cudaGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
 	if a.ToolsNodeId == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphNodeGetToolsId(rt.CudaGraphNode_t(a.HNode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphNodeGetToolsId(cu.CUgraphNode(a.HNode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5450,7 +5916,11 @@ func bind_cudaGraphGetId(thread, args unsafe.Pointer) int32 {
 	if a.GraphID == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphGetId(rt.CudaGraph_t(a.HGraph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphGetId(cu.CUgraph(a.HGraph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5468,7 +5938,11 @@ func bind_cudaGraphExecGetId(thread, args unsafe.Pointer) int32 {
 	if a.GraphID == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphExecGetId(rt.CudaGraphExec_t(a.HGraphExec))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphExecGetId(cu.CUgraphExec(a.HGraphExec))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5484,7 +5958,11 @@ func bind_cudaGraphGetNodes(thread, args unsafe.Pointer) int32 {
 		Nodes    uint64
 		NumNodes uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphGetNodes(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphGetNodes(cu.CUgraph(a.Graph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5499,7 +5977,11 @@ func bind_cudaGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
 		PRootNodes    uint64
 		PNumRootNodes uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphGetRootNodes(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PRootNodes), hostmem.Ptr(a.PNumRootNodes))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphGetRootNodes(cu.CUgraph(a.Graph), hostmem.Ptr(a.PRootNodes), hostmem.Ptr(a.PNumRootNodes))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5516,7 +5998,11 @@ func bind_cudaGraphGetEdges(thread, args unsafe.Pointer) int32 {
 		EdgeData uint64
 		NumEdges uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphGetEdges(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphGetEdgesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5532,7 +6018,11 @@ func bind_cudaGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
 		EdgeData         uint64
 		PNumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeGetDependencies(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeGetDependenciesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5548,7 +6038,11 @@ func bind_cudaGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
 		EdgeData           uint64
 		PNumDependentNodes uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5565,7 +6059,11 @@ func bind_cudaGraphAddDependencies(thread, args unsafe.Pointer) int32 {
 		EdgeData        uint64
 		NumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphAddDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphAddDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5582,7 +6080,11 @@ func bind_cudaGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
 		EdgeData        uint64
 		NumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphRemoveDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5595,7 +6097,11 @@ func bind_cudaGraphDestroyNode(thread, args unsafe.Pointer) int32 {
 
 		Node uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphDestroyNode(rt.CudaGraphNode_t(a.Node))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphDestroyNode(cu.CUgraphNode(a.Node))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5653,7 +6159,11 @@ func bind_cudaGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
 	if a.PGraphExec == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphInstantiateWithFlags(rt.CudaGraph_t(a.Graph), uint64(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphInstantiateWithFlags(cu.CUgraph(a.Graph), uint64(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5671,7 +6181,11 @@ func bind_cudaGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
 	if a.Flags == 0 {
 		return refuseRuntime()
 	}
-	r1, err := (*cudart.Thread)(thread).GraphExecGetFlags(rt.CudaGraphExec_t(a.GraphExec))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r1, err := d.GraphExecGetFlags(cu.CUgraphExec(a.GraphExec))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5819,7 +6333,11 @@ func bind_cudaGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int3
 		Node       uint64
 		ChildGraph uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphExecChildGraphNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), rt.CudaGraph_t(a.ChildGraph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphExecChildGraphNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.Node), cu.CUgraph(a.ChildGraph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5834,7 +6352,11 @@ func bind_cudaGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int3
 		HNode      uint64
 		Event      uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphExecEventRecordNodeSetEvent(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphExecEventRecordNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5849,7 +6371,11 @@ func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 
 		HNode      uint64
 		Event      uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphExecEventWaitNodeSetEvent(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), rt.CudaEvent_t(a.Event))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphExecEventWaitNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5902,7 +6428,11 @@ func bind_cudaGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 		HNode      uint64
 		IsEnabled  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeSetEnabled(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), uint32(a.IsEnabled))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeSetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), uint32(a.IsEnabled))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5920,7 +6450,11 @@ func bind_cudaGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
 	if a.IsEnabled == 0 {
 		return refuseRuntime()
 	}
-	r2, err := (*cudart.Thread)(thread).GraphNodeGetEnabled(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r2, err := d.GraphNodeGetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5965,7 +6499,11 @@ func bind_cudaGraphExecDestroy(thread, args unsafe.Pointer) int32 {
 
 		GraphExec uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphExecDestroy(rt.CudaGraphExec_t(a.GraphExec))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphExecDestroy(cu.CUgraphExec(a.GraphExec))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5978,7 +6516,11 @@ func bind_cudaGraphDestroy(thread, args unsafe.Pointer) int32 {
 
 		Graph uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphDestroy(rt.CudaGraph_t(a.Graph))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphDestroy(cu.CUgraph(a.Graph))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -5996,7 +6538,11 @@ func bind_cudaGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
 	if a.Path == 0 {
 		return refuseRuntime()
 	}
-	err := (*cudart.Thread)(thread).GraphDebugDotPrint(rt.CudaGraph_t(a.Graph), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphDebugDotPrint(cu.CUgraph(a.Graph), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6016,7 +6562,11 @@ func bind_cudaUserObjectCreate(thread, args unsafe.Pointer) int32 {
 	if a.Object_out == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).UserObjectCreate(hostmem.Ptr(a.Ptr), rt.CudaHostFn_t(a.Destroy), uint32(a.InitialRefcount), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.UserObjectCreate(hostmem.Ptr(a.Ptr), cu.CUhostFn(a.Destroy), uint32(a.InitialRefcount), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6031,7 +6581,11 @@ func bind_cudaUserObjectRetain(thread, args unsafe.Pointer) int32 {
 		Object uint64
 		Count  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).UserObjectRetain(rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.UserObjectRetain(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6045,7 +6599,11 @@ func bind_cudaUserObjectRelease(thread, args unsafe.Pointer) int32 {
 		Object uint64
 		Count  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).UserObjectRelease(rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.UserObjectRelease(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6061,7 +6619,11 @@ func bind_cudaGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
 		Count  uint32
 		Flags  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).GraphRetainUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count), uint32(a.Flags))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphRetainUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count), uint32(a.Flags))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6076,7 +6638,11 @@ func bind_cudaGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
 		Object uint64
 		Count  uint32
 	})(args)
-	err := (*cudart.Thread)(thread).GraphReleaseUserObject(rt.CudaGraph_t(a.Graph), rt.CudaUserObject_t(a.Object), uint32(a.Count))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphReleaseUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6200,7 +6766,11 @@ func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 	if a.PGraphExec == 0 {
 		return refuseRuntime()
 	}
-	r0, err := (*cudart.Thread)(thread).GraphInstantiateWithParams(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.InstantiateParams))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	r0, err := d.GraphInstantiateWithParams(cu.CUgraph(a.Graph), hostmem.Ptr(a.InstantiateParams))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6215,7 +6785,11 @@ func bind_cudaGraphUpload(thread, args unsafe.Pointer) int32 {
 		GraphExec uint64
 		Stream    uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphUpload(rt.CudaGraphExec_t(a.GraphExec), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphUpload(cu.CUgraphExec(a.GraphExec), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6229,7 +6803,11 @@ func bind_cudaGraphLaunch(thread, args unsafe.Pointer) int32 {
 		GraphExec uint64
 		Stream    uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphLaunch(rt.CudaGraphExec_t(a.GraphExec), rt.CudaStream_t(a.Stream))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphLaunch(cu.CUgraphExec(a.GraphExec), cu.CUstream(a.Stream))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6245,7 +6823,11 @@ func bind_cudaGraphGetEdges_12(thread, args unsafe.Pointer) int32 {
 		To       uint64
 		NumEdges uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphGetEdges12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphGetEdges(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6262,7 +6844,11 @@ func bind_cudaGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
 		EdgeData uint64
 		NumEdges uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphGetEdges(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphGetEdgesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6277,7 +6863,11 @@ func bind_cudaGraphNodeGetDependencies_12(thread, args unsafe.Pointer) int32 {
 		PDependencies    uint64
 		PNumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeGetDependencies12(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.PNumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeGetDependencies(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6293,7 +6883,11 @@ func bind_cudaGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
 		EdgeData         uint64
 		PNumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeGetDependencies(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeGetDependenciesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6308,7 +6902,11 @@ func bind_cudaGraphNodeGetDependentNodes_12(thread, args unsafe.Pointer) int32 {
 		PDependentNodes    uint64
 		PNumDependentNodes uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes12(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.PNumDependentNodes))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeGetDependentNodes(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6324,7 +6922,11 @@ func bind_cudaGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
 		EdgeData           uint64
 		PNumDependentNodes uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphNodeGetDependentNodes(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6340,7 +6942,11 @@ func bind_cudaGraphAddDependencies_12(thread, args unsafe.Pointer) int32 {
 		To              uint64
 		NumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphAddDependencies12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphAddDependencies(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6357,7 +6963,11 @@ func bind_cudaGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
 		EdgeData        uint64
 		NumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphAddDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphAddDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6373,7 +6983,11 @@ func bind_cudaGraphRemoveDependencies_12(thread, args unsafe.Pointer) int32 {
 		To              uint64
 		NumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphRemoveDependencies12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphRemoveDependencies(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -6390,7 +7004,11 @@ func bind_cudaGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
 		EdgeData        uint64
 		NumDependencies uint64
 	})(args)
-	err := (*cudart.Thread)(thread).GraphRemoveDependencies(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.GraphRemoveDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -7366,7 +7984,11 @@ func bind_cudaLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaProfilerStart(thread, args unsafe.Pointer) int32 {
-	err := (*cudart.Thread)(thread).ProfilerStart()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.ProfilerStart()
 	if err != nil {
 		return runtimeCode(err)
 	}
@@ -7395,7 +8017,11 @@ func bind_cudaProfilerInitialize_11(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaProfilerStop(thread, args unsafe.Pointer) int32 {
-	err := (*cudart.Thread)(thread).ProfilerStop()
+	d, err := (*cudart.Thread)(thread).Ready()
+	if err != nil {
+		return runtimeCode(err)
+	}
+	err = d.ProfilerStop()
 	if err != nil {
 		return runtimeCode(err)
 	}

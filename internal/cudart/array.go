@@ -135,16 +135,6 @@ func (t *Thread) FreeMipmappedArray(m rt.CudaMipmappedArray_t) error {
 	return d.MipmappedArrayDestroy(cu.CUmipmappedArray(m))
 }
 
-// GetMipmappedArrayLevel is one size of a mipmapped array.
-func (t *Thread) GetMipmappedArrayLevel(m rt.CudaMipmappedArray_const_t, level uint32) (rt.CudaArray_t, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	h, err := d.MipmappedArrayGetLevel(cu.CUmipmappedArray(m), level)
-	return rt.CudaArray_t(h), err
-}
-
 // ArrayGetInfo is what an array was made with.
 func (t *Thread) ArrayGetInfo(desc hostmem.Ptr, a rt.CudaArray_t) (e rt.CudaExtent, flags uint32, err error) {
 	d, err := t.ready()

@@ -9,16 +9,6 @@ import (
 // What only arrays of planes, arrays without memory of their own and sparse arrays have. The driver's answers are the
 // runtime's; the structures are laid out alike.
 
-// ArrayGetPlane is one plane of an array of planes.
-func (t *Thread) ArrayGetPlane(a rt.CudaArray_t, plane uint32) (rt.CudaArray_t, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	h, err := d.ArrayGetPlane(cu.CUarray(a), plane)
-	return rt.CudaArray_t(h), err
-}
-
 // ArrayGetMemoryRequirements is the memory that an array must be given.
 func (t *Thread) ArrayGetMemoryRequirements(a rt.CudaArray_t, dev int32) (r rt.CudaArrayMemoryRequirements, err error) {
 	d, err := t.ready()

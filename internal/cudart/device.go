@@ -114,15 +114,6 @@ func (t *Thread) DeviceReset() error {
 	return t.reset(dev)
 }
 
-// DeviceSynchronize waits for all work of the device.
-func (t *Thread) DeviceSynchronize() error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.CtxSynchronize()
-}
-
 // SetDeviceFlags sets the flags of the current device's context.
 func (t *Thread) SetDeviceFlags(flags uint32) error {
 	dev, err := t.GetDevice()
@@ -153,125 +144,6 @@ func (t *Thread) GetDeviceFlags() (uint32, error) {
 		flags, _, err = d.DevicePrimaryCtxGetState(t.chosen())
 	}
 	return flags | rt.CudaDeviceMapHost, err
-}
-
-// DeviceGetAttribute is one number about a device. The attributes are numbered as the driver's.
-func (t *Thread) DeviceGetAttribute(attr rt.CudaDeviceAttr, dev int32) (int32, error) {
-	d, err := t.started()
-	if err != nil {
-		return 0, err
-	}
-	return d.DeviceGetAttribute(cu.CUdevice_attribute(attr), dev)
-}
-
-// DeviceSetLimit sets a limit of the current context. The limits are numbered as the driver's.
-func (t *Thread) DeviceSetLimit(limit rt.CudaLimit, value uint64) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.CtxSetLimit(cu.CUlimit(limit), value)
-}
-
-// DeviceGetLimit is a limit of the current context.
-func (t *Thread) DeviceGetLimit(limit rt.CudaLimit) (uint64, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	return d.CtxGetLimit(cu.CUlimit(limit))
-}
-
-// DeviceSetCacheConfig notes a preference.
-func (t *Thread) DeviceSetCacheConfig(config rt.CudaFuncCache) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.CtxSetCacheConfig(cu.CUfunc_cache(config))
-}
-
-// DeviceGetCacheConfig is the preference noted.
-func (t *Thread) DeviceGetCacheConfig() (rt.CudaFuncCache, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	c, err := d.CtxGetCacheConfig()
-	return rt.CudaFuncCache(c), err
-}
-
-// DeviceSetSharedMemConfig checks a preference that nothing depends on here.
-func (t *Thread) DeviceSetSharedMemConfig(config rt.CudaSharedMemConfig) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.CtxSetSharedMemConfig(cu.CUsharedconfig(config))
-}
-
-// DeviceGetSharedMemConfig is the one configuration there is.
-func (t *Thread) DeviceGetSharedMemConfig() (rt.CudaSharedMemConfig, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	c, err := d.CtxGetSharedMemConfig()
-	return rt.CudaSharedMemConfig(c), err
-}
-
-// DeviceGetStreamPriorityRange is the priorities that streams can have.
-func (t *Thread) DeviceGetStreamPriorityRange() (least, greatest int32, err error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, 0, err
-	}
-	return d.CtxGetStreamPriorityRange()
-}
-
-// CtxResetPersistingL2Cache has no cache to reset.
-func (t *Thread) CtxResetPersistingL2Cache() error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.CtxResetPersistingL2Cache()
-}
-
-// DeviceGetPCIBusId writes "0000:06:00.0".
-func (t *Thread) DeviceGetPCIBusId(id hostmem.Ptr, n, dev int32) error {
-	d, err := t.started()
-	if err != nil {
-		return err
-	}
-	return d.DeviceGetPCIBusId(id, n, dev)
-}
-
-// DeviceGetByPCIBusId finds a device by such a name.
-func (t *Thread) DeviceGetByPCIBusId(id string) (int32, error) {
-	d, err := t.started()
-	if err != nil {
-		return 0, err
-	}
-	return d.DeviceGetByPCIBusId(id)
-}
-
-// DeviceCanAccessPeer tells whether kernels of one device reach the memory of another.
-func (t *Thread) DeviceCanAccessPeer(dev, peer int32) (int32, error) {
-	d, err := t.started()
-	if err != nil {
-		return 0, err
-	}
-	return d.DeviceCanAccessPeer(dev, peer)
-}
-
-// DeviceGetP2PAttribute tells how two devices reach each other.
-func (t *Thread) DeviceGetP2PAttribute(attr rt.CudaDeviceP2PAttr, src, dst int32) (int32, error) {
-	d, err := t.started()
-	if err != nil {
-		return 0, err
-	}
-	return d.DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(attr), src, dst)
 }
 
 // DeviceEnablePeerAccess lets kernels of the current device use memory of another.
@@ -348,22 +220,4 @@ func arrayFormat(f *rt.CudaChannelFormatDesc) (cu.CUarray_format, uint32, bool) 
 		{32, int32(rt.CudaChannelFormatKindFloat)}:    cu.CU_AD_FORMAT_FLOAT,
 	}[[2]int32{bits[0], int32(f.F)}]
 	return format, n, ok && n != 0
-}
-
-// ProfilerStart marks the start of a region of interest for tools.
-func (t *Thread) ProfilerStart() error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.ProfilerStart()
-}
-
-// ProfilerStop ends the region.
-func (t *Thread) ProfilerStop() error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.ProfilerStop()
 }

@@ -40,15 +40,6 @@ func (t *Thread) ExecutionCtxGetDevice(ctx rt.CudaExecutionContext_t) (dev int32
 	return dev, err
 }
 
-// ExecutionCtxGetId is the context's number.
-func (t *Thread) ExecutionCtxGetId(ctx rt.CudaExecutionContext_t) (uint64, error) {
-	d, err := t.started()
-	if err != nil {
-		return 0, err
-	}
-	return d.CtxGetId(cu.CUcontext(ctx))
-}
-
 // ExecutionCtxStreamCreate makes a stream of the context.
 func (t *Thread) ExecutionCtxStreamCreate(ctx rt.CudaExecutionContext_t, flags uint32, priority int32) (s rt.CudaStream_t, err error) {
 	err = t.within(ctx, func(d *driver.Thread) error {
@@ -62,24 +53,6 @@ func (t *Thread) ExecutionCtxStreamCreate(ctx rt.CudaExecutionContext_t, flags u
 // ExecutionCtxSynchronize waits for all work of the context.
 func (t *Thread) ExecutionCtxSynchronize(ctx rt.CudaExecutionContext_t) error {
 	return t.within(ctx, func(d *driver.Thread) error { return d.CtxSynchronize() })
-}
-
-// ExecutionCtxRecordEvent records an event behind all work of the context.
-func (t *Thread) ExecutionCtxRecordEvent(ctx rt.CudaExecutionContext_t, e rt.CudaEvent_t) error {
-	d, err := t.started()
-	if err != nil {
-		return err
-	}
-	return d.CtxRecordEvent(cu.CUcontext(ctx), cu.CUevent(e))
-}
-
-// ExecutionCtxWaitEvent delays later work of the context until an event is reached.
-func (t *Thread) ExecutionCtxWaitEvent(ctx rt.CudaExecutionContext_t, e rt.CudaEvent_t) error {
-	d, err := t.started()
-	if err != nil {
-		return err
-	}
-	return d.CtxWaitEvent(cu.CUcontext(ctx), cu.CUevent(e))
 }
 
 // devResource gives a resource of the driver as the runtime lays it out, which is alike.
@@ -115,34 +88,6 @@ func (t *Thread) StreamGetDevResource(s rt.CudaStream_t, kind rt.CudaDevResource
 	}
 	r, err := d.StreamGetDevResource(cu.CUstream(s), cu.CUdevResourceType(kind))
 	return devResource(&r), err
-}
-
-// DevSmResourceSplitByCount divides processors into groups.
-func (t *Thread) DevSmResourceSplitByCount(result, groups, input, rest hostmem.Ptr, flags, least uint32) error {
-	d, err := t.started()
-	if err != nil {
-		return err
-	}
-	return d.DevSmResourceSplitByCount(result, groups, input, rest, flags, least)
-}
-
-// DevSmResourceSplit divides processors into groups of described sizes.
-func (t *Thread) DevSmResourceSplit(result hostmem.Ptr, groups uint32, input, rest hostmem.Ptr, flags uint32, params hostmem.Ptr) error {
-	d, err := t.started()
-	if err != nil {
-		return err
-	}
-	return d.DevSmResourceSplit(result, groups, input, rest, flags, params)
-}
-
-// DevResourceGenerateDesc makes one description of several resources.
-func (t *Thread) DevResourceGenerateDesc(list hostmem.Ptr, n uint32) (rt.CudaDevResourceDesc_t, error) {
-	d, err := t.started()
-	if err != nil {
-		return 0, err
-	}
-	h, err := d.DevResourceGenerateDesc(list, n)
-	return rt.CudaDevResourceDesc_t(h), err
 }
 
 // GreenCtxCreate makes an execution context with a share of a device. It is known by its context, as a device's own is.

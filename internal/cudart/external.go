@@ -55,15 +55,6 @@ func (t *Thread) ExternalMemoryGetMappedMipmappedArray(m rt.CudaExternalMemory_t
 	return rt.CudaMipmappedArray_t(a), err
 }
 
-// DestroyExternalMemory gives the memory back.
-func (t *Thread) DestroyExternalMemory(m rt.CudaExternalMemory_t) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.DestroyExternalMemory(cu.CUexternalMemory(m))
-}
-
 // ImportExternalSemaphore takes a semaphore from outside.
 func (t *Thread) ImportExternalSemaphore(p *rt.CudaExternalSemaphoreHandleDesc) (rt.CudaExternalSemaphore_t, error) {
 	d, err := t.ready()
@@ -74,15 +65,6 @@ func (t *Thread) ImportExternalSemaphore(p *rt.CudaExternalSemaphoreHandleDesc) 
 	*q.Handle.Fd() = *p.Handle.Fd()
 	h, err := d.ImportExternalSemaphore(&q)
 	return rt.CudaExternalSemaphore_t(h), err
-}
-
-// DestroyExternalSemaphore gives it back.
-func (t *Thread) DestroyExternalSemaphore(h rt.CudaExternalSemaphore_t) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.DestroyExternalSemaphore(cu.CUexternalSemaphore(h))
 }
 
 // SignalExternalSemaphoresAsync signals semaphores in a stream.

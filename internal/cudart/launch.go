@@ -90,12 +90,3 @@ func configured(d *driver.Thread, err error, grid, block rt.Dim3) error {
 	}
 	return err
 }
-
-// LaunchHostFunc calls fn(user) when the stream gets there.
-func (t *Thread) LaunchHostFunc(stream rt.CudaStream_t, fn rt.CudaHostFn_t, user hostmem.Ptr) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.LaunchHostFunc(cu.CUstream(stream), cu.CUhostFn(fn), user)
-}

@@ -46,15 +46,6 @@ func (t *Thread) MallocManaged(out hostmem.Ptr, n uint64, flags uint32) error {
 	return err
 }
 
-// Free gives memory back once the device is done with it.
-func (t *Thread) Free(p hostmem.Ptr) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemFree(driver.DevPtr(p))
-}
-
 // pitched is rows whose starts are aligned; an empty box is no memory, and no error.
 func (t *Thread) pitched(width, height uint64) (p driver.DevPtr, pitch uint64, err error) {
 	d, err := t.ready()
@@ -85,51 +76,6 @@ func (t *Thread) Malloc3D(e rt.CudaExtent) (p rt.CudaPitchedPtr, err error) {
 	return rt.CudaPitchedPtr{Ptr: uint64(at), Pitch: pitch, Xsize: e.Width, Ysize: e.Height}, err
 }
 
-// MallocHost gives host memory that device code may use.
-func (t *Thread) MallocHost(out hostmem.Ptr, n uint64) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemAllocHost(out, n)
-}
-
-// HostAlloc is MallocHost with flags, which are numbered as the driver's.
-func (t *Thread) HostAlloc(out hostmem.Ptr, n uint64, flags uint32) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemHostAlloc(out, n, flags)
-}
-
-// FreeHost gives host memory back.
-func (t *Thread) FreeHost(p hostmem.Ptr) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemFreeHost(p)
-}
-
-// HostRegister makes memory of the program known.
-func (t *Thread) HostRegister(p hostmem.Ptr, n uint64, flags uint32) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemHostRegister(p, n, flags)
-}
-
-// HostUnregister takes what HostRegister took.
-func (t *Thread) HostUnregister(p hostmem.Ptr) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemHostUnregister(p)
-}
-
 // HostGetDevicePointer writes the address by which device code knows host memory.
 func (t *Thread) HostGetDevicePointer(out, p hostmem.Ptr, flags uint32) error {
 	d, err := t.ready()
@@ -144,24 +90,6 @@ func (t *Thread) HostGetDevicePointer(out, p hostmem.Ptr, flags uint32) error {
 		hostmem.Store(out, uint64(at))
 	}
 	return err
-}
-
-// HostGetFlags is the flags of host memory.
-func (t *Thread) HostGetFlags(p hostmem.Ptr) (uint32, error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, err
-	}
-	return d.MemHostGetFlags(p)
-}
-
-// MemGetInfo is bytes free and in all.
-func (t *Thread) MemGetInfo() (free, total uint64, err error) {
-	d, err := t.ready()
-	if err != nil {
-		return 0, 0, err
-	}
-	return d.MemGetInfo()
 }
 
 // pointer tells what memory an address is in; an address of the program that nobody registered is no error.

@@ -36,15 +36,6 @@ func (t *Thread) IpcOpenMemHandle(out hostmem.Ptr, h rt.CudaIpcMemHandle_t, flag
 	return err
 }
 
-// IpcCloseMemHandle takes such a mapping back.
-func (t *Thread) IpcCloseMemHandle(p hostmem.Ptr) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.IpcCloseMemHandle(driver.DevPtr(p))
-}
-
 // IpcGetEventHandle is what another process opens an event by.
 func (t *Thread) IpcGetEventHandle(e rt.CudaEvent_t) (h rt.CudaIpcEventHandle_t, err error) {
 	d, err := t.ready()
@@ -127,24 +118,6 @@ func (t *Thread) GraphConditionalHandleCreate(g rt.CudaGraph_t, start, flags uin
 	}
 	h, err := d.GraphConditionalHandleCreate(cu.CUgraph(g), ctx, start, flags)
 	return rt.CudaGraphConditionalHandle(h), err
-}
-
-// MemDiscardBatchAsync says that the contents of ranges are not needed any more.
-func (t *Thread) MemDiscardBatchAsync(ptrs, sizes hostmem.Ptr, n, flags uint64, s rt.CudaStream_t) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemDiscardBatchAsync(ptrs, sizes, n, flags, cu.CUstream(s))
-}
-
-// MemDiscardAndPrefetchBatchAsync does so and moves the ranges.
-func (t *Thread) MemDiscardAndPrefetchBatchAsync(ptrs, sizes hostmem.Ptr, n uint64, places, begins hostmem.Ptr, count, flags uint64, s rt.CudaStream_t) error {
-	d, err := t.ready()
-	if err != nil {
-		return err
-	}
-	return d.MemDiscardAndPrefetchBatchAsync(ptrs, sizes, n, places, begins, count, flags, cu.CUstream(s))
 }
 
 // OccupancyMaxActiveClusters is how many clusters of a launch run at once.

@@ -102,3 +102,9 @@ func (t *Thread) started() (*driver.Thread, error) {
 	d := t.driver()
 	return d, d.Init(0)
 }
+
+// Ready and Started are ready and started for the bindings, which call the driver for rows that are marked driver=.
+func (t *Thread) Ready() (*driver.Thread, error) { return t.ready() }
+
+// Started is started.
+func (t *Thread) Started() (*driver.Thread, error) { return t.started() }

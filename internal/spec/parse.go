@@ -88,10 +88,10 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 				return nil, span, nil, err
 			}
 		default:
-			if g, ok := strings.CutPrefix(w, "go="); ok {
-				extra["go"] = g
-			} else if w == "ends" {
-				extra["ends"] = w
+			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver") {
+				extra[name] = value
+			} else if w == "ends" || w == "nocontext" {
+				extra[w] = w
 			} else {
 				head = append(head, w)
 			}

@@ -149,6 +149,8 @@ type Func struct {
 	PTSZ, PTDS Version
 	Go         string // method that implements it, when not the usual name
 	Ends       bool   // it may end a context
+	Driver     string // of the runtime API: the driver's method that does it, when nothing else is to be done
+	NoContext  bool   // of these: it needs the driver, and no context
 	For        string // of a function that we call: the function of CUDA that it stands in for
 	Group      string
 	Line       int
