@@ -155,14 +155,15 @@ func missingIn(dir string) table {
 		if err != nil {
 			return nil
 		}
+		slots := api.Slots()
 		for _, lib := range api.Libraries {
-			kinds, rows := symbolBytes(f, at["kz_kind_"+lib.Key]), api.Symbols(lib)
-			if len(kinds) != len(rows) {
+			kinds := symbolBytes(f, at["kz_kind_"+lib.Key])
+			if len(kinds) != len(slots) {
 				return nil // of another build
 			}
 			out[lib.Soname] = map[string]bool{}
-			for i, s := range rows {
-				if kinds[i] == 0 {
+			for i, s := range slots {
+				if kinds[i] == 0 && s.Func.In(lib.Major) {
 					out[lib.Soname][s.Name] = true
 				}
 			}

@@ -52,3 +52,24 @@ int main(int n, char **v) { return cuInit(0) + names[n % 3][0]; }`)
 		t.Error("a damaged file has needs")
 	}
 }
+
+// TestMissing: the tables of the base library that was built say of every library what is not answered.
+func TestMissing(t *testing.T) {
+	dir := "../../dist/lib"
+	if _, err := os.Stat(filepath.Join(dir, "libkudzu-base.so")); err != nil {
+		t.Skip("no base library: make dist")
+	}
+	missing := missingIn(dir)
+	for _, r := range []struct {
+		library, name string
+		want          bool
+	}{
+		{"libcuda.so.1", "cuInit", false}, {"libcuda.so.1", "cudbgMain", true},
+		{"libcudart.so.11.0", "cudaMalloc", false}, {"libcudart.so.12", "cudaMemAdvise", false}, {"libcudart.so.13", "cudaMemAdvise", false},
+		{"libcublasLt.so.12", "cublasLtMatrixTransform", true}, {"libcublasLt.so.13", "cublasLtMatmul", false},
+	} {
+		if missing[r.library] == nil || missing[r.library][r.name] != r.want {
+			t.Errorf("%s: %s is missing: %v, want %v", r.library, r.name, missing[r.library][r.name], r.want)
+		}
+	}
+}

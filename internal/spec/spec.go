@@ -6,6 +6,7 @@ package spec
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -242,6 +243,18 @@ func (a *API) Symbols(lib Library) []Symbol {
 		}
 	}
 	return syms
+}
+
+// Slots lists the places in the jump tables of an interface's libraries, which all have the same: every name that any of them
+// exports, in the order of the rows.
+func (a *API) Slots() []Symbol {
+	var slots []Symbol
+	for _, f := range a.Funcs {
+		if slices.ContainsFunc(a.Libraries, func(l Library) bool { return f.In(l.Major) }) {
+			slots = append(slots, f.Symbols()...)
+		}
+	}
+	return slots
 }
 
 // Symbols lists the names a function is exported by.
