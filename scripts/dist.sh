@@ -59,11 +59,10 @@ front() {
 		-Wl,-rpath,'$ORIGIN' -L"$lib" -l:libkudzu-base.so
 	mv "$lib/.front" "$lib/$2"
 }
-sed -n 's/^library \([^ ]*\) key \([^ ]*\) .*/\2 \1/p' "$root"/internal/spec/*.api | while read -r key soname; do
+grep -v '^#' "$root/c/front/zlibraries.txt" | while read -r key soname plain; do
+	[ -n "$key" ] || continue
 	front "$key" "$soname"
-done
-for plain in libcuda.so:libcuda.so.1 libcudart.so:libcudart.so.13 libnvidia-ml.so:libnvidia-ml.so.1; do
-	[ -e "$lib/${plain%%:*}" ] || ln -s "${plain##*:}" "$lib/${plain%%:*}"
+	[ -z "$plain" ] || [ -e "$lib/$plain" ] || ln -s "$soname" "$lib/$plain"
 done
 
 # What LD_AUDIT names: no libc in it, so that the loader does not bring a second one.

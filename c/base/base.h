@@ -67,9 +67,7 @@ void kz_register_fork(int when);
 // kz_log_level: 0 nothing, 1 error … 4 debug, from KUDZU_LOG.
 int kz_log_level(void);
 
-// Whose result codes: the arrays of zerror.c.
-enum { KZ_ERRORS_driver, KZ_ERRORS_runtime, KZ_ERRORS_blas, KZ_ERRORS_nvml };
-
+// of is whose result codes: KZ_ERRORS_*.
 const char *kz_error_name(int code, int of);
 const char *kz_error_text(int code, int of);
 

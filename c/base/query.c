@@ -49,10 +49,10 @@ static int error_string(const char *text, const char **out) {
 }
 
 int kzb_cuGetErrorName(int code, const char **out);
-int kzb_cuGetErrorName(int code, const char **out) { return error_string(kz_error_name(code, KZ_ERRORS_driver), out); }
+int kzb_cuGetErrorName(int code, const char **out) { return error_string(kz_error_name(code, KZ_ERRORS_cuda), out); }
 
 int kzb_cuGetErrorString(int code, const char **out);
-int kzb_cuGetErrorString(int code, const char **out) { return error_string(kz_error_text(code, KZ_ERRORS_driver), out); }
+int kzb_cuGetErrorString(int code, const char **out) { return error_string(kz_error_text(code, KZ_ERRORS_cuda), out); }
 
 // A version of a function as cuGetProcAddress knows it. Those of one name stand together, oldest first.
 struct proc {

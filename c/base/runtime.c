@@ -226,13 +226,13 @@ static const char unknown[] = "unrecognized error code";
 
 const char *kzb_cudaGetErrorName(int code);
 const char *kzb_cudaGetErrorName(int code) {
-	const char *s = kz_error_name(code, KZ_ERRORS_runtime);
+	const char *s = kz_error_name(code, KZ_ERRORS_cudart);
 	return s ? s : unknown;
 }
 
 const char *kzb_cudaGetErrorString(int code);
 const char *kzb_cudaGetErrorString(int code) {
-	const char *s = kz_error_text(code, KZ_ERRORS_runtime);
+	const char *s = kz_error_text(code, KZ_ERRORS_cudart);
 	return s ? s : unknown;
 }
 

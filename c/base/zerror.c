@@ -7,7 +7,20 @@ struct row {
 	const char *name, *text;
 };
 
-static const struct row driver[] = {
+static const struct row cublas[] = {
+	{0, "CUBLAS_STATUS_SUCCESS", "success"},
+	{1, "CUBLAS_STATUS_NOT_INITIALIZED", "the library was not initialized"},
+	{3, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
+	{7, "CUBLAS_STATUS_INVALID_VALUE", "an invalid value was passed"},
+	{8, "CUBLAS_STATUS_ARCH_MISMATCH", "the architecture is not supported"},
+	{11, "CUBLAS_STATUS_MAPPING_ERROR", "an access to memory failed"},
+	{13, "CUBLAS_STATUS_EXECUTION_FAILED", "the function failed to launch on the GPU"},
+	{14, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+	{15, "CUBLAS_STATUS_NOT_SUPPORTED", "the functionality is not supported"},
+	{16, "CUBLAS_STATUS_LICENSE_ERROR", "the licence check failed"},
+};
+
+static const struct row cuda[] = {
 	{0, "CUDA_SUCCESS", "no error"},
 	{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
 	{2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
@@ -116,7 +129,7 @@ static const struct row driver[] = {
 	{999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
-static const struct row runtime[] = {
+static const struct row cudart[] = {
 	{0, "cudaSuccess", "no error"},
 	{1, "cudaErrorInvalidValue", "invalid argument"},
 	{2, "cudaErrorMemoryAllocation", "out of memory"},
@@ -258,19 +271,6 @@ static const struct row runtime[] = {
 	{10000, "cudaErrorApiFailureBase", "api failure base"},
 };
 
-static const struct row blas[] = {
-	{0, "CUBLAS_STATUS_SUCCESS", "success"},
-	{1, "CUBLAS_STATUS_NOT_INITIALIZED", "the library was not initialized"},
-	{3, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
-	{7, "CUBLAS_STATUS_INVALID_VALUE", "an invalid value was passed"},
-	{8, "CUBLAS_STATUS_ARCH_MISMATCH", "the architecture is not supported"},
-	{11, "CUBLAS_STATUS_MAPPING_ERROR", "an access to memory failed"},
-	{13, "CUBLAS_STATUS_EXECUTION_FAILED", "the function failed to launch on the GPU"},
-	{14, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
-	{15, "CUBLAS_STATUS_NOT_SUPPORTED", "the functionality is not supported"},
-	{16, "CUBLAS_STATUS_LICENSE_ERROR", "the licence check failed"},
-};
-
 static const struct row nvml[] = {
 	{0, "NVML_SUCCESS", "The operation was successful"},
 	{1, "NVML_ERROR_UNINITIALIZED", "NVML was not first initialized with nvmlInit()"},
@@ -311,9 +311,9 @@ static const struct {
 	const struct row *rows;
 	size_t n;
 } all[] = {
-	[KZ_ERRORS_driver] = {driver, COUNT(driver)},
-	[KZ_ERRORS_runtime] = {runtime, COUNT(runtime)},
-	[KZ_ERRORS_blas] = {blas, COUNT(blas)},
+	[KZ_ERRORS_cublas] = {cublas, COUNT(cublas)},
+	[KZ_ERRORS_cuda] = {cuda, COUNT(cuda)},
+	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},
 };
 

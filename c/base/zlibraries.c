@@ -2,68 +2,6 @@
 
 #include "base.h"
 
-#define KZ_API cuda
-#define KZ_ROWS "zrows_cuda.h"
-#include "names.inc"
-
-#define KZ_KEY cuda
-#define KZ_MAJOR 0
-#define KZ_IN KZ_ALL
-#define KZ_CHILD_CODE 3
-#define KZ_EXIT_CODE 4
-#include "library.inc"
-#undef KZ_KEY
-#undef KZ_MAJOR
-#undef KZ_IN
-#undef KZ_CHILD_CODE
-#undef KZ_EXIT_CODE
-
-#undef KZ_API
-#undef KZ_ROWS
-
-#define KZ_API cudart
-#define KZ_ROWS "zrows_cudart.h"
-#include "names.inc"
-
-#define KZ_KEY cudart11
-#define KZ_MAJOR 11
-#define KZ_IN KZ_V11
-#define KZ_CHILD_CODE 3
-#define KZ_EXIT_CODE 4
-#include "library.inc"
-#undef KZ_KEY
-#undef KZ_MAJOR
-#undef KZ_IN
-#undef KZ_CHILD_CODE
-#undef KZ_EXIT_CODE
-
-#define KZ_KEY cudart12
-#define KZ_MAJOR 12
-#define KZ_IN KZ_V12
-#define KZ_CHILD_CODE 3
-#define KZ_EXIT_CODE 4
-#include "library.inc"
-#undef KZ_KEY
-#undef KZ_MAJOR
-#undef KZ_IN
-#undef KZ_CHILD_CODE
-#undef KZ_EXIT_CODE
-
-#define KZ_KEY cudart13
-#define KZ_MAJOR 13
-#define KZ_IN KZ_V13
-#define KZ_CHILD_CODE 3
-#define KZ_EXIT_CODE 4
-#include "library.inc"
-#undef KZ_KEY
-#undef KZ_MAJOR
-#undef KZ_IN
-#undef KZ_CHILD_CODE
-#undef KZ_EXIT_CODE
-
-#undef KZ_API
-#undef KZ_ROWS
-
 #define KZ_API cublas
 #define KZ_ROWS "zrows_cublas.h"
 #include "names.inc"
@@ -126,6 +64,68 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cuda
+#define KZ_ROWS "zrows_cuda.h"
+#include "names.inc"
+
+#define KZ_KEY cuda
+#define KZ_MAJOR 0
+#define KZ_IN KZ_ALL
+#define KZ_CHILD_CODE 3
+#define KZ_EXIT_CODE 4
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
+#define KZ_API cudart
+#define KZ_ROWS "zrows_cudart.h"
+#include "names.inc"
+
+#define KZ_KEY cudart11
+#define KZ_MAJOR 11
+#define KZ_IN KZ_V11
+#define KZ_CHILD_CODE 3
+#define KZ_EXIT_CODE 4
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#define KZ_KEY cudart12
+#define KZ_MAJOR 12
+#define KZ_IN KZ_V12
+#define KZ_CHILD_CODE 3
+#define KZ_EXIT_CODE 4
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#define KZ_KEY cudart13
+#define KZ_MAJOR 13
+#define KZ_IN KZ_V13
+#define KZ_CHILD_CODE 3
+#define KZ_EXIT_CODE 4
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvml
 #define KZ_ROWS "zrows_nvml.h"
 #include "names.inc"
@@ -146,13 +146,13 @@
 #undef KZ_ROWS
 
 struct kz_library kz_libraries[KZ_LIBRARIES] = {
-	[KZ_LIB_cuda] = {"libcuda.so.1", kz_table_cuda, kz_kind_cuda, kz_offset_cuda, (const char *)&kz_text_cuda, kz_count_cuda, KZ_SLOTS_cuda, KZ_API_cuda, 801, 0, kz_child_cuda, kz_exit_cuda, kz_lazy_cuda, kz_none_cuda, 0},
-	[KZ_LIB_cudart11] = {"libcudart.so.11.0", kz_table_cudart11, kz_kind_cudart11, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart11, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart11, kz_exit_cudart11, kz_lazy_cudart11, kz_none_cudart11, 0},
-	[KZ_LIB_cudart12] = {"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart12, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart12, kz_exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
-	[KZ_LIB_cudart13] = {"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart13, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart13, kz_exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
 	[KZ_LIB_cublas12] = {"libcublas.so.12", kz_table_cublas12, kz_kind_cublas12, kz_offset_cublas, (const char *)&kz_text_cublas, kz_count_cublas12, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas12, kz_exit_cublas12, kz_lazy_cublas12, kz_none_cublas12, 0},
 	[KZ_LIB_cublas13] = {"libcublas.so.13", kz_table_cublas13, kz_kind_cublas13, kz_offset_cublas, (const char *)&kz_text_cublas, kz_count_cublas13, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas13, kz_exit_cublas13, kz_lazy_cublas13, kz_none_cublas13, 0},
 	[KZ_LIB_cublasLt12] = {"libcublasLt.so.12", kz_table_cublasLt12, kz_kind_cublasLt12, kz_offset_cublaslt, (const char *)&kz_text_cublaslt, kz_count_cublasLt12, KZ_SLOTS_cublaslt, KZ_API_cublaslt, 15, 0, kz_child_cublasLt12, kz_exit_cublasLt12, kz_lazy_cublasLt12, kz_none_cublasLt12, 0},
 	[KZ_LIB_cublasLt13] = {"libcublasLt.so.13", kz_table_cublasLt13, kz_kind_cublasLt13, kz_offset_cublaslt, (const char *)&kz_text_cublaslt, kz_count_cublasLt13, KZ_SLOTS_cublaslt, KZ_API_cublaslt, 15, 0, kz_child_cublasLt13, kz_exit_cublasLt13, kz_lazy_cublasLt13, kz_none_cublasLt13, 0},
+	[KZ_LIB_cuda] = {"libcuda.so.1", kz_table_cuda, kz_kind_cuda, kz_offset_cuda, (const char *)&kz_text_cuda, kz_count_cuda, KZ_SLOTS_cuda, KZ_API_cuda, 801, 0, kz_child_cuda, kz_exit_cuda, kz_lazy_cuda, kz_none_cuda, 0},
+	[KZ_LIB_cudart11] = {"libcudart.so.11.0", kz_table_cudart11, kz_kind_cudart11, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart11, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart11, kz_exit_cudart11, kz_lazy_cudart11, kz_none_cudart11, 0},
+	[KZ_LIB_cudart12] = {"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart12, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart12, kz_exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
+	[KZ_LIB_cudart13] = {"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart13, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart13, kz_exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
 	[KZ_LIB_nvml] = {"libnvidia-ml.so.1", kz_table_nvml, kz_kind_nvml, kz_offset_nvml, (const char *)&kz_text_nvml, kz_count_nvml, KZ_SLOTS_nvml, KZ_API_nvml, 3, 0, kz_child_nvml, kz_exit_nvml, kz_lazy_nvml, kz_none_nvml, 0},
 };

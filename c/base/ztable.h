@@ -17,11 +17,17 @@
 #define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library nvml, 8
 
 #define KZ_APIS 5
-#define KZ_API_cuda 0
-#define KZ_API_cudart 1
-#define KZ_API_cublas 2
-#define KZ_API_cublaslt 3
+#define KZ_API_cublas 0
+#define KZ_API_cublaslt 1
+#define KZ_API_cuda 2
+#define KZ_API_cudart 3
 #define KZ_API_nvml 4
+
+// Whose result codes: the arrays of zerror.c.
+#define KZ_ERRORS_cublas 0
+#define KZ_ERRORS_cuda 1
+#define KZ_ERRORS_cudart 2
+#define KZ_ERRORS_nvml 3
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -33,18 +39,6 @@
 #include <stdint.h>
 
 #include "join.h"
-
-#define KZ_API cuda
-#define KZ_ROWS "zrows_cuda.h"
-#include "slots.inc"
-#undef KZ_API
-#undef KZ_ROWS
-
-#define KZ_API cudart
-#define KZ_ROWS "zrows_cudart.h"
-#include "slots.inc"
-#undef KZ_API
-#undef KZ_ROWS
 
 #define KZ_API cublas
 #define KZ_ROWS "zrows_cublas.h"
@@ -58,6 +52,18 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cuda
+#define KZ_ROWS "zrows_cuda.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
+#define KZ_API cudart
+#define KZ_ROWS "zrows_cudart.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvml
 #define KZ_ROWS "zrows_nvml.h"
 #include "slots.inc"
@@ -66,10 +72,10 @@
 
 // Both sides were generated from the same rows when their sums are the same.
 static inline uint64_t kz_hash(void) {
-	return (KZ_API_cuda + 1) * kz_hash_cuda() +
-	       (KZ_API_cudart + 1) * kz_hash_cudart() +
-	       (KZ_API_cublas + 1) * kz_hash_cublas() +
+	return (KZ_API_cublas + 1) * kz_hash_cublas() +
 	       (KZ_API_cublaslt + 1) * kz_hash_cublaslt() +
+	       (KZ_API_cuda + 1) * kz_hash_cuda() +
+	       (KZ_API_cudart + 1) * kz_hash_cudart() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml();
 }
 #endif

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"path"
 	"sort"
 	"strings"
 
@@ -15,10 +16,10 @@ func writeBind(w *world) error {
 	var o out
 	o.header("//", apiFiles)
 	o.f("package bind\n\nimport \"%s/internal/abi\"\n\n// Handlers serve the stubs: an interface each, in the order of their numbers, which are KZ_API_* in c/base/ztable.h.\nvar Handlers = [...][]abi.Handler{\n", module)
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		var list []*binding
 		for _, b := range w.order {
-			if b.pkg == r.pkg {
+			if b.house.api == r.api {
 				list = append(list, b)
 			}
 		}
@@ -80,8 +81,8 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	for _, b := range list {
 		table.f("{Name: %q, Call: bind_%s},\n", rowName(b.fn), rowName(b.fn))
 		imports[b.house.recv] = true
-		if api == "cublas" {
-			name, ok, err := w.partnerOf(b.fn)
+		if provider := w.forwards(api); provider != "" {
+			name, ok, err := w.partnerOf(provider, api, b.fn)
 			if err != nil {
 				return err
 			}
@@ -95,11 +96,11 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	o.header("//", from+" and the methods of "+list[0].house.recv)
 	o.f("package bind\n\nimport (\n")
 	var std, own []string
-	for path := range imports {
-		if path == "unsafe" || path == "structs" {
-			std = append(std, path)
+	for name := range imports {
+		if name == "unsafe" || name == "structs" {
+			std = append(std, name)
 		} else {
-			own = append(own, path)
+			own = append(own, name)
 		}
 	}
 	sort.Strings(std)
@@ -132,7 +133,7 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 		}
 	}
 	if len(any) > 0 {
-		o.f("if %s {\nreturn %s\n}\n", strings.Join(any, " && "), b.house.refuse)
+		o.f("if %s {\nreturn %s\n}\n", strings.Join(any, " && "), b.refuse())
 	}
 	for i, a := range b.args {
 		b.guard(o, a, i, imports)
@@ -161,7 +162,7 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 	}
 	if b.by != "" {
 		imports[b.house.recv] = true
-		o.f("d, err := (*cudart.Thread)(thread).%s()\nif err != nil {\nreturn %s\n}\n", b.by, b.house.code)
+		o.f("d, err := (*cudart.Thread)(thread).%s()\nif err != nil {\nreturn %s\n}\n", b.by, b.house.code())
 		assign := "="
 		if results.Len() > 0 {
 			assign = ":="
@@ -170,7 +171,15 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 	} else {
 		o.f("%serr := (*%s.Thread)(thread).%s(%s)\n", results.String(), q(types.NewPackage(b.recv, b.method.Pkg().Name())), b.method.Name(), trimComma(call.String()))
 	}
-	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", b.house.code, stores.String())
+	o.f("if err != nil {\nreturn %s\n}\n%sreturn 0\n}\n\n", b.house.code(), stores.String())
+}
+
+// refuse is the Go expression for what NULL is answered with where a result must go.
+func (b *binding) refuse() string {
+	if b.house.Null >= 0 {
+		return fmt.Sprint(b.house.Null)
+	}
+	return "(*" + path.Base(b.house.recv) + ".Thread)(thread).Refuse()"
 }
 
 // arguments declares what the stub packed, in its layout.
@@ -198,7 +207,7 @@ func (b *binding) guard(o *out, a argument, i int, imports map[string]bool) {
 	refuse := (a.pass == passResult && a.param.Mode == spec.Out) ||
 		((a.pass == passString || a.pass == passStruct) && a.param.Mode == spec.In)
 	if refuse {
-		o.f("if %s == 0 {\nreturn %s\n}\n", field, b.house.refuse)
+		o.f("if %s == 0 {\nreturn %s\n}\n", field, b.refuse())
 	}
 	if a.pass == passStruct {
 		imports[module+"/internal/hostmem"] = true

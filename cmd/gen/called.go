@@ -7,25 +7,9 @@ import (
 	"kudzu/internal/spec"
 )
 
-// called is an interface that we call and do not answer: a library of another vendor.
-type called struct {
-	api  string // the table, and the package of its Go view
-	what string
-	cuda []string // the tables of CUDA that its rows' `for` names rows of
-
-	shapes bool // calls are forwarded by the table: rows tell what their parameters are
-}
-
-var callees = []called{
-	{"hip", "HIP", []string{"cuda", "cudart"}, false},
-	{"rocblas", "rocBLAS", []string{"cublas", "cudart"}, true},
-	{"hipblaslt", "hipBLASLt", []string{"cublaslt", "cublas", "cudart"}, false},
-	{"rsmi", "ROCm SMI", []string{"nvml"}, false},
-}
-
 // writeCalled writes the constants of every callee and the functions we call, with their parameters: calls are checked by it.
 func writeCalled(w *world) error {
-	for _, c := range callees {
+	for _, c := range w.callees() {
 		api := w.apis[c.api]
 		var o out
 		o.header("//", "internal/spec/"+c.api+".api")
@@ -75,7 +59,7 @@ func writeCalled(w *world) error {
 // writeRows writes what a call must know of each function.
 func (w *world) writeRows(o *out, c called, funcs []*spec.Func) error {
 	o.f("// Row is what a call must know of a function.\ntype Row struct {\n\tName string\n\tParams int\n")
-	if !c.shapes {
+	if !c.Alike {
 		o.f("}\n\n// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
 		for _, f := range funcs {
 			o.f("\t%s: {%q, %d},\n", goName(f.Name), f.Name, len(f.Params))
@@ -181,7 +165,7 @@ func (w *world) writeDelta(o *out, c called, e *spec.Enum) error {
 
 // cudaEnum are the enumerators of one of CUDA's enumerations.
 func (w *world) cudaEnum(c called, name string) (map[string]int64, error) {
-	for _, from := range c.cuda {
+	for _, from := range c.For {
 		for _, e := range w.apis[from].Enums {
 			if e.Name != name {
 				continue

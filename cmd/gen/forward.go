@@ -2,17 +2,28 @@ package main
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"kudzu/internal/spec"
 )
 
-// partnerOf finds the function of rocBLAS that a row of cuBLAS may be forwarded to, with the name the provider knows the call by.
+// forwards is the table of the library that calls of an interface may be forwarded to one by one, "" if there is none.
+func (w *world) forwards(api string) string {
+	for _, c := range w.callees() {
+		if c.Alike && c.For[0] == api {
+			return c.api
+		}
+	}
+	return ""
+}
+
+// partnerOf finds the function of a provider that a row may be forwarded to, with the name the provider knows the call by.
 // A 64-bit row is forwarded as the plain one: the provider refuses numbers that do not fit.
-func (w *world) partnerOf(f *spec.Func) (name string, ok bool, err error) {
+func (w *world) partnerOf(provider, api string, f *spec.Func) (name string, ok bool, err error) {
 	name = strings.TrimSuffix(f.Name, "_64")
 	var to *spec.Func
-	for _, g := range w.apis["rocblas"].Funcs {
+	for _, g := range w.apis[provider].Funcs {
 		if g.For == name && !g.Opaque && g.Group != "handles" {
 			to = g
 		}
@@ -24,11 +35,11 @@ func (w *world) partnerOf(f *spec.Func) (name string, ok bool, err error) {
 		return name, true, nil
 	}
 	if len(to.Params) != len(f.Params) {
-		return "", false, fmt.Errorf("rocblas.api: %s has %d parameters, %s has %d", to.Name, len(to.Params), f.Name, len(f.Params))
+		return "", false, fmt.Errorf("%s.api: %s has %d parameters, %s has %d", provider, to.Name, len(to.Params), f.Name, len(f.Params))
 	}
 	for i, p := range f.Params {
 		q := to.Params[i]
-		a, b := w.class("cublas", p.Type), w.class("rocblas", q.Type)
+		a, b := w.class(api, p.Type), w.class(provider, q.Type)
 		if strings.HasSuffix(f.Name, "_64") && b == "int" {
 			b = a // numbers that fit go over; a place for 64 bits is no place for 32
 			if p.Type.Ptr || a != "int64" {
@@ -39,7 +50,7 @@ func (w *world) partnerOf(f *spec.Func) (name string, ok bool, err error) {
 			return "", false, nil
 		}
 		if a != b {
-			return "", false, fmt.Errorf("rocblas.api: %s of %s is %s, %s of %s is %s", q.Name, to.Name, b, p.Name, f.Name, a)
+			return "", false, fmt.Errorf("%s.api: %s of %s is %s, %s of %s is %s", provider, q.Name, to.Name, b, p.Name, f.Name, a)
 		}
 	}
 	return name, true, nil
@@ -57,7 +68,7 @@ func (w *world) class(api string, t *spec.Type) string {
 	if t.Name == "cublasHandle_t" || t.Name == "rocblas_handle" {
 		return "handle"
 	}
-	for _, from := range []string{"rocblas", "cublas", "cudart"} {
+	for _, from := range sortedKeys(w.apis) {
 		for _, e := range w.apis[from].Enums {
 			if e.Name == t.Name {
 				if e.For != "" {
@@ -85,5 +96,6 @@ func (b *binding) forward(o *out, name string) {
 		}
 		args = append(args, "uint64("+field+")")
 	}
-	o.f("if (*cublas.Thread)(thread).Elsewhere() {\nif done, err := (*cublas.Thread)(thread).Forward(%q, %s); done {\nif err != nil {\nreturn %s\n}\nreturn 0\n}\n}\n", name, strings.Join(args, ", "), b.house.code)
+	thread := "(*" + path.Base(b.house.recv) + ".Thread)(thread)"
+	o.f("if %[1]s.Elsewhere() {\nif done, err := %[1]s.Forward(%[2]q, %[3]s); done {\nif err != nil {\nreturn %[4]s\n}\nreturn 0\n}\n}\n", thread, name, strings.Join(args, ", "), b.house.code())
 }

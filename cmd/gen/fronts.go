@@ -5,7 +5,16 @@ import "strings"
 // writeFronts writes, for every library, what c/front/front_*.S must know of it, and which names it exports. The entries come
 // from the list of rows, which the assembler reads.
 func writeFronts(w *world) error {
-	for _, f := range w.fronts() {
+	var list out
+	list.header("#", apiFiles)
+	list.f("# Libraries: name of the front, file, and the plain name that leads to it, if any.\n")
+	fs := w.fronts()
+	for i, f := range fs {
+		plain := ""
+		if f.api.Answered.Plain && (i+1 == len(fs) || fs[i+1].api != f.api) { // the newest
+			plain = f.Soname[:strings.Index(f.Soname, ".so")+len(".so")]
+		}
+		list.f("%s\n", strings.TrimSpace(f.Key+" "+f.Soname+" "+plain))
 		from := "internal/spec/" + f.api.Name + ".api"
 		var o out
 		o.header("//", from)
@@ -19,25 +28,24 @@ func writeFronts(w *world) error {
 			m.f("%s ", f.Node)
 		}
 		m.f("{\nglobal:\n")
-		for _, p := range f.patterns() {
+		for _, p := range f.patterns(w.house(f.api.Name).Prefix) {
 			m.f("\t%s;\n", p)
 		}
 		m.f("local:\n\t*;\n};\n")
 		w.files["c/front/zfront_"+f.Key+".map"] = m.Bytes()
 	}
+	w.files["c/front/zlibraries.txt"] = list.Bytes()
 	return nil
 }
 
 // patterns match the names a library exports: what the interface's names begin with. A front defines no other names that do.
-func (f front) patterns() []string {
+func (f front) patterns(prefix string) []string {
 	set := map[string]bool{}
 	for _, s := range f.syms {
 		rest := strings.TrimLeft(s.Name, "_")
 		pattern := s.Name
-		for _, prefix := range houseOf(f.api.Name).prefixes {
-			if strings.HasPrefix(rest, prefix) {
-				pattern = s.Name[:len(s.Name)-len(rest)] + prefix + "*"
-			}
+		if strings.HasPrefix(rest, prefix) {
+			pattern = s.Name[:len(s.Name)-len(rest)] + prefix + "*"
 		}
 		set[pattern] = true
 	}

@@ -43,7 +43,7 @@ func tree(t *testing.T, method string) string {
 	return root
 }
 
-const testRows = `library l key cuda
+const testRows = `library l.so.1 package cu room driver prefix cu
 type CUdeviceptr unsigned long long
 type CUdevice int
 handle CUstream tag st
@@ -61,11 +61,7 @@ func bound(t *testing.T, method string) (*world, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apis := map[string]*spec.API{}
-	for _, h := range houses {
-		apis[h.api] = &spec.API{Name: h.api}
-	}
-	apis["cuda"] = api
+	apis := map[string]*spec.API{"cuda": api}
 	w := &world{root: tree(t, method), fset: token.NewFileSet(), apis: apis, files: map[string][]byte{}}
 	return w, scanMethods(w)
 }
@@ -131,7 +127,7 @@ func TestThroughDriver(t *testing.T) {
 		{"cudaQuery(in s cudaStream_t) int driver=StreamAsk", "StreamQuery(s uint64) error", "", "the driver has no method StreamAsk"},
 	} {
 		w, _ := bound(t, "func (t *Thread) "+r.method+" { return nil }")
-		api, err := spec.Parse("cudart", "library l key cudart12 major 12\nhandle cudaStream_t tag st\n"+r.row+"\n")
+		api, err := spec.Parse("cudart", "library l.so versions 12 package rt room cudart prefix cuda\nhandle cudaStream_t tag st\n"+r.row+"\n")
 		if err != nil {
 			t.Fatal(err)
 		}

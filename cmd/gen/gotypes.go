@@ -19,14 +19,14 @@ func (w *world) goFile(path string, o *out) error {
 }
 
 func writeGoTypes(w *world) error {
-	for _, p := range houses {
-		g := &goTypes{api: w.apis[p.api], pkg: p.pkg, names: map[string]bool{}, imports: map[string]bool{}}
+	for _, p := range w.houses() {
+		g := &goTypes{w: w, api: w.apis[p.api], pkg: p.Package, names: map[string]bool{}, imports: map[string]bool{}}
 		g.scopes = map[int]*spec.Scope{12: g.api.Scope(12), 13: g.api.Scope(13)}
-		dir, from := "internal/spec/"+p.pkg+"/", "internal/spec/"+p.api+".api"
+		dir, from := "internal/spec/"+p.Package+"/", "internal/spec/"+p.api+".api"
 
 		var enums out
 		enums.header("//", from)
-		enums.f("// Package %s holds the constants, handles and structures of %s under the names\n// the vendor gives them, first letter raised where Go needs that to export.\npackage %s\n\n", p.pkg, p.doc, p.pkg)
+		enums.f("// Package %s holds the constants, handles and structures of %s under the names\n// the vendor gives them, first letter raised where Go needs that to export.\npackage %s\n\n", p.Package, p.doc, p.Package)
 		g.consts(&enums)
 		g.enums(&enums)
 		if err := w.goFile(dir+"zenum_"+p.api+".go", &enums); err != nil {
@@ -39,7 +39,7 @@ func writeGoTypes(w *world) error {
 		if err := g.structs(&body); err != nil {
 			return err
 		}
-		structs.f("package %s\n\nimport (\n\"structs\"\n\"unsafe\"\n", p.pkg)
+		structs.f("package %s\n\nimport (\n\"structs\"\n\"unsafe\"\n", p.Package)
 		for _, path := range sortedKeys(g.imports) {
 			structs.f("\n%q\n", path)
 		}
@@ -49,7 +49,7 @@ func writeGoTypes(w *world) error {
 		}
 		var test out
 		test.header("//", from)
-		test.f("package %s\n\nimport (\n\"testing\"\n\"unsafe\"\n)\n\n", p.pkg)
+		test.f("package %s\n\nimport (\n\"testing\"\n\"unsafe\"\n)\n\n", p.Package)
 		test.f("// TestLayout holds every structure against the layout computed from the table.\nfunc TestLayout(t *testing.T) {\n")
 		test.f("rows := []struct{ name string; got, want uintptr }{\n%s}\n", g.checks.String())
 		test.f("for _, r := range rows {\nif r.got != r.want {\nt.Errorf(\"%%s is %%d, want %%d\", r.name, r.got, r.want)\n}\n}\n}\n")
@@ -61,6 +61,7 @@ func writeGoTypes(w *world) error {
 }
 
 type goTypes struct {
+	w      *world
 	api    *spec.API
 	pkg    string
 	scopes map[int]*spec.Scope
@@ -191,7 +192,7 @@ func (g *goTypes) home(name string) string {
 	if api == "" || api == g.api.Name {
 		return ""
 	}
-	pkg := houseOf(api).pkg
+	pkg := g.w.house(api).Package
 	g.imports[module+"/internal/spec/"+pkg] = true
 	return pkg + "."
 }

@@ -9,12 +9,12 @@ import (
 
 // headerFiles are the C headers, one an interface, and the thin ones programs also name.
 func writeHeaders(w *world) error {
-	for _, house := range houses {
+	for _, house := range w.houses() {
 		includes := "#include <stddef.h>\n#include <stdint.h>\n"
 		for _, in := range w.apis[house.api].Includes {
-			includes += "\n#include \"" + houseOf(in.Name).header + "\"\n"
+			includes += "\n#include \"" + w.house(in.Name).Header + "\"\n"
 		}
-		if err := w.header(house.api, house.header, house.macro, includes); err != nil {
+		if err := w.header(house.api, house.Header, house.Macro, includes); err != nil {
 			return err
 		}
 	}

@@ -1,41 +1,58 @@
 package main
 
-// house is one interface: the names its generated parts have, and who answers it.
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"kudzu/internal/spec"
+)
+
+// house is one interface that we answer: what its library row says, and who answers it.
 type house struct {
+	*spec.Answered
 	api  string // the table, internal/spec/<api>.api
-	pkg  string // package of its Go types, internal/spec/<pkg>
 	doc  string // what it is, for the package comment
 	recv string // package whose type Thread has the methods
-
-	header, macro string // the C header, and the macro that chooses the version in it
-
-	prefixes []string // what a C name has before the method's name
-
-	// Functions of package bind: an error, and a null pointer where a result must go, as a result code.
-	code, refuse string
-
-	errors, errorArray string // the enumeration of result codes, and the C array of its texts
 }
 
-// houses are all interfaces. Their order is the order of the numbers stubs give the door.
-var houses = []house{
-	{"cuda", "cu", "the CUDA driver API", module + "/internal/driver", "cuda.h", "CUDA_VERSION",
-		[]string{"cu"}, "code(err)", "refuse(thread)", "CUresult", "driver"},
-	{"cudart", "rt", "the CUDA runtime API", module + "/internal/cudart", "cuda_runtime_api.h", "CUDART_VERSION",
-		[]string{"cuda"}, "runtimeCode(err)", "refuseRuntime()", "cudaError_t", "runtime"},
-	{"cublas", "blas", "cuBLAS", module + "/internal/shim/cublas", "cublas_v2.h", "CUDART_VERSION",
-		[]string{"cublas"}, "blasCode(err)", "refuseBlas()", "cublasStatus_t", "blas"},
-	{"cublaslt", "lt", "cuBLASLt", module + "/internal/shim/cublaslt", "cublasLt.h", "CUDART_VERSION",
-		[]string{"cublasLt"}, "blasCode(err)", "refuseBlas()", "", ""},
-	{"nvml", "nv", "NVML", module + "/internal/shim/nvml", "nvml.h", "CUDART_VERSION",
-		[]string{"nvml"}, "nvmlCode(err)", "refuseNvml()", "nvmlReturn_t", "nvml"},
-}
-
-func houseOf(api string) house {
-	for _, h := range houses {
-		if h.api == api {
-			return h
+// houses are all interfaces that we answer, by name. Their order is that of the numbers stubs give the door.
+func (w *world) houses() []house {
+	var all []house
+	for _, name := range sortedKeys(w.apis) {
+		if w.apis[name].Answered != nil {
+			all = append(all, w.house(name))
 		}
 	}
-	panic("BUG: no house for " + api + ".api")
+	return all
+}
+
+func (w *world) house(api string) house {
+	a := w.apis[api]
+	if a == nil || a.Answered == nil {
+		panic("BUG: " + api + ".api has no library row")
+	}
+	return house{a.Answered, api, a.About, module + "/internal/" + a.Answered.Room}
+}
+
+// code is the Go expression for the result code of err.
+func (h house) code() string { return path.Base(h.recv) + ".Code(err)" }
+
+// called is an interface that we call and do not answer: a library of another vendor.
+type called struct {
+	*spec.Called
+	api  string // the table, and the package of its Go view
+	what string
+}
+
+// callees are all of them, in the order of what they stand in for.
+func (w *world) callees() []called {
+	var all []called
+	for _, name := range sortedKeys(w.apis) {
+		if a := w.apis[name]; a.Called != nil {
+			all = append(all, called{a.Called, name, a.About})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b called) int { return strings.Compare(a.For[0], b.For[0]) })
+	return all
 }

@@ -144,9 +144,13 @@ func difference(t *testing.T, from, to string) (gone, come []string) {
 // TestNumbers: a stub gives the door the place of its row among the rows that Go answers, and there is its handler.
 func TestNumbers(t *testing.T) {
 	files := current(t)
+	w, err := load("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	row := regexp.MustCompile(`(?m)^GO\([^,]*, (\w+),`)
 	handler := regexp.MustCompile(`(?m)^\t\{Name: "(\w+)", Call: bind_(\w+)\},$`)
-	for _, h := range houses {
+	for _, h := range w.houses() {
 		var rows, handlers []string
 		for _, m := range row.FindAllSubmatch(files["internal/abi/"+rowsFile(h.api)], -1) {
 			rows = append(rows, string(m[1]))

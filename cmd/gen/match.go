@@ -45,12 +45,7 @@ func methodName(h house, f *spec.Func) string {
 		return f.Go
 	}
 	name := strings.TrimLeft(f.Base(), "_")
-	for _, prefix := range h.prefixes {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			return rest
-		}
-	}
-	return name
+	return strings.TrimPrefix(name, h.Prefix)
 }
 
 // scanMethods fills w.bound. A method that has a row's name and not its shape is an error.
@@ -61,7 +56,7 @@ func scanMethods(w *world) error {
 	w.bound = map[*spec.Func]*binding{}
 	var wrong []string
 	src := &sources{root: w.root, fset: w.fset, files: w.files, done: map[string]*types.Package{}}
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		methods, err := src.methods(r.recv, "Thread")
 		if err != nil {
 			return err
@@ -75,9 +70,9 @@ func scanMethods(w *world) error {
 			if f.Driver != "" && own[methodName(r, f)] {
 				m = nil // it has a method of another row's name
 			}
-			b := &binding{fn: f, method: m, recv: r.recv, pkg: r.pkg, house: r, scope: w.apis[r.api].Scope(major(f.Span))}
+			b := &binding{fn: f, method: m, recv: r.recv, pkg: r.Package, house: r, scope: w.apis[r.api].Scope(major(f.Span))}
 			if f.Driver != "" {
-				if err := b.throughDriver(src); err != nil {
+				if err := b.throughDriver(w, src); err != nil {
 					return err
 				}
 				m = b.method
@@ -100,11 +95,11 @@ func scanMethods(w *world) error {
 }
 
 // throughDriver leads a row of the runtime API to the driver's method that its mark names.
-func (b *binding) throughDriver(src *sources) error {
+func (b *binding) throughDriver(w *world, src *sources) error {
 	if b.method != nil {
 		return fmt.Errorf("%s: method %s is there though row %s says driver=%s", src.fset.Position(b.method.Pos()), b.method.Name(), b.fn.Name, b.fn.Driver)
 	}
-	driver := houseOf("cuda").recv
+	driver := w.house("cuda").recv
 	methods, err := src.methods(driver, "Thread")
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func inVersions(majors ...int) string {
 // that another row could change; its slot is its place.
 func writeRowLists(w *world) error {
 	fs := w.fronts()
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		api := w.apis[r.api]
 		var o out
 		o.header("//", "internal/spec/"+r.api+".api and the methods that exist")
@@ -51,7 +51,7 @@ func writeRowLists(w *world) error {
 				return fmt.Errorf("%s: method %s is never called: no library has row %s", w.fset.Position(b.method.Pos()), b.method.Name(), f.Name)
 			}
 		}
-		if r.api == "cuda" {
+		if r.Room == "driver" {
 			w.procLines(&o, api)
 		}
 		w.files["internal/abi/"+rowsFile(r.api)] = o.Bytes()

@@ -29,12 +29,12 @@ func writeStubs(w *world) error {
 	var all out
 	all.header("//", apiFiles)
 	all.f("#include \"host.h\"\n\n")
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		var o out
 		o.header("//", "internal/spec/"+r.api+".api")
-		o.f("#define KUDZU_NO_RENAME\n#include \"%s\"\n\n#include \"door.h\"\n#include \"zsignatures.h\"\n#include \"ztable.h\"\n\n", r.header)
+		o.f("#define KUDZU_NO_RENAME\n#include \"%s\"\n\n#include \"door.h\"\n#include \"zsignatures.h\"\n#include \"ztable.h\"\n\n", r.Header)
 		runtime := "0"
-		if r.api == "cudart" {
+		if r.LastError {
 			runtime = "KZ_DOOR_RUNTIME"
 		}
 		o.f("#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#define KZ_RUNTIME %s\n#include \"stub.h\"\n", r.api, rowsFile(r.api), runtime)
@@ -42,7 +42,7 @@ func writeStubs(w *world) error {
 		all.f("extern void *const kz_stubs_%s[];\n", r.api)
 	}
 	all.f("\nvoid *const *const kz_stubs[KZ_APIS] = {\n")
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		all.f("\t[KZ_API_%[1]s] = kz_stubs_%[1]s,\n", r.api)
 	}
 	all.f("};\n")

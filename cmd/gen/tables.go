@@ -88,9 +88,17 @@ func writeTables(w *world) error {
 		each = append(each, fmt.Sprintf("library %s, %d", f.Key, f.number))
 		h.f("#define KZ_LIB_%s %d\n", f.Key, f.number)
 	}
-	h.f("\n#define KZ_FOR_LIBRARIES %s\n\n#define KZ_APIS %d\n", strings.Join(each, "; "), len(houses))
-	for i, r := range houses {
+	h.f("\n#define KZ_FOR_LIBRARIES %s\n\n#define KZ_APIS %d\n", strings.Join(each, "; "), len(w.houses()))
+	for i, r := range w.houses() {
 		h.f("#define KZ_API_%s %d\n", r.api, i)
+	}
+	h.f("\n// Whose result codes: the arrays of zerror.c.\n")
+	n := 0
+	for _, r := range w.houses() {
+		if r.Status != "" {
+			h.f("#define KZ_ERRORS_%s %d\n", r.api, n)
+			n++
+		}
 	}
 	h.f("\n// Major versions, as sets.\n#define KZ_ALL (-1)\n")
 	for i, m := range majors(fs) {
@@ -98,7 +106,7 @@ func writeTables(w *world) error {
 	}
 	h.f("\n#ifndef __ASSEMBLER__\n#include <stdint.h>\n\n#include \"join.h\"\n\n")
 	var sums []string
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		h.f("#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#include \"slots.inc\"\n#undef KZ_API\n#undef KZ_ROWS\n\n", r.api, rowsFile(r.api))
 		sums = append(sums, fmt.Sprintf("(KZ_API_%[1]s + 1) * kz_hash_%[1]s()", r.api))
 	}
@@ -108,7 +116,7 @@ func writeTables(w *world) error {
 
 	libs.header("//", apiFiles)
 	libs.f("#include \"base.h\"\n")
-	for _, r := range houses {
+	for _, r := range w.houses() {
 		libs.f("\n#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#include \"names.inc\"\n\n", r.api, rowsFile(r.api))
 		for _, f := range fs {
 			if f.api.Name != r.api {
@@ -117,7 +125,7 @@ func writeTables(w *world) error {
 			libs.f("#define KZ_KEY %s\n#define KZ_MAJOR %d\n#define KZ_IN %s\n#define KZ_CHILD_CODE %d\n#define KZ_EXIT_CODE %d\n#include \"library.inc\"\n", f.Key, f.Major, f.bit(), f.Child, f.Exit)
 			libs.f("#undef KZ_KEY\n#undef KZ_MAJOR\n#undef KZ_IN\n#undef KZ_CHILD_CODE\n#undef KZ_EXIT_CODE\n\n")
 			records.f("\t[KZ_LIB_%[2]s] = {%[1]q, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[3]s, (const char *)&kz_text_%[3]s, kz_count_%[2]s, KZ_SLOTS_%[3]s, KZ_API_%[3]s, %[4]d, %[5]d, kz_child_%[2]s, kz_exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, 0},\n",
-				f.Soname, f.Key, r.api, f.Unsupported, oneIf(r.api == "cudart"))
+				f.Soname, f.Key, r.api, f.Unsupported, oneIf(r.LastError))
 		}
 		libs.f("#undef KZ_API\n#undef KZ_ROWS\n")
 	}
@@ -154,13 +162,13 @@ func (w *world) errorFile() {
 	var o out
 	o.header("//", apiFiles)
 	o.f("#include \"base.h\"\n\nstruct row {\n\tint code;\n\tconst char *name, *text;\n};\n")
-	for _, t := range houses {
-		if t.errors == "" {
+	for _, t := range w.houses() {
+		if t.Status == "" {
 			continue
 		}
-		o.f("\nstatic const struct row %s[] = {\n", t.errorArray)
+		o.f("\nstatic const struct row %s[] = {\n", t.api)
 		for _, e := range w.apis[t.api].Enums {
-			if e.Name != t.errors {
+			if e.Name != t.Status {
 				continue
 			}
 			seen := map[int64]bool{}
@@ -174,9 +182,9 @@ func (w *world) errorFile() {
 		o.f("};\n")
 	}
 	o.f("\n#define COUNT(a) (sizeof(a) / sizeof *(a))\n\nstatic const struct {\n\tconst struct row *rows;\n\tsize_t n;\n} all[] = {\n")
-	for _, h := range houses {
-		if h.errors != "" {
-			o.f("\t[KZ_ERRORS_%[1]s] = {%[1]s, COUNT(%[1]s)},\n", h.errorArray)
+	for _, h := range w.houses() {
+		if h.Status != "" {
+			o.f("\t[KZ_ERRORS_%[1]s] = {%[1]s, COUNT(%[1]s)},\n", h.api)
 		}
 	}
 	o.f(`};

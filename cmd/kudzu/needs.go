@@ -49,7 +49,7 @@ func needsOf(data []byte, libs string) *needs {
 	if err != nil {
 		return nil
 	}
-	offered, err := offers()
+	offered, prefixes, err := offers()
 	if err != nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func needsOf(data []byte, libs string) *needs {
 		if s.Name != ".rodata" && s.Name != ".data.rel.ro" && s.Name != ".data" || s.Offset >= uint64(len(data)) {
 			continue
 		}
-		for _, word := range cWords(data[s.Offset:min(s.Offset+s.FileSize, uint64(len(data)))]) {
+		for _, word := range cWords(data[s.Offset:min(s.Offset+s.FileSize, uint64(len(data)))], prefixes) {
 			add(word, "", false)
 		}
 	}
@@ -115,13 +115,16 @@ func sortedSonames(t table) []string {
 	return s
 }
 
-// offers reads the tables of the interfaces.
-func offers() (table, error) {
-	out := table{}
+// offers reads the tables of the interfaces: what each library has, and what their names begin with.
+func offers() (out table, prefixes []string, err error) {
+	out = table{}
 	for _, name := range spec.Names() {
 		api, err := spec.Load(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if api.Answered != nil {
+			prefixes = append(prefixes, api.Answered.Prefix)
 		}
 		for _, lib := range api.Libraries {
 			out[lib.Soname] = map[string]bool{}
@@ -130,7 +133,7 @@ func offers() (table, error) {
 			}
 		}
 	}
-	return out, nil
+	return out, prefixes, nil
 }
 
 // missingIn asks our base library, by its own tables, what is not answered; nil if it cannot be read. The tables lie in the
@@ -188,10 +191,11 @@ func symbolBytes(f *elf.File, s elf.Symbol) []byte {
 }
 
 // cWords are the texts in a section that could be a function's name of ours.
-func cWords(b []byte) []string {
+func cWords(b []byte, prefixes []string) []string {
 	var words []string
 	for part := range bytes.SplitSeq(b, []byte{0}) {
-		if len(part) > 4 && len(part) < 80 && (bytes.HasPrefix(part, []byte("cu")) || bytes.HasPrefix(part, []byte("nvml"))) {
+		ours := func(prefix string) bool { return bytes.HasPrefix(part, []byte(prefix)) }
+		if len(part) > 4 && len(part) < 80 && slices.ContainsFunc(prefixes, ours) {
 			words = append(words, string(part))
 		}
 	}

@@ -2,16 +2,16 @@
 
 #include "host.h"
 
-extern void *const kz_stubs_cuda[];
-extern void *const kz_stubs_cudart[];
 extern void *const kz_stubs_cublas[];
 extern void *const kz_stubs_cublaslt[];
+extern void *const kz_stubs_cuda[];
+extern void *const kz_stubs_cudart[];
 extern void *const kz_stubs_nvml[];
 
 void *const *const kz_stubs[KZ_APIS] = {
-	[KZ_API_cuda] = kz_stubs_cuda,
-	[KZ_API_cudart] = kz_stubs_cudart,
 	[KZ_API_cublas] = kz_stubs_cublas,
 	[KZ_API_cublaslt] = kz_stubs_cublaslt,
+	[KZ_API_cuda] = kz_stubs_cuda,
+	[KZ_API_cudart] = kz_stubs_cudart,
 	[KZ_API_nvml] = kz_stubs_nvml,
 };

@@ -1,14 +1,10 @@
 package bind
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"kudzu/internal/abi"
-	"kudzu/internal/driver"
-	"kudzu/internal/spec/cu"
 )
 
 func handler(t *testing.T, name string) abi.Handler {
@@ -38,18 +34,5 @@ func TestHandlers(t *testing.T) {
 	}
 	for _, name := range strings.Fields("cuInit cuDeviceGetCount cuDeviceGet cuCtxCreate_v2 cuMemAlloc_v2 cuModuleLoadData cuLaunchKernel") {
 		handler(t, name)
-	}
-}
-
-func TestCode(t *testing.T) {
-	for err, want := range map[error]int32{
-		driver.Result(cu.CUDA_ERROR_INVALID_PTX):                     218,
-		fmt.Errorf("module m: %w", driver.Result(400)):               400,
-		errors.New("something else"):                                 unknown,
-		fmt.Errorf("two: %w, %w", errors.New("x"), driver.Result(7)): 7,
-	} {
-		if got := code(err); got != want {
-			t.Errorf("%v: code %d, want %d", err, got, want)
-		}
 	}
 }

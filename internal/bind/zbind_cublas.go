@@ -556,11 +556,11 @@ func bind_cublasCreate_v2(thread, args unsafe.Pointer) int32 {
 		Handle uint64
 	})(args)
 	if a.Handle == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r0, err := (*cublas.Thread)(thread).Create()
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
 	return 0
@@ -574,7 +574,7 @@ func bind_cublasDestroy_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Destroy(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -589,7 +589,7 @@ func bind_cublasSetWorkspace_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetWorkspace(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Workspace), uint64(a.WorkspaceSizeInBytes))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -603,7 +603,7 @@ func bind_cublasSetStream_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetStream(blas.CublasHandle_t(a.Handle), rt.CudaStream_t(a.StreamId))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -616,11 +616,11 @@ func bind_cublasGetStream_v2(thread, args unsafe.Pointer) int32 {
 		StreamId uint64
 	})(args)
 	if a.StreamId == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetStream(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.StreamId), uint64(r1))
 	return 0
@@ -634,11 +634,11 @@ func bind_cublasGetPointerMode_v2(thread, args unsafe.Pointer) int32 {
 		Mode   uint64
 	})(args)
 	if a.Mode == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetPointerMode(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
 	return 0
@@ -653,7 +653,7 @@ func bind_cublasSetPointerMode_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetPointerMode(blas.CublasHandle_t(a.Handle), blas.CublasPointerMode_t(a.Mode))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -666,11 +666,11 @@ func bind_cublasGetAtomicsMode(thread, args unsafe.Pointer) int32 {
 		Mode   uint64
 	})(args)
 	if a.Mode == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetAtomicsMode(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
 	return 0
@@ -685,7 +685,7 @@ func bind_cublasSetAtomicsMode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetAtomicsMode(blas.CublasHandle_t(a.Handle), blas.CublasAtomicsMode_t(a.Mode))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -698,11 +698,11 @@ func bind_cublasGetMathMode(thread, args unsafe.Pointer) int32 {
 		Mode   uint64
 	})(args)
 	if a.Mode == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetMathMode(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
 	return 0
@@ -717,7 +717,7 @@ func bind_cublasSetMathMode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetMathMode(blas.CublasHandle_t(a.Handle), blas.CublasMath_t(a.Mode))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -730,11 +730,11 @@ func bind_cublasGetSmCountTarget(thread, args unsafe.Pointer) int32 {
 		SmCountTarget uint64
 	})(args)
 	if a.SmCountTarget == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetSmCountTarget(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.SmCountTarget), uint32(r1))
 	return 0
@@ -749,7 +749,7 @@ func bind_cublasSetSmCountTarget(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetSmCountTarget(blas.CublasHandle_t(a.Handle), int32(a.SmCountTarget))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -762,11 +762,11 @@ func bind_cublasGetEmulationStrategy(thread, args unsafe.Pointer) int32 {
 		EmulationStrategy uint64
 	})(args)
 	if a.EmulationStrategy == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetEmulationStrategy(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.EmulationStrategy), uint32(r1))
 	return 0
@@ -781,7 +781,7 @@ func bind_cublasSetEmulationStrategy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetEmulationStrategy(blas.CublasHandle_t(a.Handle), blas.CublasEmulationStrategy_t(a.EmulationStrategy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -794,11 +794,11 @@ func bind_cublasGetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) in
 		Mask   uint64
 	})(args)
 	if a.Mask == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetEmulationSpecialValuesSupport(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mask), uint32(r1))
 	return 0
@@ -813,7 +813,7 @@ func bind_cublasSetEmulationSpecialValuesSupport(thread, args unsafe.Pointer) in
 	})(args)
 	err := (*cublas.Thread)(thread).SetEmulationSpecialValuesSupport(blas.CublasHandle_t(a.Handle), rt.CudaEmulationSpecialValuesSupport(a.Mask))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -826,11 +826,11 @@ func bind_cublasGetFixedPointEmulationMantissaControl(thread, args unsafe.Pointe
 		MantissaControl uint64
 	})(args)
 	if a.MantissaControl == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaControl(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MantissaControl), uint32(r1))
 	return 0
@@ -845,7 +845,7 @@ func bind_cublasSetFixedPointEmulationMantissaControl(thread, args unsafe.Pointe
 	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaControl(blas.CublasHandle_t(a.Handle), rt.CudaEmulationMantissaControl(a.MantissaControl))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -858,11 +858,11 @@ func bind_cublasGetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Po
 		MaxMantissaBitCount uint64
 	})(args)
 	if a.MaxMantissaBitCount == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetFixedPointEmulationMaxMantissaBitCount(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MaxMantissaBitCount), uint32(r1))
 	return 0
@@ -877,7 +877,7 @@ func bind_cublasSetFixedPointEmulationMaxMantissaBitCount(thread, args unsafe.Po
 	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMaxMantissaBitCount(blas.CublasHandle_t(a.Handle), int32(a.MaxMantissaBitCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -890,11 +890,11 @@ func bind_cublasGetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Poin
 		MantissaBitOffset uint64
 	})(args)
 	if a.MantissaBitOffset == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r1, err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaBitOffset(blas.CublasHandle_t(a.Handle))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MantissaBitOffset), uint32(r1))
 	return 0
@@ -909,7 +909,7 @@ func bind_cublasSetFixedPointEmulationMantissaBitOffset(thread, args unsafe.Poin
 	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaBitOffset(blas.CublasHandle_t(a.Handle), int32(a.MantissaBitOffset))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -923,7 +923,7 @@ func bind_cublasGetFixedPointEmulationMantissaBitCountPointer(thread, args unsaf
 	})(args)
 	err := (*cublas.Thread)(thread).GetFixedPointEmulationMantissaBitCountPointer(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.MantissaBitCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -937,7 +937,7 @@ func bind_cublasSetFixedPointEmulationMantissaBitCountPointer(thread, args unsaf
 	})(args)
 	err := (*cublas.Thread)(thread).SetFixedPointEmulationMantissaBitCountPointer(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.MantissaBitCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -953,7 +953,7 @@ func bind_cublasLoggerConfigure(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).LoggerConfigure(int32(a.LogIsOn), int32(a.LogToStdOut), int32(a.LogToStdErr), hostmem.Ptr(a.LogFileName))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -966,7 +966,7 @@ func bind_cublasSetLoggerCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetLoggerCallback(hostmem.Ptr(a.UserCallback))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -979,7 +979,7 @@ func bind_cublasGetLoggerCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetLoggerCallback(hostmem.Ptr(a.UserCallback))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -997,7 +997,7 @@ func bind_cublasSetVector(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetVector(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1015,7 +1015,7 @@ func bind_cublasSetVector_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetVector(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.DevicePtr), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1033,7 +1033,7 @@ func bind_cublasGetVector(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetVector(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1051,7 +1051,7 @@ func bind_cublasGetVector_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetVector(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1070,7 +1070,7 @@ func bind_cublasSetMatrix(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetMatrix(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1089,7 +1089,7 @@ func bind_cublasSetMatrix_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetMatrix(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1108,7 +1108,7 @@ func bind_cublasGetMatrix(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetMatrix(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1127,7 +1127,7 @@ func bind_cublasGetMatrix_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetMatrix(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1146,7 +1146,7 @@ func bind_cublasSetVectorAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetVectorAsync(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.HostPtr), int64(int32(a.Incx)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incy)), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1165,7 +1165,7 @@ func bind_cublasSetVectorAsync_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetVectorAsync(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.HostPtr), int64(a.Incx), hostmem.Ptr(a.DevicePtr), int64(a.Incy), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1184,7 +1184,7 @@ func bind_cublasGetVectorAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetVectorAsync(int64(int32(a.N)), int64(int32(a.ElemSize)), hostmem.Ptr(a.DevicePtr), int64(int32(a.Incx)), hostmem.Ptr(a.HostPtr), int64(int32(a.Incy)), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1203,7 +1203,7 @@ func bind_cublasGetVectorAsync_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetVectorAsync(int64(a.N), int64(a.ElemSize), hostmem.Ptr(a.DevicePtr), int64(a.Incx), hostmem.Ptr(a.HostPtr), int64(a.Incy), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1223,7 +1223,7 @@ func bind_cublasSetMatrixAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetMatrixAsync(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1243,7 +1243,7 @@ func bind_cublasSetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SetMatrixAsync(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1263,7 +1263,7 @@ func bind_cublasGetMatrixAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetMatrixAsync(int64(int32(a.Rows)), int64(int32(a.Cols)), int64(int32(a.ElemSize)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1283,7 +1283,7 @@ func bind_cublasGetMatrixAsync_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GetMatrixAsync(int64(a.Rows), int64(a.Cols), int64(a.ElemSize), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1304,14 +1304,14 @@ func bind_cublasNrm2Ex(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Nrm2Ex(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1332,14 +1332,14 @@ func bind_cublasNrm2Ex_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasNrm2Ex", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Nrm2Ex(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1357,14 +1357,14 @@ func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1382,14 +1382,14 @@ func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1407,14 +1407,14 @@ func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1432,14 +1432,14 @@ func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1457,14 +1457,14 @@ func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1482,14 +1482,14 @@ func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScnrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1507,14 +1507,14 @@ func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1532,14 +1532,14 @@ func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDznrm2_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1563,14 +1563,14 @@ func bind_cublasDotEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DotEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1594,14 +1594,14 @@ func bind_cublasDotEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DotEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1625,14 +1625,14 @@ func bind_cublasDotcEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DotcEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1656,14 +1656,14 @@ func bind_cublasDotcEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDotcEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Result), uint64(a.ResultType), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DotcEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1683,14 +1683,14 @@ func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1710,14 +1710,14 @@ func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1737,14 +1737,14 @@ func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1764,14 +1764,14 @@ func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1791,14 +1791,14 @@ func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1818,14 +1818,14 @@ func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1845,14 +1845,14 @@ func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1872,14 +1872,14 @@ func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1899,14 +1899,14 @@ func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1926,14 +1926,14 @@ func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotu_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1953,14 +1953,14 @@ func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -1980,14 +1980,14 @@ func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdotc_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2008,14 +2008,14 @@ func bind_cublasScalEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ScalEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2036,14 +2036,14 @@ func bind_cublasScalEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScalEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.ExecutionType)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ScalEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), rt.CudaDataType(a.ExecutionType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2061,14 +2061,14 @@ func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2086,14 +2086,14 @@ func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2111,14 +2111,14 @@ func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2136,14 +2136,14 @@ func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2161,14 +2161,14 @@ func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2186,14 +2186,14 @@ func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2211,14 +2211,14 @@ func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2236,14 +2236,14 @@ func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2261,14 +2261,14 @@ func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2286,14 +2286,14 @@ func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2311,14 +2311,14 @@ func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2336,14 +2336,14 @@ func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdscal_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2367,14 +2367,14 @@ func bind_cublasAxpyEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.Executiontype)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).AxpyEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2398,14 +2398,14 @@ func bind_cublasAxpyEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasAxpyEx", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.AlphaType), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.Executiontype)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).AxpyEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), rt.CudaDataType(a.AlphaType), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2425,14 +2425,14 @@ func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2452,14 +2452,14 @@ func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2479,14 +2479,14 @@ func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2506,14 +2506,14 @@ func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2533,14 +2533,14 @@ func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2560,14 +2560,14 @@ func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2587,14 +2587,14 @@ func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2614,14 +2614,14 @@ func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZaxpy_v2", uint64(a.Handle), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2641,7 +2641,7 @@ func bind_cublasCopyEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CopyEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2661,7 +2661,7 @@ func bind_cublasCopyEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CopyEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2680,14 +2680,14 @@ func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2706,14 +2706,14 @@ func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2732,14 +2732,14 @@ func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2758,14 +2758,14 @@ func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2784,14 +2784,14 @@ func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2810,14 +2810,14 @@ func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2836,14 +2836,14 @@ func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2862,14 +2862,14 @@ func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZcopy_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2888,14 +2888,14 @@ func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2914,14 +2914,14 @@ func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2940,14 +2940,14 @@ func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2966,14 +2966,14 @@ func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -2992,14 +2992,14 @@ func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3018,14 +3018,14 @@ func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3044,14 +3044,14 @@ func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3070,14 +3070,14 @@ func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZswap_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3097,7 +3097,7 @@ func bind_cublasSwapEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SwapEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3117,7 +3117,7 @@ func bind_cublasSwapEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SwapEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3135,14 +3135,14 @@ func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Isamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3159,7 +3159,7 @@ func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Isamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3177,14 +3177,14 @@ func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Idamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3201,7 +3201,7 @@ func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Idamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3219,14 +3219,14 @@ func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Icamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3243,7 +3243,7 @@ func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Icamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3261,14 +3261,14 @@ func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamax_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Izamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3285,7 +3285,7 @@ func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Izamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3303,7 +3303,7 @@ func bind_cublasIamaxEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).IamaxEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3321,7 +3321,7 @@ func bind_cublasIamaxEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).IamaxEx64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3339,14 +3339,14 @@ func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIsamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Isamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3363,7 +3363,7 @@ func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Isamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3381,14 +3381,14 @@ func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIdamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Idamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3405,7 +3405,7 @@ func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Idamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3423,14 +3423,14 @@ func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIcamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Icamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3447,7 +3447,7 @@ func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Icamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3465,14 +3465,14 @@ func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasIzamin_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Izamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3489,7 +3489,7 @@ func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Izamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3507,7 +3507,7 @@ func bind_cublasIaminEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).IaminEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3525,7 +3525,7 @@ func bind_cublasIaminEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).IaminEx64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3545,7 +3545,7 @@ func bind_cublasAsumEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).AsumEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3565,7 +3565,7 @@ func bind_cublasAsumEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).AsumEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Result), rt.CudaDataType(a.ResultType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3583,14 +3583,14 @@ func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3608,14 +3608,14 @@ func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3633,14 +3633,14 @@ func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3658,14 +3658,14 @@ func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3683,14 +3683,14 @@ func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3708,14 +3708,14 @@ func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasScasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3733,14 +3733,14 @@ func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3758,14 +3758,14 @@ func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDzasum_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Result)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3786,14 +3786,14 @@ func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3814,14 +3814,14 @@ func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3842,14 +3842,14 @@ func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3870,14 +3870,14 @@ func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3898,14 +3898,14 @@ func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3926,14 +3926,14 @@ func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3954,14 +3954,14 @@ func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -3982,14 +3982,14 @@ func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4010,14 +4010,14 @@ func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4038,14 +4038,14 @@ func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4066,14 +4066,14 @@ func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4094,14 +4094,14 @@ func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdrot_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4126,14 +4126,14 @@ func bind_cublasRotEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasRotEx", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(a.XType), uint64(int32(a.Incx)), uint64(a.Y), uint64(a.YType), uint64(int32(a.Incy)), uint64(a.C), uint64(a.S), uint64(a.CsType), uint64(a.Executiontype)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).RotEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4158,14 +4158,14 @@ func bind_cublasRotEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasRotEx", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.XType), uint64(a.Incx), uint64(a.Y), uint64(a.YType), uint64(a.Incy), uint64(a.C), uint64(a.S), uint64(a.CsType), uint64(a.Executiontype)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).RotEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4183,14 +4183,14 @@ func bind_cublasSrotg_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Srotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4208,14 +4208,14 @@ func bind_cublasDrotg_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Drotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4233,14 +4233,14 @@ func bind_cublasCrotg_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Crotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4258,14 +4258,14 @@ func bind_cublasZrotg_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZrotg_v2", uint64(a.Handle), uint64(a.Av), uint64(a.Bv), uint64(a.C), uint64(a.S)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zrotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4285,7 +4285,7 @@ func bind_cublasRotgEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).RotgEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), rt.CudaDataType(a.AbType), hostmem.Ptr(a.C), hostmem.Ptr(a.S), rt.CudaDataType(a.CsType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4305,14 +4305,14 @@ func bind_cublasSrotm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotm_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Param)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Srotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4332,14 +4332,14 @@ func bind_cublasSrotm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotm_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Param)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Srotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4359,14 +4359,14 @@ func bind_cublasDrotm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotm_v2", uint64(a.Handle), uint64(int32(a.N)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Param)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Drotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4386,14 +4386,14 @@ func bind_cublasDrotm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotm_v2", uint64(a.Handle), uint64(a.N), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.Param)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Drotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4416,7 +4416,7 @@ func bind_cublasRotmEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).RotmEx(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(int32(a.Incx)), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(int32(a.Incy)), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4439,7 +4439,7 @@ func bind_cublasRotmEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).RotmEx(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), rt.CudaDataType(a.XType), int64(a.Incx), hostmem.Ptr(a.Y), rt.CudaDataType(a.YType), int64(a.Incy), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4458,14 +4458,14 @@ func bind_cublasSrotmg_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSrotmg_v2", uint64(a.Handle), uint64(a.D1), uint64(a.D2), uint64(a.X1), uint64(a.Y1), uint64(a.Param)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Srotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4484,14 +4484,14 @@ func bind_cublasDrotmg_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDrotmg_v2", uint64(a.Handle), uint64(a.D1), uint64(a.D2), uint64(a.X1), uint64(a.Y1), uint64(a.Param)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Drotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4515,7 +4515,7 @@ func bind_cublasRotmgEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).RotmgEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), rt.CudaDataType(a.D1Type), hostmem.Ptr(a.D2), rt.CudaDataType(a.D2Type), hostmem.Ptr(a.X1), rt.CudaDataType(a.X1Type), hostmem.Ptr(a.Y1), rt.CudaDataType(a.Y1Type), hostmem.Ptr(a.Param), rt.CudaDataType(a.ParamType), rt.CudaDataType(a.Executiontype))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4540,14 +4540,14 @@ func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4572,14 +4572,14 @@ func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4604,14 +4604,14 @@ func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4636,14 +4636,14 @@ func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4668,14 +4668,14 @@ func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4700,14 +4700,14 @@ func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4732,14 +4732,14 @@ func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4764,14 +4764,14 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4798,14 +4798,14 @@ func bind_cublasSgbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4832,14 +4832,14 @@ func bind_cublasSgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4866,14 +4866,14 @@ func bind_cublasDgbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4900,14 +4900,14 @@ func bind_cublasDgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4934,14 +4934,14 @@ func bind_cublasCgbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -4968,14 +4968,14 @@ func bind_cublasCgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5002,14 +5002,14 @@ func bind_cublasZgbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.Kl)), uint64(int32(a.Ku)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5036,14 +5036,14 @@ func bind_cublasZgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgbmv_v2", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Kl), uint64(a.Ku), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5065,14 +5065,14 @@ func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5094,14 +5094,14 @@ func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5123,14 +5123,14 @@ func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5152,14 +5152,14 @@ func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5181,14 +5181,14 @@ func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5210,14 +5210,14 @@ func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5239,14 +5239,14 @@ func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5268,14 +5268,14 @@ func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5298,14 +5298,14 @@ func bind_cublasStbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5328,14 +5328,14 @@ func bind_cublasStbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5358,14 +5358,14 @@ func bind_cublasDtbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5388,14 +5388,14 @@ func bind_cublasDtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5418,14 +5418,14 @@ func bind_cublasCtbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5448,14 +5448,14 @@ func bind_cublasCtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5478,14 +5478,14 @@ func bind_cublasZtbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5508,14 +5508,14 @@ func bind_cublasZtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5536,14 +5536,14 @@ func bind_cublasStpmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5564,14 +5564,14 @@ func bind_cublasStpmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5592,14 +5592,14 @@ func bind_cublasDtpmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5620,14 +5620,14 @@ func bind_cublasDtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5648,14 +5648,14 @@ func bind_cublasCtpmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5676,14 +5676,14 @@ func bind_cublasCtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5704,14 +5704,14 @@ func bind_cublasZtpmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5732,14 +5732,14 @@ func bind_cublasZtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5761,14 +5761,14 @@ func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5790,14 +5790,14 @@ func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5819,14 +5819,14 @@ func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5848,14 +5848,14 @@ func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5877,14 +5877,14 @@ func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5906,14 +5906,14 @@ func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5935,14 +5935,14 @@ func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5964,14 +5964,14 @@ func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -5992,14 +5992,14 @@ func bind_cublasStpsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6020,14 +6020,14 @@ func bind_cublasStpsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6048,14 +6048,14 @@ func bind_cublasDtpsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6076,14 +6076,14 @@ func bind_cublasDtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6104,14 +6104,14 @@ func bind_cublasCtpsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6132,14 +6132,14 @@ func bind_cublasCtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6160,14 +6160,14 @@ func bind_cublasZtpsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6188,14 +6188,14 @@ func bind_cublasZtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtpsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.AP), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6218,14 +6218,14 @@ func bind_cublasStbsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6248,14 +6248,14 @@ func bind_cublasStbsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Stbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6278,14 +6278,14 @@ func bind_cublasDtbsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6308,14 +6308,14 @@ func bind_cublasDtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6338,14 +6338,14 @@ func bind_cublasCtbsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6368,14 +6368,14 @@ func bind_cublasCtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6398,14 +6398,14 @@ func bind_cublasZtbsv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6428,14 +6428,14 @@ func bind_cublasZtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtbsv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.N), uint64(a.K), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6459,14 +6459,14 @@ func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6490,14 +6490,14 @@ func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6521,14 +6521,14 @@ func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6552,14 +6552,14 @@ func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6583,14 +6583,14 @@ func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6614,14 +6614,14 @@ func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6645,14 +6645,14 @@ func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6676,14 +6676,14 @@ func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6707,14 +6707,14 @@ func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6738,14 +6738,14 @@ func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6769,14 +6769,14 @@ func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6800,14 +6800,14 @@ func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6832,14 +6832,14 @@ func bind_cublasSsbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6864,14 +6864,14 @@ func bind_cublasSsbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6896,14 +6896,14 @@ func bind_cublasDsbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6928,14 +6928,14 @@ func bind_cublasDsbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6960,14 +6960,14 @@ func bind_cublasChbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -6992,14 +6992,14 @@ func bind_cublasChbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7024,14 +7024,14 @@ func bind_cublasZhbmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7056,14 +7056,14 @@ func bind_cublasZhbmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhbmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7086,14 +7086,14 @@ func bind_cublasSspmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7116,14 +7116,14 @@ func bind_cublasSspmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7146,14 +7146,14 @@ func bind_cublasDspmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7176,14 +7176,14 @@ func bind_cublasDspmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7206,14 +7206,14 @@ func bind_cublasChpmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7236,14 +7236,14 @@ func bind_cublasChpmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7266,14 +7266,14 @@ func bind_cublasZhpmv_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7296,14 +7296,14 @@ func bind_cublasZhpmv_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpmv_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.AP), uint64(a.X), uint64(a.Incx), uint64(a.Beta), uint64(a.Y), uint64(a.Incy)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7326,14 +7326,14 @@ func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7356,14 +7356,14 @@ func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7386,14 +7386,14 @@ func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7416,14 +7416,14 @@ func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDger_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7446,14 +7446,14 @@ func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7476,14 +7476,14 @@ func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7506,14 +7506,14 @@ func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7536,14 +7536,14 @@ func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7566,14 +7566,14 @@ func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7596,14 +7596,14 @@ func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeru_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7626,14 +7626,14 @@ func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7656,14 +7656,14 @@ func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgerc_v2", uint64(a.Handle), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7684,14 +7684,14 @@ func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7712,14 +7712,14 @@ func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7740,14 +7740,14 @@ func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7768,14 +7768,14 @@ func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7796,14 +7796,14 @@ func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7824,14 +7824,14 @@ func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7852,14 +7852,14 @@ func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7880,14 +7880,14 @@ func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7908,14 +7908,14 @@ func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7936,14 +7936,14 @@ func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7964,14 +7964,14 @@ func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -7992,14 +7992,14 @@ func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8019,14 +8019,14 @@ func bind_cublasSspr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8046,14 +8046,14 @@ func bind_cublasSspr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8073,14 +8073,14 @@ func bind_cublasDspr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8100,14 +8100,14 @@ func bind_cublasDspr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8127,14 +8127,14 @@ func bind_cublasChpr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8154,14 +8154,14 @@ func bind_cublasChpr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8181,14 +8181,14 @@ func bind_cublasZhpr_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8208,14 +8208,14 @@ func bind_cublasZhpr_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8238,14 +8238,14 @@ func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8268,14 +8268,14 @@ func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8298,14 +8298,14 @@ func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8328,14 +8328,14 @@ func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8358,14 +8358,14 @@ func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8388,14 +8388,14 @@ func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8418,14 +8418,14 @@ func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8448,14 +8448,14 @@ func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8478,14 +8478,14 @@ func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8508,14 +8508,14 @@ func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8538,14 +8538,14 @@ func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.A), uint64(int32(a.Lda))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8568,14 +8568,14 @@ func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.A), uint64(a.Lda)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8597,14 +8597,14 @@ func bind_cublasSspr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8626,14 +8626,14 @@ func bind_cublasSspr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8655,14 +8655,14 @@ func bind_cublasDspr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8684,14 +8684,14 @@ func bind_cublasDspr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDspr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8713,14 +8713,14 @@ func bind_cublasChpr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8742,14 +8742,14 @@ func bind_cublasChpr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8771,14 +8771,14 @@ func bind_cublasZhpr2_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8800,14 +8800,14 @@ func bind_cublasZhpr2_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhpr2_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.N), uint64(a.Alpha), uint64(a.X), uint64(a.Incx), uint64(a.Y), uint64(a.Incy), uint64(a.AP)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8833,14 +8833,14 @@ func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8866,14 +8866,14 @@ func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8899,14 +8899,14 @@ func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8932,14 +8932,14 @@ func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8965,14 +8965,14 @@ func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -8998,14 +8998,14 @@ func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9031,14 +9031,14 @@ func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Xarray), uint64(int32(a.Incx)), uint64(a.Beta), uint64(a.Yarray), uint64(int32(a.Incy)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9064,14 +9064,14 @@ func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Xarray), uint64(a.Incx), uint64(a.Beta), uint64(a.Yarray), uint64(a.Incy), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9100,14 +9100,14 @@ func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9136,14 +9136,14 @@ func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9172,14 +9172,14 @@ func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9208,14 +9208,14 @@ func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9244,14 +9244,14 @@ func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9280,14 +9280,14 @@ func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9316,14 +9316,14 @@ func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.X), uint64(int32(a.Incx)), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(int32(a.Incy)), uint64(a.Stridey), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9352,14 +9352,14 @@ func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemvStridedBatched", uint64(a.Handle), uint64(a.Trans), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.X), uint64(a.Incx), uint64(a.Stridex), uint64(a.Beta), uint64(a.Y), uint64(a.Incy), uint64(a.Stridey), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9384,7 +9384,7 @@ func bind_cublasHSHgemvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9409,7 +9409,7 @@ func bind_cublasHSHgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9437,7 +9437,7 @@ func bind_cublasHSHgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9465,7 +9465,7 @@ func bind_cublasHSHgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9490,7 +9490,7 @@ func bind_cublasHSSgemvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9515,7 +9515,7 @@ func bind_cublasHSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9543,7 +9543,7 @@ func bind_cublasHSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9571,7 +9571,7 @@ func bind_cublasHSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9596,7 +9596,7 @@ func bind_cublasTSSgemvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9621,7 +9621,7 @@ func bind_cublasTSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9649,7 +9649,7 @@ func bind_cublasTSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9677,7 +9677,7 @@ func bind_cublasTSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9702,7 +9702,7 @@ func bind_cublasTSTgemvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9727,7 +9727,7 @@ func bind_cublasTSTgemvBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9755,7 +9755,7 @@ func bind_cublasTSTgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9783,7 +9783,7 @@ func bind_cublasTSTgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9810,14 +9810,14 @@ func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9844,14 +9844,14 @@ func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9878,14 +9878,14 @@ func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9912,14 +9912,14 @@ func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9946,14 +9946,14 @@ func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -9980,14 +9980,14 @@ func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10013,7 +10013,7 @@ func bind_cublasCgemm3m(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10039,7 +10039,7 @@ func bind_cublasCgemm3m_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10068,7 +10068,7 @@ func bind_cublasCgemm3mEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10097,7 +10097,7 @@ func bind_cublasCgemm3mEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10124,14 +10124,14 @@ func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10158,14 +10158,14 @@ func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemm_v2", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10191,7 +10191,7 @@ func bind_cublasZgemm3m(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10217,7 +10217,7 @@ func bind_cublasZgemm3m_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10246,7 +10246,7 @@ func bind_cublasSgemmEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10275,7 +10275,7 @@ func bind_cublasSgemmEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10307,14 +10307,14 @@ func bind_cublasGemmEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10346,14 +10346,14 @@ func bind_cublasGemmEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10382,7 +10382,7 @@ func bind_cublasCgemmEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10411,7 +10411,7 @@ func bind_cublasCgemmEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgemmEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10439,14 +10439,14 @@ func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10474,14 +10474,14 @@ func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10509,14 +10509,14 @@ func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10544,14 +10544,14 @@ func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10579,14 +10579,14 @@ func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10614,14 +10614,14 @@ func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10648,7 +10648,7 @@ func bind_cublasCgemm3mBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10675,7 +10675,7 @@ func bind_cublasCgemm3mBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10703,14 +10703,14 @@ func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10738,14 +10738,14 @@ func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10776,14 +10776,14 @@ func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10814,14 +10814,14 @@ func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).SgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10852,14 +10852,14 @@ func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10890,14 +10890,14 @@ func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10928,14 +10928,14 @@ func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -10966,14 +10966,14 @@ func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11003,7 +11003,7 @@ func bind_cublasCgemm3mStridedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11033,7 +11033,7 @@ func bind_cublasCgemm3mStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11064,14 +11064,14 @@ func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11102,14 +11102,14 @@ func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11142,14 +11142,14 @@ func bind_cublasGemmBatchedEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.Barray), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11182,14 +11182,14 @@ func bind_cublasGemmBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Atype), uint64(a.Lda), uint64(a.Barray), uint64(a.Btype), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ctype), uint64(a.Ldc), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), int64(a.Ldc), int64(a.BatchCount), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11225,14 +11225,14 @@ func bind_cublasGemmStridedBatchedEx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount)), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmStridedBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11268,14 +11268,14 @@ func bind_cublasGemmStridedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasGemmStridedBatchedEx", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Atype), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Btype), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ctype), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount), uint64(a.ComputeType), uint64(a.Algo)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).GemmStridedBatchedEx(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), rt.CudaDataType(a.Btype), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), blas.CublasComputeType_t(a.ComputeType), blas.CublasGemmAlgo_t(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11303,7 +11303,7 @@ func bind_cublasSgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11331,7 +11331,7 @@ func bind_cublasSgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11359,7 +11359,7 @@ func bind_cublasDgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11387,7 +11387,7 @@ func bind_cublasDgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11419,7 +11419,7 @@ func bind_cublasGemmGroupedBatchedEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11451,7 +11451,7 @@ func bind_cublasGemmGroupedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11478,14 +11478,14 @@ func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11513,14 +11513,14 @@ func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.Aarray), uint64(int32(a.Lda)), uint64(a.Barray), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.Carray), uint64(int32(a.Ldc)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).HgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11548,14 +11548,14 @@ func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.Aarray), uint64(a.Lda), uint64(a.Barray), uint64(a.Ldb), uint64(a.Beta), uint64(a.Carray), uint64(a.Ldc), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).HgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11586,14 +11586,14 @@ func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.StrideA), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc)), uint64(a.StrideC), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).HgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11624,14 +11624,14 @@ func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemmStridedBatched", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.StrideA), uint64(a.B), uint64(a.Ldb), uint64(a.StrideB), uint64(a.Beta), uint64(a.C), uint64(a.Ldc), uint64(a.StrideC), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).HgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11658,14 +11658,14 @@ func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasHgemm", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11689,14 +11689,14 @@ func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11720,14 +11720,14 @@ func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11751,14 +11751,14 @@ func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11782,14 +11782,14 @@ func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11813,14 +11813,14 @@ func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11844,14 +11844,14 @@ func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11875,14 +11875,14 @@ func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11906,14 +11906,14 @@ func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11938,7 +11938,7 @@ func bind_cublasCsyrkEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CsyrkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11963,7 +11963,7 @@ func bind_cublasCsyrkEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CsyrkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -11988,7 +11988,7 @@ func bind_cublasCsyrk3mEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Csyrk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12013,7 +12013,7 @@ func bind_cublasCsyrk3mEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Csyrk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12037,14 +12037,14 @@ func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12068,14 +12068,14 @@ func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12099,14 +12099,14 @@ func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12130,14 +12130,14 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherk_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12162,7 +12162,7 @@ func bind_cublasCherkEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CherkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12187,7 +12187,7 @@ func bind_cublasCherkEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CherkEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12212,7 +12212,7 @@ func bind_cublasCherk3mEx(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cherk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12237,7 +12237,7 @@ func bind_cublasCherk3mEx_64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Cherk3mEx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), rt.CudaDataType(a.Atype), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), rt.CudaDataType(a.Ctype), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12263,14 +12263,14 @@ func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12296,14 +12296,14 @@ func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12329,14 +12329,14 @@ func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12362,14 +12362,14 @@ func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12395,14 +12395,14 @@ func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12428,14 +12428,14 @@ func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12461,14 +12461,14 @@ func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12494,14 +12494,14 @@ func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyr2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12527,14 +12527,14 @@ func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12560,14 +12560,14 @@ func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12593,14 +12593,14 @@ func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12626,14 +12626,14 @@ func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZher2k_v2", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12659,14 +12659,14 @@ func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12692,14 +12692,14 @@ func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12725,14 +12725,14 @@ func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12758,14 +12758,14 @@ func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12791,14 +12791,14 @@ func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12824,14 +12824,14 @@ func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12857,14 +12857,14 @@ func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12890,14 +12890,14 @@ func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsyrkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12923,14 +12923,14 @@ func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12956,14 +12956,14 @@ func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -12989,14 +12989,14 @@ func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(int32(a.N)), uint64(int32(a.K)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13022,14 +13022,14 @@ func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZherkx", uint64(a.Handle), uint64(a.Uplo), uint64(a.Trans), uint64(a.N), uint64(a.K), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13055,14 +13055,14 @@ func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13088,14 +13088,14 @@ func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13121,14 +13121,14 @@ func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13154,14 +13154,14 @@ func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13187,14 +13187,14 @@ func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13220,14 +13220,14 @@ func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13253,14 +13253,14 @@ func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13286,14 +13286,14 @@ func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZsymm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13319,14 +13319,14 @@ func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13352,14 +13352,14 @@ func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasChemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13385,14 +13385,14 @@ func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.Beta), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13418,14 +13418,14 @@ func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZhemm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.Beta), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13450,14 +13450,14 @@ func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13482,14 +13482,14 @@ func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13514,14 +13514,14 @@ func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13546,14 +13546,14 @@ func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13578,14 +13578,14 @@ func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13610,14 +13610,14 @@ func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13642,14 +13642,14 @@ func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13674,14 +13674,14 @@ func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13708,14 +13708,14 @@ func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13742,14 +13742,14 @@ func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13776,14 +13776,14 @@ func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13810,14 +13810,14 @@ func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13844,14 +13844,14 @@ func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13878,14 +13878,14 @@ func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13912,14 +13912,14 @@ func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13946,14 +13946,14 @@ func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrmm_v2", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -13979,14 +13979,14 @@ func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14012,14 +14012,14 @@ func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasStrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14045,14 +14045,14 @@ func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14078,14 +14078,14 @@ func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14111,14 +14111,14 @@ func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14144,14 +14144,14 @@ func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14177,14 +14177,14 @@ func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.B), uint64(int32(a.Ldb)), uint64(int32(a.BatchCount))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14210,14 +14210,14 @@ func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZtrsmBatched", uint64(a.Handle), uint64(a.Side), uint64(a.Uplo), uint64(a.Trans), uint64(a.Diag), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.B), uint64(a.Ldb), uint64(a.BatchCount)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14243,14 +14243,14 @@ func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14276,14 +14276,14 @@ func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14309,14 +14309,14 @@ func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14342,14 +14342,14 @@ func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14375,14 +14375,14 @@ func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14408,14 +14408,14 @@ func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14441,14 +14441,14 @@ func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.Alpha), uint64(a.A), uint64(int32(a.Lda)), uint64(a.Beta), uint64(a.B), uint64(int32(a.Ldb)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14474,14 +14474,14 @@ func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZgeam", uint64(a.Handle), uint64(a.Transa), uint64(a.Transb), uint64(a.M), uint64(a.N), uint64(a.Alpha), uint64(a.A), uint64(a.Lda), uint64(a.Beta), uint64(a.B), uint64(a.Ldb), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14504,14 +14504,14 @@ func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14534,14 +14534,14 @@ func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasSdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14564,14 +14564,14 @@ func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14594,14 +14594,14 @@ func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasDdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14624,14 +14624,14 @@ func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14654,14 +14654,14 @@ func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasCdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14684,14 +14684,14 @@ func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(int32(a.M)), uint64(int32(a.N)), uint64(a.A), uint64(int32(a.Lda)), uint64(a.X), uint64(int32(a.Incx)), uint64(a.C), uint64(int32(a.Ldc))); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14714,14 +14714,14 @@ func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
 	if (*cublas.Thread)(thread).Elsewhere() {
 		if done, err := (*cublas.Thread)(thread).Forward("cublasZdgmm", uint64(a.Handle), uint64(a.Mode), uint64(a.M), uint64(a.N), uint64(a.A), uint64(a.Lda), uint64(a.X), uint64(a.Incx), uint64(a.C), uint64(a.Ldc)); done {
 			if err != nil {
-				return blasCode(err)
+				return cublas.Code(err)
 			}
 			return 0
 		}
 	}
 	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14741,7 +14741,7 @@ func bind_cublasSmatinvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14761,7 +14761,7 @@ func bind_cublasDmatinvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14781,7 +14781,7 @@ func bind_cublasCmatinvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14801,7 +14801,7 @@ func bind_cublasZmatinvBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).ZmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14821,7 +14821,7 @@ func bind_cublasSgeqrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14841,7 +14841,7 @@ func bind_cublasDgeqrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14861,7 +14861,7 @@ func bind_cublasCgeqrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14881,7 +14881,7 @@ func bind_cublasZgeqrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).ZgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14905,7 +14905,7 @@ func bind_cublasSgelsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14929,7 +14929,7 @@ func bind_cublasDgelsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14953,7 +14953,7 @@ func bind_cublasCgelsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14977,7 +14977,7 @@ func bind_cublasZgelsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).ZgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -14995,7 +14995,7 @@ func bind_cublasStpttr(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Stpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15013,7 +15013,7 @@ func bind_cublasDtpttr(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Dtpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15031,7 +15031,7 @@ func bind_cublasCtpttr(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Ctpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15049,7 +15049,7 @@ func bind_cublasZtpttr(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Ztpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15067,7 +15067,7 @@ func bind_cublasStrttp(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Strttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15085,7 +15085,7 @@ func bind_cublasDtrttp(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Dtrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15103,7 +15103,7 @@ func bind_cublasCtrttp(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Ctrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15121,7 +15121,7 @@ func bind_cublasZtrttp(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).Ztrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15140,7 +15140,7 @@ func bind_cublasSgetrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15159,7 +15159,7 @@ func bind_cublasDgetrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15178,7 +15178,7 @@ func bind_cublasCgetrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15197,7 +15197,7 @@ func bind_cublasZgetrfBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).ZgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15218,7 +15218,7 @@ func bind_cublasSgetriBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15239,7 +15239,7 @@ func bind_cublasDgetriBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15260,7 +15260,7 @@ func bind_cublasCgetriBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15281,7 +15281,7 @@ func bind_cublasZgetriBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).ZgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15304,7 +15304,7 @@ func bind_cublasSgetrsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).SgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15327,7 +15327,7 @@ func bind_cublasDgetrsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).DgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15350,7 +15350,7 @@ func bind_cublasCgetrsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).CgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }
@@ -15373,7 +15373,7 @@ func bind_cublasZgetrsBatched(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublas.Thread)(thread).ZgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
 	if err != nil {
-		return blasCode(err)
+		return cublas.Code(err)
 	}
 	return 0
 }

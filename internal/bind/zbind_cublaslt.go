@@ -57,11 +57,11 @@ func bind_cublasLtCreate(thread, args unsafe.Pointer) int32 {
 		LightHandle uint64
 	})(args)
 	if a.LightHandle == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r0, err := (*cublaslt.Thread)(thread).Create()
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.LightHandle), uint64(r0))
 	return 0
@@ -75,7 +75,7 @@ func bind_cublasLtDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).Destroy(lt.CublasLtHandle_t(a.LightHandle))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -88,7 +88,7 @@ func bind_cublasLtHeuristicsCacheGetCapacity(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cublaslt.Thread)(thread).HeuristicsCacheGetCapacity(hostmem.Ptr(a.Capacity))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -101,7 +101,7 @@ func bind_cublasLtHeuristicsCacheSetCapacity(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cublaslt.Thread)(thread).HeuristicsCacheSetCapacity(uint64(a.Capacity))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -114,7 +114,7 @@ func bind_cublasLtLoggerSetCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetCallback(hostmem.Ptr(a.Callback))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -127,7 +127,7 @@ func bind_cublasLtLoggerSetFile(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetFile(hostmem.Ptr(a.File))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -140,7 +140,7 @@ func bind_cublasLtLoggerOpenFile(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerOpenFile(hostmem.Ptr(a.LogFile))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -153,7 +153,7 @@ func bind_cublasLtLoggerSetLevel(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetLevel(int32(a.Level))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -166,7 +166,7 @@ func bind_cublasLtLoggerSetMask(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).LoggerSetMask(int32(a.Mask))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -174,7 +174,7 @@ func bind_cublasLtLoggerSetMask(thread, args unsafe.Pointer) int32 {
 func bind_cublasLtLoggerForceDisable(thread, args unsafe.Pointer) int32 {
 	err := (*cublaslt.Thread)(thread).LoggerForceDisable()
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -202,7 +202,7 @@ func bind_cublasLtMatmul(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).Matmul(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.ComputeDesc), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.B), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.D), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Algo), hostmem.Ptr(a.Workspace), uint64(a.WorkspaceSizeInBytes), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -218,7 +218,7 @@ func bind_cublasLtMatmulDescInit_internal(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescInit_internal(hostmem.Ptr(a.MatmulDesc), uint64(a.Size), blas.CublasComputeType_t(a.ComputeType), rt.CudaDataType(a.ScaleType))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -232,11 +232,11 @@ func bind_cublasLtMatmulDescCreate(thread, args unsafe.Pointer) int32 {
 		ScaleType   uint32
 	})(args)
 	if a.MatmulDesc == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r0, err := (*cublaslt.Thread)(thread).MatmulDescCreate(blas.CublasComputeType_t(a.ComputeType), rt.CudaDataType(a.ScaleType))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MatmulDesc), uint64(r0))
 	return 0
@@ -250,7 +250,7 @@ func bind_cublasLtMatmulDescDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescDestroy(hostmem.Ptr(a.MatmulDesc))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -266,7 +266,7 @@ func bind_cublasLtMatmulDescSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescSetAttribute(hostmem.Ptr(a.MatmulDesc), lt.CublasLtMatmulDescAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -283,7 +283,7 @@ func bind_cublasLtMatmulDescGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulDescGetAttribute(hostmem.Ptr(a.MatmulDesc), lt.CublasLtMatmulDescAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -297,7 +297,7 @@ func bind_cublasLtMatmulPreferenceInit_internal(thread, args unsafe.Pointer) int
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceInit_internal(hostmem.Ptr(a.Pref), uint64(a.Size))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -309,11 +309,11 @@ func bind_cublasLtMatmulPreferenceCreate(thread, args unsafe.Pointer) int32 {
 		Pref uint64
 	})(args)
 	if a.Pref == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r0, err := (*cublaslt.Thread)(thread).MatmulPreferenceCreate()
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pref), uint64(r0))
 	return 0
@@ -327,7 +327,7 @@ func bind_cublasLtMatmulPreferenceDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceDestroy(hostmem.Ptr(a.Pref))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -343,7 +343,7 @@ func bind_cublasLtMatmulPreferenceSetAttribute(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceSetAttribute(hostmem.Ptr(a.Pref), lt.CublasLtMatmulPreferenceAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -360,7 +360,7 @@ func bind_cublasLtMatmulPreferenceGetAttribute(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulPreferenceGetAttribute(hostmem.Ptr(a.Pref), lt.CublasLtMatmulPreferenceAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -381,11 +381,11 @@ func bind_cublasLtMatmulAlgoGetHeuristic(thread, args unsafe.Pointer) int32 {
 		ReturnAlgoCount       uint64
 	})(args)
 	if a.ReturnAlgoCount == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r9, err := (*cublaslt.Thread)(thread).MatmulAlgoGetHeuristic(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.OperationDesc), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Preference), int32(a.RequestedAlgoCount), hostmem.Ptr(a.HeuristicResultsArray))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ReturnAlgoCount), uint32(r9))
 	return 0
@@ -407,11 +407,11 @@ func bind_cublasLtMatmulAlgoGetIds(thread, args unsafe.Pointer) int32 {
 		ReturnAlgoCount    uint64
 	})(args)
 	if a.ReturnAlgoCount == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r9, err := (*cublaslt.Thread)(thread).MatmulAlgoGetIds(lt.CublasLtHandle_t(a.LightHandle), blas.CublasComputeType_t(a.ComputeType), rt.CudaDataType(a.ScaleType), rt.CudaDataType(a.Atype), rt.CudaDataType(a.Btype), rt.CudaDataType(a.Ctype), rt.CudaDataType(a.Dtype), int32(a.RequestedAlgoCount), hostmem.Ptr(a.AlgoIdsArray))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ReturnAlgoCount), uint32(r9))
 	return 0
@@ -433,7 +433,7 @@ func bind_cublasLtMatmulAlgoInit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoInit(lt.CublasLtHandle_t(a.LightHandle), blas.CublasComputeType_t(a.ComputeType), rt.CudaDataType(a.ScaleType), rt.CudaDataType(a.Atype), rt.CudaDataType(a.Btype), rt.CudaDataType(a.Ctype), rt.CudaDataType(a.Dtype), int32(a.AlgoId), hostmem.Ptr(a.Algo))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -453,7 +453,7 @@ func bind_cublasLtMatmulAlgoCheck(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoCheck(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.OperationDesc), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Algo), hostmem.Ptr(a.Result))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -469,7 +469,7 @@ func bind_cublasLtMatmulAlgoConfigSetAttribute(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoConfigSetAttribute(hostmem.Ptr(a.Algo), lt.CublasLtMatmulAlgoConfigAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -486,7 +486,7 @@ func bind_cublasLtMatmulAlgoConfigGetAttribute(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoConfigGetAttribute(hostmem.Ptr(a.Algo), lt.CublasLtMatmulAlgoConfigAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -504,7 +504,7 @@ func bind_cublasLtMatrixLayoutInit_internal(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutInit_internal(hostmem.Ptr(a.MatLayout), uint64(a.Size), rt.CudaDataType(a.Type), uint64(a.Rows), uint64(a.Cols), int64(a.Ld))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -520,11 +520,11 @@ func bind_cublasLtMatrixLayoutCreate(thread, args unsafe.Pointer) int32 {
 		Ld        uint64
 	})(args)
 	if a.MatLayout == 0 {
-		return refuseBlas()
+		return 7
 	}
 	r0, err := (*cublaslt.Thread)(thread).MatrixLayoutCreate(rt.CudaDataType(a.Type), uint64(a.Rows), uint64(a.Cols), int64(a.Ld))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MatLayout), uint64(r0))
 	return 0
@@ -538,7 +538,7 @@ func bind_cublasLtMatrixLayoutDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutDestroy(hostmem.Ptr(a.MatLayout))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -554,7 +554,7 @@ func bind_cublasLtMatrixLayoutSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutSetAttribute(hostmem.Ptr(a.MatLayout), lt.CublasLtMatrixLayoutAttribute_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }
@@ -571,7 +571,7 @@ func bind_cublasLtMatrixLayoutGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutGetAttribute(hostmem.Ptr(a.MatLayout), lt.CublasLtMatrixLayoutAttribute_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
-		return blasCode(err)
+		return cublaslt.Code(err)
 	}
 	return 0
 }

@@ -629,7 +629,7 @@ func bind_cuInit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).Init(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -643,7 +643,7 @@ func bind_cuFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FlushGPUDirectRDMAWrites(cu.CUflushGPUDirectRDMAWritesTarget(a.Target), cu.CUflushGPUDirectRDMAWritesScope(a.Scope))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -656,11 +656,11 @@ func bind_cuDeviceGet(thread, args unsafe.Pointer) int32 {
 		Ordinal uint32
 	})(args)
 	if a.Device == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGet(int32(a.Ordinal))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -673,11 +673,11 @@ func bind_cuDeviceGetCount(thread, args unsafe.Pointer) int32 {
 		Count uint64
 	})(args)
 	if a.Count == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetCount()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Count), uint32(r0))
 	return 0
@@ -693,7 +693,7 @@ func bind_cuDeviceGetName(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetName(hostmem.Ptr(a.Name), int32(a.Len), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -706,11 +706,11 @@ func bind_cuDeviceGetUuid_v2(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Uuid == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetUuid(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Uuid), r0)
 	return 0
@@ -726,7 +726,7 @@ func bind_cuDeviceGetLuid(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r1, err := (*driver.Thread)(thread).DeviceGetLuid(hostmem.Ptr(a.Luid), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.DeviceNodeMask != 0 {
 		hostmem.Store(hostmem.Ptr(a.DeviceNodeMask), uint32(r1))
@@ -742,11 +742,11 @@ func bind_cuDeviceTotalMem_v2(thread, args unsafe.Pointer) int32 {
 		Dev   uint32
 	})(args)
 	if a.Bytes == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceTotalMem(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r0))
 	return 0
@@ -762,11 +762,11 @@ func bind_cuDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int32 
 		Dev                uint32
 	})(args)
 	if a.MaxWidthInElements == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetTexture1DLinearMaxWidth(cu.CUarray_format(a.Format), uint32(a.NumChannels), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MaxWidthInElements), uint64(r0))
 	return 0
@@ -781,11 +781,11 @@ func bind_cuDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 		Dev    uint32
 	})(args)
 	if a.Pi == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetAttribute(cu.CUdevice_attribute(a.Attrib), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pi), uint32(r0))
 	return 0
@@ -802,7 +802,7 @@ func bind_cuDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetHostAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -817,7 +817,7 @@ func bind_cuDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetNvSciSyncAttributes(hostmem.Ptr(a.NvSciSyncAttrList), cu.CUdevice(a.Dev), int32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -831,7 +831,7 @@ func bind_cuDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceSetMemPool(cu.CUdevice(a.Dev), cu.CUmemoryPool(a.Pool))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -844,11 +844,11 @@ func bind_cuDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Pool == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetMemPool(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pool), uint64(r0))
 	return 0
@@ -862,11 +862,11 @@ func bind_cuDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 		Dev      uint32
 	})(args)
 	if a.Pool_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetDefaultMemPool(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pool_out), uint64(r0))
 	return 0
@@ -881,11 +881,11 @@ func bind_cuDeviceGetExecAffinitySupport(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Pi == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetExecAffinitySupport(cu.CUexecAffinityType(a.Type), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pi), uint32(r0))
 	return 0
@@ -899,11 +899,11 @@ func bind_cuDeviceGetProperties(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Prop == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetProperties(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Prop), r0)
 	return 0
@@ -918,14 +918,14 @@ func bind_cuDeviceComputeCapability(thread, args unsafe.Pointer) int32 {
 		Dev   uint32
 	})(args)
 	if a.Major == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Minor == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).DeviceComputeCapability(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Major), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.Minor), uint32(r1))
@@ -940,11 +940,11 @@ func bind_cuDevicePrimaryCtxRetain(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DevicePrimaryCtxRetain(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -958,7 +958,7 @@ func bind_cuDevicePrimaryCtxRelease_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxRelease(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -972,7 +972,7 @@ func bind_cuDevicePrimaryCtxSetFlags_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxSetFlags(cu.CUdevice(a.Dev), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -986,14 +986,14 @@ func bind_cuDevicePrimaryCtxGetState(thread, args unsafe.Pointer) int32 {
 		Active uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Active == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, r2, err := (*driver.Thread)(thread).DevicePrimaryCtxGetState(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r1))
 	hostmem.Store(hostmem.Ptr(a.Active), uint32(r2))
@@ -1008,7 +1008,7 @@ func bind_cuDevicePrimaryCtxReset_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxReset(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1023,11 +1023,11 @@ func bind_cuDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32 {
 		Callback     uint64
 	})(args)
 	if a.Callback == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r3, err := (*driver.Thread)(thread).DeviceRegisterAsyncNotification(cu.CUdevice(a.Device), cu.CUasyncCallback(a.CallbackFunc), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Callback), uint64(r3))
 	return 0
@@ -1042,7 +1042,7 @@ func bind_cuDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int32
 	})(args)
 	err := (*driver.Thread)(thread).DeviceUnregisterAsyncNotification(cu.CUdevice(a.Device), cu.CUasyncCallbackHandle(a.Callback))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1055,14 +1055,14 @@ func bind_cuDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 		PciBusId uint64
 	})(args)
 	if a.Dev == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PciBusId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetByPCIBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dev), uint32(r0))
 	return 0
@@ -1078,7 +1078,7 @@ func bind_cuDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1091,11 +1091,11 @@ func bind_cuDeviceGetFabricClusterUuid(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Uuid == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetFabricClusterUuid(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Uuid), r0)
 	return 0
@@ -1109,11 +1109,11 @@ func bind_cuDeviceGetCliqueCount(thread, args unsafe.Pointer) int32 {
 		Dev   uint32
 	})(args)
 	if a.Count == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetCliqueCount(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Count), uint64(r0))
 	return 0
@@ -1129,7 +1129,7 @@ func bind_cuDeviceGetCliqueInfo(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetCliqueInfo(hostmem.Ptr(a.CliqueInfo), hostmem.Ptr(a.Count), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1142,7 +1142,7 @@ func bind_cuDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGraphMemTrim(cu.CUdevice(a.Device))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1157,7 +1157,7 @@ func bind_cuDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1172,7 +1172,7 @@ func bind_cuDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceSetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1186,11 +1186,11 @@ func bind_cuDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 		PeerDev       uint32
 	})(args)
 	if a.CanAccessPeer == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceCanAccessPeer(cu.CUdevice(a.Dev), cu.CUdevice(a.PeerDev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CanAccessPeer), uint32(r0))
 	return 0
@@ -1206,11 +1206,11 @@ func bind_cuDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 		DstDevice uint32
 	})(args)
 	if a.Value == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(a.Attrib), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), uint32(r0))
 	return 0
@@ -1228,7 +1228,7 @@ func bind_cuDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DeviceGetP2PAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1242,11 +1242,11 @@ func bind_cuDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).DeviceGetDevResource(cu.CUdevice(a.Device), cu.CUdevResourceType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -1260,11 +1260,11 @@ func bind_cuDeviceTotalMem(thread, args unsafe.Pointer) int32 {
 		Dev   uint32
 	})(args)
 	if a.Bytes == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceTotalMemV1(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Bytes), uint32(r0))
 	return 0
@@ -1278,7 +1278,7 @@ func bind_cuDevicePrimaryCtxRelease(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxRelease(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1291,7 +1291,7 @@ func bind_cuDevicePrimaryCtxReset(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxReset(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1305,7 +1305,7 @@ func bind_cuDevicePrimaryCtxSetFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevicePrimaryCtxSetFlags(cu.CUdevice(a.Dev), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1318,11 +1318,11 @@ func bind_cuDeviceGetUuid(thread, args unsafe.Pointer) int32 {
 		Dev  uint32
 	})(args)
 	if a.Uuid == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DeviceGetUuid(cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Uuid), r0)
 	return 0
@@ -1338,11 +1338,11 @@ func bind_cuCtxCreate_v4(thread, args unsafe.Pointer) int32 {
 		Dev             uint32
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreateV4(hostmem.Ptr(a.CtxCreateParams), uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -1356,7 +1356,7 @@ func bind_cuCtxDestroy_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxDestroy(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1369,7 +1369,7 @@ func bind_cuCtxPushCurrent_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxPushCurrent(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1382,7 +1382,7 @@ func bind_cuCtxPopCurrent_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r0, err := (*driver.Thread)(thread).CtxPopCurrent()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Pctx != 0 {
 		hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
@@ -1398,7 +1398,7 @@ func bind_cuCtxSetCurrent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxSetCurrent(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1410,11 +1410,11 @@ func bind_cuCtxGetCurrent(thread, args unsafe.Pointer) int32 {
 		Pctx uint64
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetCurrent()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -1427,11 +1427,11 @@ func bind_cuCtxGetDevice(thread, args unsafe.Pointer) int32 {
 		Device uint64
 	})(args)
 	if a.Device == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetDevice()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -1445,11 +1445,11 @@ func bind_cuCtxGetDevice_v2(thread, args unsafe.Pointer) int32 {
 		Ctx    uint64
 	})(args)
 	if a.Device == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetDeviceV2(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -1462,11 +1462,11 @@ func bind_cuCtxGetFlags(thread, args unsafe.Pointer) int32 {
 		Flags uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetFlags()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r0))
 	return 0
@@ -1480,7 +1480,7 @@ func bind_cuCtxSetFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxSetFlags(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1493,11 +1493,11 @@ func bind_cuCtxGetId(thread, args unsafe.Pointer) int32 {
 		CtxId uint64
 	})(args)
 	if a.CtxId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).CtxGetId(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CtxId), uint64(r1))
 	return 0
@@ -1506,7 +1506,7 @@ func bind_cuCtxGetId(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxSynchronize(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).CtxSynchronize()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1519,7 +1519,7 @@ func bind_cuCtxSynchronize_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxSynchronizeV2(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1533,7 +1533,7 @@ func bind_cuCtxSetLimit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxSetLimit(cu.CUlimit(a.Limit), uint64(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1546,11 +1546,11 @@ func bind_cuCtxGetLimit(thread, args unsafe.Pointer) int32 {
 		Limit  uint32
 	})(args)
 	if a.Pvalue == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetLimit(cu.CUlimit(a.Limit))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pvalue), uint64(r0))
 	return 0
@@ -1563,11 +1563,11 @@ func bind_cuCtxGetCacheConfig(thread, args unsafe.Pointer) int32 {
 		Pconfig uint64
 	})(args)
 	if a.Pconfig == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetCacheConfig()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pconfig), uint32(r0))
 	return 0
@@ -1581,7 +1581,7 @@ func bind_cuCtxSetCacheConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxSetCacheConfig(cu.CUfunc_cache(a.Config))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1594,11 +1594,11 @@ func bind_cuCtxGetApiVersion(thread, args unsafe.Pointer) int32 {
 		Version uint64
 	})(args)
 	if a.Version == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).CtxGetApiVersion(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Version), uint32(r1))
 	return 0
@@ -1613,7 +1613,7 @@ func bind_cuCtxGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r0, r1, err := (*driver.Thread)(thread).CtxGetStreamPriorityRange()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.LeastPriority != 0 {
 		hostmem.Store(hostmem.Ptr(a.LeastPriority), uint32(r0))
@@ -1627,7 +1627,7 @@ func bind_cuCtxGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
 func bind_cuCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).CtxResetPersistingL2Cache()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1640,11 +1640,11 @@ func bind_cuCtxGetExecAffinity(thread, args unsafe.Pointer) int32 {
 		Type          uint32
 	})(args)
 	if a.PExecAffinity == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetExecAffinity(cu.CUexecAffinityType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PExecAffinity), r0)
 	return 0
@@ -1659,7 +1659,7 @@ func bind_cuCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxRecordEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1673,7 +1673,7 @@ func bind_cuCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxWaitEvent(cu.CUcontext(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1686,11 +1686,11 @@ func bind_cuCtxAttach(thread, args unsafe.Pointer) int32 {
 		Flags uint32
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxAttach(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -1704,7 +1704,7 @@ func bind_cuCtxDetach(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxDetach(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1716,11 +1716,11 @@ func bind_cuCtxGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 		PConfig uint64
 	})(args)
 	if a.PConfig == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxGetSharedMemConfig()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PConfig), uint32(r0))
 	return 0
@@ -1734,7 +1734,7 @@ func bind_cuCtxSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxSetSharedMemConfig(cu.CUsharedconfig(a.Config))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1748,7 +1748,7 @@ func bind_cuCtxEnablePeerAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxEnablePeerAccess(cu.CUcontext(a.PeerContext), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1761,7 +1761,7 @@ func bind_cuCtxDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxDisablePeerAccess(cu.CUcontext(a.PeerContext))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1774,11 +1774,11 @@ func bind_cuCtxFromGreenCtx(thread, args unsafe.Pointer) int32 {
 		HCtx     uint64
 	})(args)
 	if a.PContext == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxFromGreenCtx(cu.CUgreenCtx(a.HCtx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PContext), uint64(r0))
 	return 0
@@ -1793,11 +1793,11 @@ func bind_cuCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).CtxGetDevResource(cu.CUcontext(a.HCtx), cu.CUdevResourceType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -1812,11 +1812,11 @@ func bind_cuCtxCreate(thread, args unsafe.Pointer) int32 {
 		Dev   uint32
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreate(uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -1831,11 +1831,11 @@ func bind_cuCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 		Dev   uint32
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreate(uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -1852,11 +1852,11 @@ func bind_cuCtxCreate_v3(thread, args unsafe.Pointer) int32 {
 		Dev         uint32
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).CtxCreateV3(hostmem.Ptr(a.ParamsArray), int32(a.NumParams), uint32(a.Flags), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
 	return 0
@@ -1870,7 +1870,7 @@ func bind_cuCtxDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxDestroy(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1883,7 +1883,7 @@ func bind_cuCtxPopCurrent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r0, err := (*driver.Thread)(thread).CtxPopCurrent()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Pctx != 0 {
 		hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r0))
@@ -1899,7 +1899,7 @@ func bind_cuCtxPushCurrent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CtxPushCurrent(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1914,11 +1914,11 @@ func bind_cuGreenCtxCreate(thread, args unsafe.Pointer) int32 {
 		Flags uint32
 	})(args)
 	if a.PhCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GreenCtxCreate(cu.CUdevResourceDesc(a.Desc), cu.CUdevice(a.Dev), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhCtx), uint64(r0))
 	return 0
@@ -1932,7 +1932,7 @@ func bind_cuGreenCtxDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GreenCtxDestroy(cu.CUgreenCtx(a.HCtx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1946,11 +1946,11 @@ func bind_cuGreenCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GreenCtxGetDevResource(cu.CUgreenCtx(a.HCtx), cu.CUdevResourceType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -1969,7 +1969,7 @@ func bind_cuDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -1987,7 +1987,7 @@ func bind_cuDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2001,11 +2001,11 @@ func bind_cuDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
 		NbResources uint32
 	})(args)
 	if a.PhDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).DevResourceGenerateDesc(hostmem.Ptr(a.Resources), uint32(a.NbResources))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhDesc), uint64(r0))
 	return 0
@@ -2020,7 +2020,7 @@ func bind_cuGreenCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GreenCtxRecordEvent(cu.CUgreenCtx(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2034,7 +2034,7 @@ func bind_cuGreenCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GreenCtxWaitEvent(cu.CUgreenCtx(a.HCtx), cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2049,11 +2049,11 @@ func bind_cuGreenCtxStreamCreate(thread, args unsafe.Pointer) int32 {
 		Priority uint32
 	})(args)
 	if a.PhStream == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GreenCtxStreamCreate(cu.CUgreenCtx(a.GreenCtx), uint32(a.Flags), int32(a.Priority))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
 	return 0
@@ -2067,11 +2067,11 @@ func bind_cuGreenCtxGetId(thread, args unsafe.Pointer) int32 {
 		GreenCtxId uint64
 	})(args)
 	if a.GreenCtxId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GreenCtxGetId(cu.CUgreenCtx(a.GreenCtx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.GreenCtxId), uint64(r1))
 	return 0
@@ -2085,14 +2085,14 @@ func bind_cuModuleLoad(thread, args unsafe.Pointer) int32 {
 		Fname  uint64
 	})(args)
 	if a.Module == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Fname == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoad(string(hostmem.String(hostmem.Ptr(a.Fname))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Module), uint64(r0))
 	return 0
@@ -2106,11 +2106,11 @@ func bind_cuModuleLoadData(thread, args unsafe.Pointer) int32 {
 		Image  uint64
 	})(args)
 	if a.Module == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoadData(hostmem.Ptr(a.Image))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Module), uint64(r0))
 	return 0
@@ -2127,11 +2127,11 @@ func bind_cuModuleLoadDataEx(thread, args unsafe.Pointer) int32 {
 		OptionValues uint64
 	})(args)
 	if a.Module == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoadDataEx(hostmem.Ptr(a.Image), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Module), uint64(r0))
 	return 0
@@ -2145,11 +2145,11 @@ func bind_cuModuleLoadFatBinary(thread, args unsafe.Pointer) int32 {
 		FatCubin uint64
 	})(args)
 	if a.Module == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleLoadFatBinary(hostmem.Ptr(a.FatCubin))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Module), uint64(r0))
 	return 0
@@ -2163,7 +2163,7 @@ func bind_cuModuleUnload(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ModuleUnload(cu.CUmodule(a.Hmod))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2175,11 +2175,11 @@ func bind_cuModuleGetLoadingMode(thread, args unsafe.Pointer) int32 {
 		Mode uint64
 	})(args)
 	if a.Mode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetLoadingMode()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r0))
 	return 0
@@ -2194,14 +2194,14 @@ func bind_cuModuleGetFunction(thread, args unsafe.Pointer) int32 {
 		Name  uint64
 	})(args)
 	if a.Hfunc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetFunction(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Hfunc), uint64(r0))
 	return 0
@@ -2215,11 +2215,11 @@ func bind_cuModuleGetFunctionCount(thread, args unsafe.Pointer) int32 {
 		Mod   uint64
 	})(args)
 	if a.Count == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetFunctionCount(cu.CUmodule(a.Mod))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Count), uint32(r0))
 	return 0
@@ -2235,7 +2235,7 @@ func bind_cuModuleEnumerateFunctions(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ModuleEnumerateFunctions(hostmem.Ptr(a.Functions), uint32(a.NumFunctions), cu.CUmodule(a.Mod))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2250,14 +2250,14 @@ func bind_cuModuleGetGlobal_v2(thread, args unsafe.Pointer) int32 {
 		Name  uint64
 	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).ModuleGetGlobal(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Dptr != 0 {
 		hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
@@ -2278,11 +2278,11 @@ func bind_cuLinkCreate_v2(thread, args unsafe.Pointer) int32 {
 		StateOut     uint64
 	})(args)
 	if a.StateOut == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r3, err := (*driver.Thread)(thread).LinkCreate(uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.StateOut), uint64(r3))
 	return 0
@@ -2303,7 +2303,7 @@ func bind_cuLinkAddData_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LinkAddData(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), hostmem.Ptr(a.Data), uint64(a.Size), hostmem.Ptr(a.Name), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2320,11 +2320,11 @@ func bind_cuLinkAddFile_v2(thread, args unsafe.Pointer) int32 {
 		OptionValues uint64
 	})(args)
 	if a.Path == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	err := (*driver.Thread)(thread).LinkAddFile(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2339,7 +2339,7 @@ func bind_cuLinkComplete(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r2, err := (*driver.Thread)(thread).LinkComplete(cu.CUlinkState(a.State), hostmem.Ptr(a.CubinOut))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.SizeOut != 0 {
 		hostmem.Store(hostmem.Ptr(a.SizeOut), uint64(r2))
@@ -2355,7 +2355,7 @@ func bind_cuLinkDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LinkDestroy(cu.CUlinkState(a.State))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2369,14 +2369,14 @@ func bind_cuModuleGetTexRef(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.PTexRef == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetTexRef(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexRef), uint64(r0))
 	return 0
@@ -2391,14 +2391,14 @@ func bind_cuModuleGetSurfRef(thread, args unsafe.Pointer) int32 {
 		Name     uint64
 	})(args)
 	if a.PSurfRef == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ModuleGetSurfRef(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PSurfRef), uint64(r0))
 	return 0
@@ -2414,11 +2414,11 @@ func bind_cuLinkCreate(thread, args unsafe.Pointer) int32 {
 		StateOut     uint64
 	})(args)
 	if a.StateOut == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r3, err := (*driver.Thread)(thread).LinkCreate(uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.StateOut), uint64(r3))
 	return 0
@@ -2439,7 +2439,7 @@ func bind_cuLinkAddData(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LinkAddData(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), hostmem.Ptr(a.Data), uint64(a.Size), hostmem.Ptr(a.Name), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2456,11 +2456,11 @@ func bind_cuLinkAddFile(thread, args unsafe.Pointer) int32 {
 		OptionValues uint64
 	})(args)
 	if a.Path == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	err := (*driver.Thread)(thread).LinkAddFile(cu.CUlinkState(a.State), cu.CUjitInputType(a.Type), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.NumOptions), hostmem.Ptr(a.Options), hostmem.Ptr(a.OptionValues))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2475,14 +2475,14 @@ func bind_cuModuleGetGlobal(thread, args unsafe.Pointer) int32 {
 		Name  uint64
 	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).ModuleGetGlobalV1(cu.CUmodule(a.Hmod), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Dptr != 0 {
 		hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
@@ -2507,11 +2507,11 @@ func bind_cuLibraryLoadData(thread, args unsafe.Pointer) int32 {
 		NumLibraryOptions   uint32
 	})(args)
 	if a.Library == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LibraryLoadData(hostmem.Ptr(a.Code), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Library), uint64(r0))
 	return 0
@@ -2531,14 +2531,14 @@ func bind_cuLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
 		NumLibraryOptions   uint32
 	})(args)
 	if a.Library == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.FileName == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LibraryLoadFromFile(string(hostmem.String(hostmem.Ptr(a.FileName))), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Library), uint64(r0))
 	return 0
@@ -2552,7 +2552,7 @@ func bind_cuLibraryUnload(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LibraryUnload(cu.CUlibrary(a.Library))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2566,14 +2566,14 @@ func bind_cuLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.PKernel == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LibraryGetKernel(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PKernel), uint64(r0))
 	return 0
@@ -2587,11 +2587,11 @@ func bind_cuLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 		Lib   uint64
 	})(args)
 	if a.Count == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LibraryGetKernelCount(cu.CUlibrary(a.Lib))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Count), uint32(r0))
 	return 0
@@ -2607,7 +2607,7 @@ func bind_cuLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LibraryEnumerateKernels(hostmem.Ptr(a.Kernels), uint32(a.NumKernels), cu.CUlibrary(a.Lib))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2620,11 +2620,11 @@ func bind_cuLibraryGetModule(thread, args unsafe.Pointer) int32 {
 		Library uint64
 	})(args)
 	if a.PMod == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LibraryGetModule(cu.CUlibrary(a.Library))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PMod), uint64(r0))
 	return 0
@@ -2638,11 +2638,11 @@ func bind_cuKernelGetFunction(thread, args unsafe.Pointer) int32 {
 		Kernel uint64
 	})(args)
 	if a.PFunc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).KernelGetFunction(cu.CUkernel(a.Kernel))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PFunc), uint64(r0))
 	return 0
@@ -2656,11 +2656,11 @@ func bind_cuKernelGetLibrary(thread, args unsafe.Pointer) int32 {
 		Kernel uint64
 	})(args)
 	if a.PLib == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).KernelGetLibrary(cu.CUkernel(a.Kernel))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PLib), uint64(r0))
 	return 0
@@ -2676,14 +2676,14 @@ func bind_cuLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).LibraryGetGlobal(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Dptr != 0 {
 		hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
@@ -2704,14 +2704,14 @@ func bind_cuLibraryGetManaged(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.Dptr == 0 && a.Bytes == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Name == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).LibraryGetManaged(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Dptr != 0 {
 		hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
@@ -2731,11 +2731,11 @@ func bind_cuLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
 		Symbol  uint64
 	})(args)
 	if a.Symbol == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	err := (*driver.Thread)(thread).LibraryGetUnifiedFunction(hostmem.Ptr(a.Fptr), cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Symbol))))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2750,11 +2750,11 @@ func bind_cuKernelGetAttribute(thread, args unsafe.Pointer) int32 {
 		Dev    uint32
 	})(args)
 	if a.Pi == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).KernelGetAttribute(cu.CUfunction_attribute(a.Attrib), cu.CUkernel(a.Kernel), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pi), uint32(r0))
 	return 0
@@ -2771,7 +2771,7 @@ func bind_cuKernelSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).KernelSetAttribute(cu.CUfunction_attribute(a.Attrib), int32(a.Val), cu.CUkernel(a.Kernel), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2786,7 +2786,7 @@ func bind_cuKernelSetCacheConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).KernelSetCacheConfig(cu.CUkernel(a.Kernel), cu.CUfunc_cache(a.Config), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2800,7 +2800,7 @@ func bind_cuKernelGetName(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).KernelGetName(hostmem.Ptr(a.Name), cu.CUkernel(a.Hfunc))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2815,11 +2815,11 @@ func bind_cuKernelGetParamInfo(thread, args unsafe.Pointer) int32 {
 		ParamSize   uint64
 	})(args)
 	if a.ParamOffset == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, r3, err := (*driver.Thread)(thread).KernelGetParamInfo(cu.CUkernel(a.Kernel), uint64(a.ParamIndex))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ParamOffset), uint64(r2))
 	if a.ParamSize != 0 {
@@ -2836,11 +2836,11 @@ func bind_cuKernelGetParamCount(thread, args unsafe.Pointer) int32 {
 		ParamCount uint64
 	})(args)
 	if a.ParamCount == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).KernelGetParamCount(cu.CUkernel(a.Kernel))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ParamCount), uint64(r1))
 	return 0
@@ -2855,7 +2855,7 @@ func bind_cuMemGetInfo_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r0, r1, err := (*driver.Thread)(thread).MemGetInfo()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Free != 0 {
 		hostmem.Store(hostmem.Ptr(a.Free), uint64(r0))
@@ -2874,11 +2874,11 @@ func bind_cuMemAlloc_v2(thread, args unsafe.Pointer) int32 {
 		Bytesize uint64
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemAlloc(uint64(a.Bytesize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	return 0
@@ -2895,14 +2895,14 @@ func bind_cuMemAllocPitch_v2(thread, args unsafe.Pointer) int32 {
 		ElementSizeBytes uint32
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PPitch == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).MemAllocPitch(uint64(a.WidthInBytes), uint64(a.Height), uint32(a.ElementSizeBytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	hostmem.Store(hostmem.Ptr(a.PPitch), uint64(r1))
@@ -2917,7 +2917,7 @@ func bind_cuMemFree_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemFree(driver.DevPtr(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2932,7 +2932,7 @@ func bind_cuMemGetAddressRange_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r0, r1, err := (*driver.Thread)(thread).MemGetAddressRange(driver.DevPtr(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Pbase != 0 {
 		hostmem.Store(hostmem.Ptr(a.Pbase), uint64(r0))
@@ -2952,7 +2952,7 @@ func bind_cuMemAllocHost_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemAllocHost(hostmem.Ptr(a.Pp), uint64(a.Bytesize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2965,7 +2965,7 @@ func bind_cuMemFreeHost(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemFreeHost(hostmem.Ptr(a.P))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2980,7 +2980,7 @@ func bind_cuMemHostAlloc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemHostAlloc(hostmem.Ptr(a.Pp), uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -2994,11 +2994,11 @@ func bind_cuMemHostGetDevicePointer_v2(thread, args unsafe.Pointer) int32 {
 		Flags uint32
 	})(args)
 	if a.Pdptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemHostGetDevicePointer(hostmem.Ptr(a.P), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
 	return 0
@@ -3012,11 +3012,11 @@ func bind_cuMemHostGetFlags(thread, args unsafe.Pointer) int32 {
 		P      uint64
 	})(args)
 	if a.PFlags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemHostGetFlags(hostmem.Ptr(a.P))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PFlags), uint32(r0))
 	return 0
@@ -3031,11 +3031,11 @@ func bind_cuMemAllocManaged(thread, args unsafe.Pointer) int32 {
 		Flags    uint32
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemAllocManaged(uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	return 0
@@ -3049,11 +3049,11 @@ func bind_cuIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
 		Event   uint64
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).IpcGetEventHandle(cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), r0)
 	return 0
@@ -3067,11 +3067,11 @@ func bind_cuIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
 		Handle  cu.CUipcEventHandle_v1
 	})(args)
 	if a.PhEvent == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).IpcOpenEventHandle(a.Handle)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
 	return 0
@@ -3085,11 +3085,11 @@ func bind_cuIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
 		Dptr    uint64
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).IpcGetMemHandle(driver.DevPtr(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), r0)
 	return 0
@@ -3104,11 +3104,11 @@ func bind_cuIpcOpenMemHandle_v2(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.Pdptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).IpcOpenMemHandle(a.Handle, uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
 	return 0
@@ -3122,7 +3122,7 @@ func bind_cuIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).IpcCloseMemHandle(driver.DevPtr(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3137,7 +3137,7 @@ func bind_cuMemHostRegister_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemHostRegister(hostmem.Ptr(a.P), uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3150,7 +3150,7 @@ func bind_cuMemHostUnregister(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemHostUnregister(hostmem.Ptr(a.P))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3163,11 +3163,11 @@ func bind_cuArrayGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
 		HArray           uint64
 	})(args)
 	if a.PArrayDescriptor == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ArrayGetDescriptor(cu.CUarray(a.HArray))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
 	return 0
@@ -3181,11 +3181,11 @@ func bind_cuArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
 		Array            uint64
 	})(args)
 	if a.SparseProperties == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ArrayGetSparseProperties(cu.CUarray(a.Array))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
 	return 0
@@ -3200,11 +3200,11 @@ func bind_cuArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
 		Device             uint32
 	})(args)
 	if a.MemoryRequirements == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ArrayGetMemoryRequirements(cu.CUarray(a.Array), cu.CUdevice(a.Device))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
 	return 0
@@ -3219,11 +3219,11 @@ func bind_cuArrayGetPlane(thread, args unsafe.Pointer) int32 {
 		PlaneIdx    uint32
 	})(args)
 	if a.PPlaneArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ArrayGetPlane(cu.CUarray(a.HArray), uint32(a.PlaneIdx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PPlaneArray), uint64(r0))
 	return 0
@@ -3241,7 +3241,7 @@ func bind_cuMemGetHandleForAddressRange(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemGetHandleForAddressRange(hostmem.Ptr(a.Handle), driver.DevPtr(a.Dptr), uint64(a.Size), cu.CUmemRangeHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3257,11 +3257,11 @@ func bind_cuMemAddressReserve(thread, args unsafe.Pointer) int32 {
 		Flags     uint64
 	})(args)
 	if a.Ptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemAddressReserve(uint64(a.Size), uint64(a.Alignment), driver.DevPtr(a.Addr), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ptr), uint64(r0))
 	return 0
@@ -3276,7 +3276,7 @@ func bind_cuMemAddressFree(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemAddressFree(driver.DevPtr(a.Ptr), uint64(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3291,15 +3291,15 @@ func bind_cuMemCreate(thread, args unsafe.Pointer) int32 {
 		Flags  uint64
 	})(args)
 	if a.Handle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Prop == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUmemAllocationProp_v1](hostmem.Ptr(a.Prop))
 	r0, err := (*driver.Thread)(thread).MemCreate(uint64(a.Size), s2, uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
 	return 0
@@ -3313,7 +3313,7 @@ func bind_cuMemRelease(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemRelease(cu.CUmemGenericAllocationHandle(a.Handle))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3330,7 +3330,7 @@ func bind_cuMemMap(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemMap(driver.DevPtr(a.Ptr), uint64(a.Size), uint64(a.Offset), cu.CUmemGenericAllocationHandle(a.Handle), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3344,7 +3344,7 @@ func bind_cuMemUnmap(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemUnmap(driver.DevPtr(a.Ptr), uint64(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3360,7 +3360,7 @@ func bind_cuMemSetAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemSetAccess(driver.DevPtr(a.Ptr), uint64(a.Size), hostmem.Ptr(a.Desc), uint64(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3374,15 +3374,15 @@ func bind_cuMemGetAccess(thread, args unsafe.Pointer) int32 {
 		Ptr      uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Location == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUmemLocation_v1](hostmem.Ptr(a.Location))
 	r0, err := (*driver.Thread)(thread).MemGetAccess(s1, driver.DevPtr(a.Ptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint64(r0))
 	return 0
@@ -3399,7 +3399,7 @@ func bind_cuMemExportToShareableHandle(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), cu.CUmemGenericAllocationHandle(a.Handle), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3413,11 +3413,11 @@ func bind_cuMemImportFromShareableHandle(thread, args unsafe.Pointer) int32 {
 		ShHandleType uint32
 	})(args)
 	if a.Handle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemImportFromShareableHandle(hostmem.Ptr(a.OsHandle), cu.CUmemAllocationHandleType(a.ShHandleType))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
 	return 0
@@ -3432,15 +3432,15 @@ func bind_cuMemGetAllocationGranularity(thread, args unsafe.Pointer) int32 {
 		Option      uint32
 	})(args)
 	if a.Granularity == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Prop == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUmemAllocationProp_v1](hostmem.Ptr(a.Prop))
 	r0, err := (*driver.Thread)(thread).MemGetAllocationGranularity(s1, cu.CUmemAllocationGranularity_flags(a.Option))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Granularity), uint64(r0))
 	return 0
@@ -3454,11 +3454,11 @@ func bind_cuMemGetAllocationPropertiesFromHandle(thread, args unsafe.Pointer) in
 		Handle uint64
 	})(args)
 	if a.Prop == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemGetAllocationPropertiesFromHandle(cu.CUmemGenericAllocationHandle(a.Handle))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Prop), r0)
 	return 0
@@ -3472,11 +3472,11 @@ func bind_cuMemRetainAllocationHandle(thread, args unsafe.Pointer) int32 {
 		Addr   uint64
 	})(args)
 	if a.Handle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemRetainAllocationHandle(hostmem.Ptr(a.Addr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
 	return 0
@@ -3491,7 +3491,7 @@ func bind_cuMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPoolTrimTo(cu.CUmemoryPool(a.Pool), uint64(a.MinBytesToKeep))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3506,7 +3506,7 @@ func bind_cuMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPoolSetAttribute(cu.CUmemoryPool(a.Pool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3521,7 +3521,7 @@ func bind_cuMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPoolGetAttribute(cu.CUmemoryPool(a.Pool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3536,7 +3536,7 @@ func bind_cuMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPoolSetAccess(cu.CUmemoryPool(a.Pool), hostmem.Ptr(a.Map), uint64(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3550,11 +3550,11 @@ func bind_cuMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
 		Location uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemPoolGetAccess(cu.CUmemoryPool(a.MemPool), hostmem.Ptr(a.Location))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r0))
 	return 0
@@ -3568,15 +3568,15 @@ func bind_cuMemPoolCreate(thread, args unsafe.Pointer) int32 {
 		PoolProps uint64
 	})(args)
 	if a.Pool == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PoolProps == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUmemPoolProps_v1](hostmem.Ptr(a.PoolProps))
 	r0, err := (*driver.Thread)(thread).MemPoolCreate(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pool), uint64(r0))
 	return 0
@@ -3590,7 +3590,7 @@ func bind_cuMemPoolDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPoolDestroy(cu.CUmemoryPool(a.Pool))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3604,11 +3604,11 @@ func bind_cuMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Pool_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemGetDefaultMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pool_out), uint64(r0))
 	return 0
@@ -3623,11 +3623,11 @@ func bind_cuMemGetMemPool(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Pool == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemGetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pool), uint64(r0))
 	return 0
@@ -3643,7 +3643,7 @@ func bind_cuMemSetMemPool(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemSetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type), cu.CUmemoryPool(a.Pool))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3659,7 +3659,7 @@ func bind_cuMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.Handle_out), cu.CUmemoryPool(a.Pool), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3674,11 +3674,11 @@ func bind_cuMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int32 
 		Flags      uint64
 	})(args)
 	if a.Pool_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemPoolImportFromShareableHandle(hostmem.Ptr(a.Handle), cu.CUmemAllocationHandleType(a.HandleType), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pool_out), uint64(r0))
 	return 0
@@ -3692,11 +3692,11 @@ func bind_cuMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
 		Ptr           uint64
 	})(args)
 	if a.ShareData_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemPoolExportPointer(driver.DevPtr(a.Ptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ShareData_out), r0)
 	return 0
@@ -3711,11 +3711,11 @@ func bind_cuMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
 		ShareData uint64
 	})(args)
 	if a.Ptr_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemPoolImportPointer(cu.CUmemoryPool(a.Pool), hostmem.Ptr(a.ShareData))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ptr_out), uint64(r0))
 	return 0
@@ -3729,11 +3729,11 @@ func bind_cuMulticastCreate(thread, args unsafe.Pointer) int32 {
 		Prop     uint64
 	})(args)
 	if a.McHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MulticastCreate(hostmem.Ptr(a.Prop))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.McHandle), uint64(r0))
 	return 0
@@ -3748,7 +3748,7 @@ func bind_cuMulticastAddDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MulticastAddDevice(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3766,7 +3766,7 @@ func bind_cuMulticastBindMem(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MulticastBindMem(cu.CUmemGenericAllocationHandle(a.McHandle), uint64(a.McOffset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3785,7 +3785,7 @@ func bind_cuMulticastBindMem_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MulticastBindMemV2(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3802,7 +3802,7 @@ func bind_cuMulticastBindAddr(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MulticastBindAddr(cu.CUmemGenericAllocationHandle(a.McHandle), uint64(a.McOffset), driver.DevPtr(a.Memptr), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3820,7 +3820,7 @@ func bind_cuMulticastBindAddr_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MulticastBindAddrV2(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), driver.DevPtr(a.Memptr), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3836,7 +3836,7 @@ func bind_cuMulticastUnbind(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MulticastUnbind(cu.CUmemGenericAllocationHandle(a.McHandle), cu.CUdevice(a.Dev), uint64(a.McOffset), uint64(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3850,11 +3850,11 @@ func bind_cuMulticastGetGranularity(thread, args unsafe.Pointer) int32 {
 		Option      uint32
 	})(args)
 	if a.Granularity == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MulticastGetGranularity(hostmem.Ptr(a.Prop), cu.CUmulticastGranularity_flags(a.Option))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Granularity), uint64(r0))
 	return 0
@@ -3870,7 +3870,7 @@ func bind_cuPointerGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).PointerGetAttribute(hostmem.Ptr(a.Data), cu.CUpointer_attribute(a.Attribute), driver.DevPtr(a.Ptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3886,7 +3886,7 @@ func bind_cuMemAdvise_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemAdviseV2(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), a.Location)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3903,7 +3903,7 @@ func bind_cuMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), cu.CUmem_range_attribute(a.Attribute), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3921,7 +3921,7 @@ func bind_cuMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3936,7 +3936,7 @@ func bind_cuPointerSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).PointerSetAttribute(hostmem.Ptr(a.Value), cu.CUpointer_attribute(a.Attribute), driver.DevPtr(a.Ptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3952,7 +3952,7 @@ func bind_cuPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).PointerGetAttributes(uint32(a.NumAttributes), hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Data), driver.DevPtr(a.Ptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3967,7 +3967,7 @@ func bind_cuMemHostRegister(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemHostRegister(hostmem.Ptr(a.P), uint64(a.Bytesize), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -3980,14 +3980,14 @@ func bind_cuMemGetInfo(thread, args unsafe.Pointer) int32 {
 		Total uint64
 	})(args)
 	if a.Free == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Total == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).MemGetInfoV1()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Free), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.Total), uint32(r1))
@@ -4002,11 +4002,11 @@ func bind_cuMemAlloc(thread, args unsafe.Pointer) int32 {
 		Bytesize uint32
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemAllocV1(uint32(a.Bytesize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
 	return 0
@@ -4023,14 +4023,14 @@ func bind_cuMemAllocPitch(thread, args unsafe.Pointer) int32 {
 		ElementSizeBytes uint32
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PPitch == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).MemAllocPitchV1(uint32(a.WidthInBytes), uint32(a.Height), uint32(a.ElementSizeBytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.PPitch), uint32(r1))
@@ -4045,7 +4045,7 @@ func bind_cuMemFree(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemFreeV1(cu.CUdeviceptr_v1(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4060,7 +4060,7 @@ func bind_cuMemGetAddressRange(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r0, r1, err := (*driver.Thread)(thread).MemGetAddressRangeV1(cu.CUdeviceptr_v1(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.Pbase != 0 {
 		hostmem.Store(hostmem.Ptr(a.Pbase), uint32(r0))
@@ -4080,7 +4080,7 @@ func bind_cuMemAllocHost(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemAllocHostV1(hostmem.Ptr(a.Pp), uint32(a.Bytesize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4094,11 +4094,11 @@ func bind_cuMemHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
 		Flags uint32
 	})(args)
 	if a.Pdptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemHostGetDevicePointerV1(hostmem.Ptr(a.P), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pdptr), uint32(r0))
 	return 0
@@ -4114,7 +4114,7 @@ func bind_cuMemcpyHtoD(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4129,7 +4129,7 @@ func bind_cuMemcpyDtoH(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoHV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4144,7 +4144,7 @@ func bind_cuMemcpyDtoD(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4160,7 +4160,7 @@ func bind_cuMemcpyDtoA(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4176,7 +4176,7 @@ func bind_cuMemcpyAtoD(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4192,7 +4192,7 @@ func bind_cuMemcpyHtoA(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4208,7 +4208,7 @@ func bind_cuMemcpyAtoH(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoHV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4225,7 +4225,7 @@ func bind_cuMemcpyAtoA(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4242,7 +4242,7 @@ func bind_cuMemcpyHtoAAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoAAsyncV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4259,7 +4259,7 @@ func bind_cuMemcpyAtoHAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4271,12 +4271,12 @@ func bind_cuMemcpy2D(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DV1(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4288,12 +4288,12 @@ func bind_cuMemcpy2DUnaligned(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DUnalignedV1(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4305,12 +4305,12 @@ func bind_cuMemcpy3D(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3DV1(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4326,7 +4326,7 @@ func bind_cuMemcpyHtoDAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4342,7 +4342,7 @@ func bind_cuMemcpyDtoHAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4358,7 +4358,7 @@ func bind_cuMemcpyDtoDAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4371,12 +4371,12 @@ func bind_cuMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DAsyncV1(s0, cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4389,12 +4389,12 @@ func bind_cuMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3DAsyncV1(s0, cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4409,7 +4409,7 @@ func bind_cuMemsetD8(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD8V1(cu.CUdeviceptr_v1(a.DstDevice), uint8(a.Uc), uint32(a.N))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4424,7 +4424,7 @@ func bind_cuMemsetD16(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD16V1(cu.CUdeviceptr_v1(a.DstDevice), uint16(a.Us), uint32(a.N))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4439,7 +4439,7 @@ func bind_cuMemsetD32(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.Ui), uint32(a.N))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4456,7 +4456,7 @@ func bind_cuMemsetD2D8(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D8V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint8(a.Uc), uint32(a.Width), uint32(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4473,7 +4473,7 @@ func bind_cuMemsetD2D16(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D16V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint16(a.Us), uint32(a.Width), uint32(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4490,7 +4490,7 @@ func bind_cuMemsetD2D32(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint32(a.Ui), uint32(a.Width), uint32(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4503,11 +4503,11 @@ func bind_cuArrayGetDescriptor(thread, args unsafe.Pointer) int32 {
 		HArray           uint64
 	})(args)
 	if a.PArrayDescriptor == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).ArrayGetDescriptorV1(cu.CUarray(a.HArray))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
 	return 0
@@ -4523,7 +4523,7 @@ func bind_cuMemcpyHtoD_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoD(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4538,7 +4538,7 @@ func bind_cuMemcpyDtoH_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoH(hostmem.Ptr(a.DstHost), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4553,7 +4553,7 @@ func bind_cuMemcpyDtoD_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoD(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4569,7 +4569,7 @@ func bind_cuMemcpyDtoA_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4585,7 +4585,7 @@ func bind_cuMemcpyAtoD_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoD(driver.DevPtr(a.DstDevice), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4601,7 +4601,7 @@ func bind_cuMemcpyHtoA_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4617,7 +4617,7 @@ func bind_cuMemcpyAtoH_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoH(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4634,7 +4634,7 @@ func bind_cuMemcpyAtoA_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4651,7 +4651,7 @@ func bind_cuMemcpyHtoAAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoAAsync(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4668,7 +4668,7 @@ func bind_cuMemcpyAtoHAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAtoHAsync(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4680,12 +4680,12 @@ func bind_cuMemcpy2D_v2(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2D(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4697,12 +4697,12 @@ func bind_cuMemcpy2DUnaligned_v2(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DUnaligned(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4714,12 +4714,12 @@ func bind_cuMemcpy3D_v2(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3D(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4735,7 +4735,7 @@ func bind_cuMemcpyHtoDAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyHtoDAsync(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4751,7 +4751,7 @@ func bind_cuMemcpyDtoHAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoHAsync(hostmem.Ptr(a.DstHost), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4767,7 +4767,7 @@ func bind_cuMemcpyDtoDAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyDtoDAsync(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4780,12 +4780,12 @@ func bind_cuMemcpy2DAsync_v2(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY2D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy2DAsync(s0, cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4798,12 +4798,12 @@ func bind_cuMemcpy3DAsync_v2(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3DAsync(s0, cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4818,7 +4818,7 @@ func bind_cuMemsetD8_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD8(driver.DevPtr(a.DstDevice), uint8(a.Uc), uint64(a.N))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4833,7 +4833,7 @@ func bind_cuMemsetD16_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD16(driver.DevPtr(a.DstDevice), uint16(a.Us), uint64(a.N))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4848,7 +4848,7 @@ func bind_cuMemsetD32_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD32(driver.DevPtr(a.DstDevice), uint32(a.Ui), uint64(a.N))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4865,7 +4865,7 @@ func bind_cuMemsetD2D8_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D8(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint8(a.Uc), uint64(a.Width), uint64(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4882,7 +4882,7 @@ func bind_cuMemsetD2D16_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D16(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint16(a.Us), uint64(a.Width), uint64(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4899,7 +4899,7 @@ func bind_cuMemsetD2D32_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D32(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint32(a.Ui), uint64(a.Width), uint64(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4914,7 +4914,7 @@ func bind_cuMemcpy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).Memcpy(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4930,7 +4930,7 @@ func bind_cuMemcpyAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyAsync(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4947,7 +4947,7 @@ func bind_cuMemcpyPeer(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyPeer(driver.DevPtr(a.DstDevice), cu.CUcontext(a.DstContext), driver.DevPtr(a.SrcDevice), cu.CUcontext(a.SrcContext), uint64(a.ByteCount))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4965,7 +4965,7 @@ func bind_cuMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyPeerAsync(driver.DevPtr(a.DstDevice), cu.CUcontext(a.DstContext), driver.DevPtr(a.SrcDevice), cu.CUcontext(a.SrcContext), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4977,12 +4977,12 @@ func bind_cuMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
 		PCopy uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_PEER_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3DPeer(s0)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -4995,12 +4995,12 @@ func bind_cuMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.PCopy == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUDA_MEMCPY3D_PEER_v1](hostmem.Ptr(a.PCopy))
 	err := (*driver.Thread)(thread).Memcpy3DPeerAsync(s0, cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5021,7 +5021,7 @@ func bind_cuMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r7, err := (*driver.Thread)(thread).MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.FailIdx != 0 {
 		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r7))
@@ -5041,7 +5041,7 @@ func bind_cuMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r2, err := (*driver.Thread)(thread).Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.FailIdx != 0 {
 		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r2))
@@ -5064,7 +5064,7 @@ func bind_cuMemcpyBatchAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyBatchAsyncV2(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5080,7 +5080,7 @@ func bind_cuMemcpy3DBatchAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).Memcpy3DBatchAsyncV2(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5097,7 +5097,7 @@ func bind_cuMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemcpyWithAttributesAsync(driver.DevPtr(a.Dst), driver.DevPtr(a.Src), uint64(a.Size), hostmem.Ptr(a.Attr), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5112,7 +5112,7 @@ func bind_cuMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).Memcpy3DWithAttributesAsync(hostmem.Ptr(a.Op), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5128,7 +5128,7 @@ func bind_cuMemsetD8Async(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD8Async(driver.DevPtr(a.DstDevice), uint8(a.Uc), uint64(a.N), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5144,7 +5144,7 @@ func bind_cuMemsetD16Async(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD16Async(driver.DevPtr(a.DstDevice), uint16(a.Us), uint64(a.N), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5160,7 +5160,7 @@ func bind_cuMemsetD32Async(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD32Async(driver.DevPtr(a.DstDevice), uint32(a.Ui), uint64(a.N), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5178,7 +5178,7 @@ func bind_cuMemsetD2D8Async(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D8Async(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint8(a.Uc), uint64(a.Width), uint64(a.Height), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5196,7 +5196,7 @@ func bind_cuMemsetD2D16Async(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D16Async(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint16(a.Us), uint64(a.Width), uint64(a.Height), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5214,7 +5214,7 @@ func bind_cuMemsetD2D32Async(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemsetD2D32Async(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint32(a.Ui), uint64(a.Width), uint64(a.Height), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5230,7 +5230,7 @@ func bind_cuMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPrefetchAsync(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUdevice(a.DstDevice), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5247,7 +5247,7 @@ func bind_cuMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPrefetchAsyncV2(driver.DevPtr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5263,7 +5263,7 @@ func bind_cuMemAdvise(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemAdvise(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), cu.CUdevice(a.Device))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5283,7 +5283,7 @@ func bind_cuMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5300,7 +5300,7 @@ func bind_cuMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5320,7 +5320,7 @@ func bind_cuMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5334,11 +5334,11 @@ func bind_cuIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.Pdptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).IpcOpenMemHandle(a.Handle, uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
 	return 0
@@ -5354,7 +5354,7 @@ func bind_cuMemMapArrayAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemMapArrayAsync(hostmem.Ptr(a.MapInfoList), uint32(a.Count), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5368,7 +5368,7 @@ func bind_cuMemFreeAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MemFreeAsync(driver.DevPtr(a.Dptr), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5382,11 +5382,11 @@ func bind_cuMemAllocAsync(thread, args unsafe.Pointer) int32 {
 		HStream  uint64
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemAllocAsync(uint64(a.Bytesize), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	return 0
@@ -5402,11 +5402,11 @@ func bind_cuMemAllocFromPoolAsync(thread, args unsafe.Pointer) int32 {
 		HStream  uint64
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MemAllocFromPoolAsync(uint64(a.Bytesize), cu.CUmemoryPool(a.Pool), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	return 0
@@ -5424,7 +5424,7 @@ func bind_cuMemBatchDecompressAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	r3, err := (*driver.Thread)(thread).MemBatchDecompressAsync(hostmem.Ptr(a.ParamsArray), uint64(a.Count), uint32(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	if a.ErrorIndex != 0 {
 		hostmem.Store(hostmem.Ptr(a.ErrorIndex), uint64(r3))
@@ -5440,15 +5440,15 @@ func bind_cuArrayCreate_v2(thread, args unsafe.Pointer) int32 {
 		PAllocateArray uint64
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PAllocateArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_ARRAY_DESCRIPTOR_v2](hostmem.Ptr(a.PAllocateArray))
 	r0, err := (*driver.Thread)(thread).ArrayCreate(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
 	return 0
@@ -5462,11 +5462,11 @@ func bind_cuMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int32
 		Mipmap           uint64
 	})(args)
 	if a.SparseProperties == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MipmappedArrayGetSparseProperties(cu.CUmipmappedArray(a.Mipmap))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
 	return 0
@@ -5481,11 +5481,11 @@ func bind_cuMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) int
 		Device             uint32
 	})(args)
 	if a.MemoryRequirements == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MipmappedArrayGetMemoryRequirements(cu.CUmipmappedArray(a.Mipmap), cu.CUdevice(a.Device))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
 	return 0
@@ -5499,7 +5499,7 @@ func bind_cuArrayDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ArrayDestroy(cu.CUarray(a.HArray))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5512,15 +5512,15 @@ func bind_cuArray3DCreate_v2(thread, args unsafe.Pointer) int32 {
 		PAllocateArray uint64
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PAllocateArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_ARRAY3D_DESCRIPTOR_v2](hostmem.Ptr(a.PAllocateArray))
 	r0, err := (*driver.Thread)(thread).Array3DCreate(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
 	return 0
@@ -5534,11 +5534,11 @@ func bind_cuArray3DGetDescriptor_v2(thread, args unsafe.Pointer) int32 {
 		HArray           uint64
 	})(args)
 	if a.PArrayDescriptor == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).Array3DGetDescriptor(cu.CUarray(a.HArray))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
 	return 0
@@ -5553,15 +5553,15 @@ func bind_cuMipmappedArrayCreate(thread, args unsafe.Pointer) int32 {
 		NumMipmapLevels     uint32
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PMipmappedArrayDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_ARRAY3D_DESCRIPTOR_v2](hostmem.Ptr(a.PMipmappedArrayDesc))
 	r0, err := (*driver.Thread)(thread).MipmappedArrayCreate(s1, uint32(a.NumMipmapLevels))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
 	return 0
@@ -5576,11 +5576,11 @@ func bind_cuMipmappedArrayGetLevel(thread, args unsafe.Pointer) int32 {
 		Level           uint32
 	})(args)
 	if a.PLevelArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).MipmappedArrayGetLevel(cu.CUmipmappedArray(a.HMipmappedArray), uint32(a.Level))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PLevelArray), uint64(r0))
 	return 0
@@ -5594,7 +5594,7 @@ func bind_cuMipmappedArrayDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).MipmappedArrayDestroy(cu.CUmipmappedArray(a.HMipmappedArray))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5607,15 +5607,15 @@ func bind_cuArrayCreate(thread, args unsafe.Pointer) int32 {
 		PAllocateArray uint64
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PAllocateArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_ARRAY_DESCRIPTOR_v1](hostmem.Ptr(a.PAllocateArray))
 	r0, err := (*driver.Thread)(thread).ArrayCreateV1(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
 	return 0
@@ -5629,15 +5629,15 @@ func bind_cuArray3DCreate(thread, args unsafe.Pointer) int32 {
 		PAllocateArray uint64
 	})(args)
 	if a.PHandle == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PAllocateArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_ARRAY3D_DESCRIPTOR_v1](hostmem.Ptr(a.PAllocateArray))
 	r0, err := (*driver.Thread)(thread).Array3DCreateV1(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle), uint64(r0))
 	return 0
@@ -5651,11 +5651,11 @@ func bind_cuArray3DGetDescriptor(thread, args unsafe.Pointer) int32 {
 		HArray           uint64
 	})(args)
 	if a.PArrayDescriptor == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).Array3DGetDescriptorV1(cu.CUarray(a.HArray))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PArrayDescriptor), r0)
 	return 0
@@ -5669,11 +5669,11 @@ func bind_cuStreamCreate(thread, args unsafe.Pointer) int32 {
 		Flags    uint32
 	})(args)
 	if a.PhStream == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).StreamCreate(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
 	return 0
@@ -5688,11 +5688,11 @@ func bind_cuStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 		Priority uint32
 	})(args)
 	if a.PhStream == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).StreamCreateWithPriority(uint32(a.Flags), int32(a.Priority))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
 	return 0
@@ -5706,7 +5706,7 @@ func bind_cuThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5719,7 +5719,7 @@ func bind_cuStreamDestroy_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamDestroy(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5732,11 +5732,11 @@ func bind_cuStreamGetGreenCtx(thread, args unsafe.Pointer) int32 {
 		PhCtx   uint64
 	})(args)
 	if a.PhCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetGreenCtx(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhCtx), uint64(r1))
 	return 0
@@ -5750,7 +5750,7 @@ func bind_cuStreamDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamDestroy(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5763,11 +5763,11 @@ func bind_cuStreamGetPriority(thread, args unsafe.Pointer) int32 {
 		Priority uint64
 	})(args)
 	if a.Priority == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetPriority(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Priority), uint32(r1))
 	return 0
@@ -5781,11 +5781,11 @@ func bind_cuStreamGetId(thread, args unsafe.Pointer) int32 {
 		StreamId uint64
 	})(args)
 	if a.StreamId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetId(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.StreamId), uint64(r1))
 	return 0
@@ -5799,11 +5799,11 @@ func bind_cuStreamGetFlags(thread, args unsafe.Pointer) int32 {
 		Flags   uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetFlags(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r1))
 	return 0
@@ -5817,11 +5817,11 @@ func bind_cuStreamGetDevice(thread, args unsafe.Pointer) int32 {
 		Device  uint64
 	})(args)
 	if a.Device == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetDevice(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r1))
 	return 0
@@ -5836,11 +5836,11 @@ func bind_cuStreamGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetDevResource(cu.CUstream(a.HStream), cu.CUdevResourceType(a.Type))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -5854,11 +5854,11 @@ func bind_cuStreamGetCtx(thread, args unsafe.Pointer) int32 {
 		Pctx    uint64
 	})(args)
 	if a.Pctx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamGetCtx(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pctx), uint64(r1))
 	return 0
@@ -5873,14 +5873,14 @@ func bind_cuStreamGetCtx_v2(thread, args unsafe.Pointer) int32 {
 		PGreenCtx uint64
 	})(args)
 	if a.PCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PGreenCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, r2, err := (*driver.Thread)(thread).StreamGetCtxV2(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r1))
 	hostmem.Store(hostmem.Ptr(a.PGreenCtx), uint64(r2))
@@ -5897,7 +5897,7 @@ func bind_cuStreamWaitEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWaitEvent(cu.CUstream(a.HStream), cu.CUevent(a.HEvent), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5913,7 +5913,7 @@ func bind_cuStreamAddCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamAddCallback(cu.CUstream(a.HStream), cu.CUstreamCallback(a.Callback), hostmem.Ptr(a.UserData), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5929,7 +5929,7 @@ func bind_cuStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamAttachMemAsync(cu.CUstream(a.HStream), driver.DevPtr(a.Dptr), uint64(a.Length), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5942,7 +5942,7 @@ func bind_cuStreamQuery(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamQuery(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5955,7 +5955,7 @@ func bind_cuStreamSynchronize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamSynchronize(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5971,7 +5971,7 @@ func bind_cuStreamWriteValue32(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -5987,7 +5987,7 @@ func bind_cuStreamWaitValue32(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6003,7 +6003,7 @@ func bind_cuStreamWriteValue64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6019,7 +6019,7 @@ func bind_cuStreamWaitValue64(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6035,7 +6035,7 @@ func bind_cuStreamBatchMemOp(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamBatchMemOp(cu.CUstream(a.Stream), uint32(a.Count), hostmem.Ptr(a.ParamArray), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6051,7 +6051,7 @@ func bind_cuStreamWriteValue32_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6067,7 +6067,7 @@ func bind_cuStreamWaitValue32_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue32(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint32(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6083,7 +6083,7 @@ func bind_cuStreamWriteValue64_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWriteValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6099,7 +6099,7 @@ func bind_cuStreamWaitValue64_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamWaitValue64(cu.CUstream(a.Stream), driver.DevPtr(a.Addr), uint64(a.Value), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6115,7 +6115,7 @@ func bind_cuStreamBatchMemOp_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamBatchMemOp(cu.CUstream(a.Stream), uint32(a.Count), hostmem.Ptr(a.ParamArray), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6128,7 +6128,7 @@ func bind_cuStreamBeginCapture(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCaptureV1(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6142,7 +6142,7 @@ func bind_cuStreamBeginCapture_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCapture(cu.CUstream(a.HStream), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6160,7 +6160,7 @@ func bind_cuStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCaptureToGraph(cu.CUstream(a.HStream), cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6174,7 +6174,7 @@ func bind_cuStreamEndCapture(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamEndCapture(cu.CUstream(a.HStream), hostmem.Ptr(a.PhGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6187,11 +6187,11 @@ func bind_cuStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 		CaptureStatus uint64
 	})(args)
 	if a.CaptureStatus == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).StreamIsCapturing(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus), uint32(r1))
 	return 0
@@ -6206,11 +6206,11 @@ func bind_cuStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 		Id_out            uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, r2, err := (*driver.Thread)(thread).StreamGetCaptureInfoV1(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -6231,11 +6231,11 @@ func bind_cuStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 		NumDependencies_out uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, r2, r3, r5, err := (*driver.Thread)(thread).StreamGetCaptureInfo(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies_out))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -6263,11 +6263,11 @@ func bind_cuStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
 		NumDependencies_out uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, r2, r3, r6, err := (*driver.Thread)(thread).StreamGetCaptureInfoV3(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -6291,7 +6291,7 @@ func bind_cuStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamCopyAttributes(cu.CUstream(a.DstStream), cu.CUstream(a.SrcStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6305,11 +6305,11 @@ func bind_cuStreamGetAttribute(thread, args unsafe.Pointer) int32 {
 		Value   uint64
 	})(args)
 	if a.Value == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).StreamGetAttribute(cu.CUstream(a.HStream), cu.CUstreamAttrID(a.Attr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), r2)
 	return 0
@@ -6324,12 +6324,12 @@ func bind_cuStreamSetAttribute(thread, args unsafe.Pointer) int32 {
 		Param   uint64
 	})(args)
 	if a.Param == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUlaunchAttributeValue](hostmem.Ptr(a.Param))
 	err := (*driver.Thread)(thread).StreamSetAttribute(cu.CUstream(a.HStream), cu.CUstreamAttrID(a.Attr), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6345,7 +6345,7 @@ func bind_cuStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamUpdateCaptureDependencies(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6362,7 +6362,7 @@ func bind_cuStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*driver.Thread)(thread).StreamUpdateCaptureDependenciesV2(cu.CUstream(a.HStream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6376,7 +6376,7 @@ func bind_cuStreamBeginCaptureToCig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamBeginCaptureToCig(cu.CUstream(a.HStream), hostmem.Ptr(a.StreamCigCaptureParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6389,7 +6389,7 @@ func bind_cuStreamEndCaptureToCig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).StreamEndCaptureToCig(cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6402,11 +6402,11 @@ func bind_cuEventCreate(thread, args unsafe.Pointer) int32 {
 		Flags   uint32
 	})(args)
 	if a.PhEvent == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).EventCreate(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
 	return 0
@@ -6420,7 +6420,7 @@ func bind_cuEventQuery(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventQuery(cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6433,7 +6433,7 @@ func bind_cuEventSynchronize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventSynchronize(cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6446,7 +6446,7 @@ func bind_cuEventDestroy_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventDestroy(cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6461,7 +6461,7 @@ func bind_cuEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventElapsedTime(hostmem.Ptr(a.PMilliseconds), cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6474,7 +6474,7 @@ func bind_cuEventDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventDestroy(cu.CUevent(a.HEvent))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6489,7 +6489,7 @@ func bind_cuEventElapsedTime(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventElapsedTime(hostmem.Ptr(a.PMilliseconds), cu.CUevent(a.HStart), cu.CUevent(a.HEnd))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6503,7 +6503,7 @@ func bind_cuEventRecord(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventRecord(cu.CUevent(a.HEvent), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6518,7 +6518,7 @@ func bind_cuEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EventRecordWithFlags(cu.CUevent(a.HEvent), cu.CUstream(a.HStream), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6532,11 +6532,11 @@ func bind_cuEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
 		Flags   uint32
 	})(args)
 	if a.PhEvent == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).EventCreateFromEGLSync(hostmem.Ptr(a.EglSync), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
 	return 0
@@ -6550,15 +6550,15 @@ func bind_cuImportExternalMemory(thread, args unsafe.Pointer) int32 {
 		MemHandleDesc uint64
 	})(args)
 	if a.ExtMem_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.MemHandleDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1](hostmem.Ptr(a.MemHandleDesc))
 	r0, err := (*driver.Thread)(thread).ImportExternalMemory(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ExtMem_out), uint64(r0))
 	return 0
@@ -6573,15 +6573,15 @@ func bind_cuExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
 		BufferDesc uint64
 	})(args)
 	if a.DevPtr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.BufferDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1](hostmem.Ptr(a.BufferDesc))
 	r0, err := (*driver.Thread)(thread).ExternalMemoryGetMappedBuffer(cu.CUexternalMemory(a.ExtMem), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DevPtr), uint64(r0))
 	return 0
@@ -6596,15 +6596,15 @@ func bind_cuExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer) i
 		MipmapDesc uint64
 	})(args)
 	if a.Mipmap == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.MipmapDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1](hostmem.Ptr(a.MipmapDesc))
 	r0, err := (*driver.Thread)(thread).ExternalMemoryGetMappedMipmappedArray(cu.CUexternalMemory(a.ExtMem), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mipmap), uint64(r0))
 	return 0
@@ -6618,7 +6618,7 @@ func bind_cuDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DestroyExternalMemory(cu.CUexternalMemory(a.ExtMem))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6631,15 +6631,15 @@ func bind_cuImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
 		SemHandleDesc uint64
 	})(args)
 	if a.ExtSem_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.SemHandleDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1](hostmem.Ptr(a.SemHandleDesc))
 	r0, err := (*driver.Thread)(thread).ImportExternalSemaphore(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ExtSem_out), uint64(r0))
 	return 0
@@ -6653,7 +6653,7 @@ func bind_cuDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).DestroyExternalSemaphore(cu.CUexternalSemaphore(a.ExtSem))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6669,7 +6669,7 @@ func bind_cuSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), cu.CUstream(a.Stream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6685,7 +6685,7 @@ func bind_cuWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), cu.CUstream(a.Stream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6699,11 +6699,11 @@ func bind_cuFuncGetAttribute(thread, args unsafe.Pointer) int32 {
 		Hfunc  uint64
 	})(args)
 	if a.Pi == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).FuncGetAttribute(cu.CUfunction_attribute(a.Attrib), cu.CUfunction(a.Hfunc))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pi), uint32(r0))
 	return 0
@@ -6719,7 +6719,7 @@ func bind_cuFuncSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncSetAttribute(cu.CUfunction(a.Hfunc), cu.CUfunction_attribute(a.Attrib), int32(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6733,7 +6733,7 @@ func bind_cuFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncSetCacheConfig(cu.CUfunction(a.Hfunc), cu.CUfunc_cache(a.Config))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6746,11 +6746,11 @@ func bind_cuFuncGetModule(thread, args unsafe.Pointer) int32 {
 		Hfunc uint64
 	})(args)
 	if a.Hmod == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).FuncGetModule(cu.CUfunction(a.Hfunc))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Hmod), uint64(r0))
 	return 0
@@ -6765,7 +6765,7 @@ func bind_cuFuncGetName(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncGetName(hostmem.Ptr(a.Name), cu.CUfunction(a.Hfunc))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6780,11 +6780,11 @@ func bind_cuFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
 		ParamSize   uint64
 	})(args)
 	if a.ParamOffset == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, r3, err := (*driver.Thread)(thread).FuncGetParamInfo(cu.CUfunction(a.Func), uint64(a.ParamIndex))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ParamOffset), uint64(r2))
 	if a.ParamSize != 0 {
@@ -6801,11 +6801,11 @@ func bind_cuFuncGetParamCount(thread, args unsafe.Pointer) int32 {
 		ParamCount uint64
 	})(args)
 	if a.ParamCount == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).FuncGetParamCount(cu.CUfunction(a.Func))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ParamCount), uint64(r1))
 	return 0
@@ -6819,11 +6819,11 @@ func bind_cuFuncIsLoaded(thread, args unsafe.Pointer) int32 {
 		Function uint64
 	})(args)
 	if a.State == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).FuncIsLoaded(cu.CUfunction(a.Function))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.State), uint32(r0))
 	return 0
@@ -6837,7 +6837,7 @@ func bind_cuFuncLoad(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncLoad(cu.CUfunction(a.Function))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6853,7 +6853,7 @@ func bind_cuFuncSetBlockShape(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncSetBlockShape(cu.CUfunction(a.Hfunc), int32(a.X), int32(a.Y), int32(a.Z))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6867,7 +6867,7 @@ func bind_cuFuncSetSharedSize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncSetSharedSize(cu.CUfunction(a.Hfunc), uint32(a.Bytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6881,7 +6881,7 @@ func bind_cuParamSetSize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ParamSetSize(cu.CUfunction(a.Hfunc), uint32(a.Numbytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6896,7 +6896,7 @@ func bind_cuParamSeti(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ParamSeti(cu.CUfunction(a.Hfunc), int32(a.Offset), uint32(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6911,7 +6911,7 @@ func bind_cuParamSetf(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ParamSetf(cu.CUfunction(a.Hfunc), int32(a.Offset), float32(a.Value))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6927,7 +6927,7 @@ func bind_cuParamSetv(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ParamSetv(cu.CUfunction(a.Hfunc), int32(a.Offset), hostmem.Ptr(a.Ptr), uint32(a.Numbytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6940,7 +6940,7 @@ func bind_cuLaunch(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).Launch(cu.CUfunction(a.F))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6955,7 +6955,7 @@ func bind_cuLaunchGrid(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LaunchGrid(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6971,7 +6971,7 @@ func bind_cuLaunchGridAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LaunchGridAsync(cu.CUfunction(a.F), int32(a.Grid_width), int32(a.Grid_height), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -6986,7 +6986,7 @@ func bind_cuLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*driver.Thread)(thread).LaunchCooperativeKernelMultiDevice(hostmem.Ptr(a.LaunchParamsList), uint32(a.NumDevices), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7001,7 +7001,7 @@ func bind_cuParamSetTexRef(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).ParamSetTexRef(cu.CUfunction(a.Hfunc), int32(a.Texunit), cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7015,7 +7015,7 @@ func bind_cuFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).FuncSetSharedMemConfig(cu.CUfunction(a.Hfunc), cu.CUsharedconfig(a.Config))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7030,11 +7030,11 @@ func bind_cuOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Pointe
 		DynamicSMemSize uint64
 	})(args)
 	if a.NumBlocks == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).OccupancyMaxActiveBlocksPerMultiprocessor(cu.CUfunction(a.Func), int32(a.BlockSize), uint64(a.DynamicSMemSize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumBlocks), uint32(r0))
 	return 0
@@ -7051,11 +7051,11 @@ func bind_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args unsa
 		Flags           uint32
 	})(args)
 	if a.NumBlocks == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(cu.CUfunction(a.Func), int32(a.BlockSize), uint64(a.DynamicSMemSize), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumBlocks), uint32(r0))
 	return 0
@@ -7073,14 +7073,14 @@ func bind_cuOccupancyMaxPotentialBlockSize(thread, args unsafe.Pointer) int32 {
 		BlockSizeLimit             uint32
 	})(args)
 	if a.MinGridSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.BlockSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).OccupancyMaxPotentialBlockSize(cu.CUfunction(a.Func), cu.CUoccupancyB2DSize(a.BlockSizeToDynamicSMemSize), uint64(a.DynamicSMemSize), int32(a.BlockSizeLimit))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MinGridSize), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.BlockSize), uint32(r1))
@@ -7100,14 +7100,14 @@ func bind_cuOccupancyMaxPotentialBlockSizeWithFlags(thread, args unsafe.Pointer)
 		Flags                      uint32
 	})(args)
 	if a.MinGridSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.BlockSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).OccupancyMaxPotentialBlockSizeWithFlags(cu.CUfunction(a.Func), cu.CUoccupancyB2DSize(a.BlockSizeToDynamicSMemSize), uint64(a.DynamicSMemSize), int32(a.BlockSizeLimit), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MinGridSize), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.BlockSize), uint32(r1))
@@ -7124,11 +7124,11 @@ func bind_cuOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer) i
 		BlockSize       uint32
 	})(args)
 	if a.DynamicSmemSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).OccupancyAvailableDynamicSMemPerBlock(cu.CUfunction(a.Func), int32(a.NumBlocks), int32(a.BlockSize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DynamicSmemSize), uint64(r0))
 	return 0
@@ -7143,15 +7143,15 @@ func bind_cuOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int32 
 		Config      uint64
 	})(args)
 	if a.ClusterSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Config == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUlaunchConfig](hostmem.Ptr(a.Config))
 	r0, err := (*driver.Thread)(thread).OccupancyMaxPotentialClusterSize(cu.CUfunction(a.Func), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ClusterSize), uint32(r0))
 	return 0
@@ -7166,15 +7166,15 @@ func bind_cuOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
 		Config      uint64
 	})(args)
 	if a.NumClusters == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Config == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUlaunchConfig](hostmem.Ptr(a.Config))
 	r0, err := (*driver.Thread)(thread).OccupancyMaxActiveClusters(cu.CUfunction(a.Func), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumClusters), uint32(r0))
 	return 0
@@ -7198,7 +7198,7 @@ func bind_cuLaunchKernel(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LaunchKernel(cu.CUfunction(a.F), uint32(a.GridDimX), uint32(a.GridDimY), uint32(a.GridDimZ), uint32(a.BlockDimX), uint32(a.BlockDimY), uint32(a.BlockDimZ), uint32(a.SharedMemBytes), cu.CUstream(a.HStream), hostmem.Ptr(a.KernelParams), hostmem.Ptr(a.Extra))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7213,12 +7213,12 @@ func bind_cuLaunchKernelEx(thread, args unsafe.Pointer) int32 {
 		Extra        uint64
 	})(args)
 	if a.Config == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s0 := hostmem.At[cu.CUlaunchConfig](hostmem.Ptr(a.Config))
 	err := (*driver.Thread)(thread).LaunchKernelEx(s0, cu.CUfunction(a.F), hostmem.Ptr(a.KernelParams), hostmem.Ptr(a.Extra))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7233,7 +7233,7 @@ func bind_cuLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LaunchHostFunc(cu.CUstream(a.HStream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7249,7 +7249,7 @@ func bind_cuLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LaunchHostFuncV2(cu.CUstream(a.HStream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7271,7 +7271,7 @@ func bind_cuLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LaunchCooperativeKernel(cu.CUfunction(a.F), uint32(a.GridDimX), uint32(a.GridDimY), uint32(a.GridDimZ), uint32(a.BlockDimX), uint32(a.BlockDimY), uint32(a.BlockDimZ), uint32(a.SharedMemBytes), cu.CUstream(a.HStream), hostmem.Ptr(a.KernelParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7284,11 +7284,11 @@ func bind_cuGraphCreate(thread, args unsafe.Pointer) int32 {
 		Flags   uint32
 	})(args)
 	if a.PhGraph == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphCreate(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r0))
 	return 0
@@ -7305,15 +7305,15 @@ func bind_cuGraphAddKernelNode_v2(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v2](hostmem.Ptr(a.NodeParams))
 	r0, err := (*driver.Thread)(thread).GraphAddKernelNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7327,11 +7327,11 @@ func bind_cuGraphKernelNodeGetParams_v2(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphKernelNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
 	return 0
@@ -7345,12 +7345,12 @@ func bind_cuGraphKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v2](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphKernelNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7367,15 +7367,15 @@ func bind_cuGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
 		Ctx             uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.CopyParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.CopyParams))
 	r0, err := (*driver.Thread)(thread).GraphAddMemcpyNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4, cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7389,11 +7389,11 @@ func bind_cuGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphMemcpyNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
 	return 0
@@ -7407,12 +7407,12 @@ func bind_cuGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphMemcpyNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7429,15 +7429,15 @@ func bind_cuGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
 		Ctx             uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.MemsetParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_MEMSET_NODE_PARAMS_v1](hostmem.Ptr(a.MemsetParams))
 	r0, err := (*driver.Thread)(thread).GraphAddMemsetNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4, cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7451,11 +7451,11 @@ func bind_cuGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphMemsetNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
 	return 0
@@ -7469,12 +7469,12 @@ func bind_cuGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_MEMSET_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphMemsetNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7490,15 +7490,15 @@ func bind_cuGraphAddHostNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_HOST_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	r0, err := (*driver.Thread)(thread).GraphAddHostNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7512,11 +7512,11 @@ func bind_cuGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphHostNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
 	return 0
@@ -7530,12 +7530,12 @@ func bind_cuGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_HOST_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphHostNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7551,11 +7551,11 @@ func bind_cuGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
 		ChildGraph      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddChildGraphNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), cu.CUgraph(a.ChildGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7569,11 +7569,11 @@ func bind_cuGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
 		PhGraph uint64
 	})(args)
 	if a.PhGraph == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphChildGraphNodeGetGraph(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r1))
 	return 0
@@ -7589,11 +7589,11 @@ func bind_cuGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
 		NumDependencies uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddEmptyNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7610,11 +7610,11 @@ func bind_cuGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
 		Event           uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddEventRecordNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7628,11 +7628,11 @@ func bind_cuGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
 		Event_out uint64
 	})(args)
 	if a.Event_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphEventRecordNodeGetEvent(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
 	return 0
@@ -7647,7 +7647,7 @@ func bind_cuGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphEventRecordNodeSetEvent(cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7663,11 +7663,11 @@ func bind_cuGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
 		Event           uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddEventWaitNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7681,11 +7681,11 @@ func bind_cuGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
 		Event_out uint64
 	})(args)
 	if a.Event_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphEventWaitNodeGetEvent(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
 	return 0
@@ -7700,7 +7700,7 @@ func bind_cuGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphEventWaitNodeSetEvent(cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7716,15 +7716,15 @@ func bind_cuGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) in
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	r0, err := (*driver.Thread)(thread).GraphAddExternalSemaphoresSignalNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7738,11 +7738,11 @@ func bind_cuGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Point
 		Params_out uint64
 	})(args)
 	if a.Params_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphExternalSemaphoresSignalNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
@@ -7756,12 +7756,12 @@ func bind_cuGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Point
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExternalSemaphoresSignalNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7777,15 +7777,15 @@ func bind_cuGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) int3
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	r0, err := (*driver.Thread)(thread).GraphAddExternalSemaphoresWaitNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7799,11 +7799,11 @@ func bind_cuGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Pointer
 		Params_out uint64
 	})(args)
 	if a.Params_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphExternalSemaphoresWaitNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
@@ -7817,12 +7817,12 @@ func bind_cuGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Pointer
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExternalSemaphoresWaitNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7838,15 +7838,15 @@ func bind_cuGraphAddBatchMemOpNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_BATCH_MEM_OP_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	r0, err := (*driver.Thread)(thread).GraphAddBatchMemOpNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7860,11 +7860,11 @@ func bind_cuGraphBatchMemOpNodeGetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams_out uint64
 	})(args)
 	if a.NodeParams_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphBatchMemOpNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams_out), r1)
 	return 0
@@ -7878,12 +7878,12 @@ func bind_cuGraphBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_BATCH_MEM_OP_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphBatchMemOpNodeSetParams(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7897,12 +7897,12 @@ func bind_cuGraphExecBatchMemOpNodeSetParams(thread, args unsafe.Pointer) int32 
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_BATCH_MEM_OP_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExecBatchMemOpNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -7918,11 +7918,11 @@ func bind_cuGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddMemAllocNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7936,11 +7936,11 @@ func bind_cuGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
 		Params_out uint64
 	})(args)
 	if a.Params_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphMemAllocNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
@@ -7957,11 +7957,11 @@ func bind_cuGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
 		Dptr            uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddMemFreeNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), driver.DevPtr(a.Dptr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -7975,11 +7975,11 @@ func bind_cuGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
 		Dptr_out uint64
 	})(args)
 	if a.Dptr_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphMemFreeNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr_out), uint64(r1))
 	return 0
@@ -7993,11 +7993,11 @@ func bind_cuGraphClone(thread, args unsafe.Pointer) int32 {
 		OriginalGraph uint64
 	})(args)
 	if a.PhGraphClone == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphClone(cu.CUgraph(a.OriginalGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphClone), uint64(r0))
 	return 0
@@ -8012,11 +8012,11 @@ func bind_cuGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
 		HClonedGraph  uint64
 	})(args)
 	if a.PhNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphNodeFindInClone(cu.CUgraphNode(a.HOriginalNode), cu.CUgraph(a.HClonedGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhNode), uint64(r0))
 	return 0
@@ -8030,11 +8030,11 @@ func bind_cuGraphNodeGetType(thread, args unsafe.Pointer) int32 {
 		Type  uint64
 	})(args)
 	if a.Type == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphNodeGetType(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Type), uint32(r1))
 	return 0
@@ -8048,11 +8048,11 @@ func bind_cuGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
 		PhGraph uint64
 	})(args)
 	if a.PhGraph == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphNodeGetContainingGraph(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r1))
 	return 0
@@ -8066,11 +8066,11 @@ func bind_cuGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
 		NodeId uint64
 	})(args)
 	if a.NodeId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphNodeGetLocalId(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeId), uint32(r1))
 	return 0
@@ -8084,11 +8084,11 @@ func bind_cuGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
 		ToolsNodeId uint64
 	})(args)
 	if a.ToolsNodeId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphNodeGetToolsId(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ToolsNodeId), uint64(r1))
 	return 0
@@ -8102,11 +8102,11 @@ func bind_cuGraphGetId(thread, args unsafe.Pointer) int32 {
 		GraphId uint64
 	})(args)
 	if a.GraphId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphGetId(cu.CUgraph(a.HGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.GraphId), uint32(r1))
 	return 0
@@ -8120,11 +8120,11 @@ func bind_cuGraphExecGetId(thread, args unsafe.Pointer) int32 {
 		GraphId    uint64
 	})(args)
 	if a.GraphId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphExecGetId(cu.CUgraphExec(a.HGraphExec))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.GraphId), uint32(r1))
 	return 0
@@ -8140,7 +8140,7 @@ func bind_cuGraphGetNodes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphGetNodes(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8155,7 +8155,7 @@ func bind_cuGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphGetRootNodes(cu.CUgraph(a.HGraph), hostmem.Ptr(a.RootNodes), hostmem.Ptr(a.NumRootNodes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8172,7 +8172,7 @@ func bind_cuGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphGetEdgesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8188,7 +8188,7 @@ func bind_cuGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependenciesV2(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8204,7 +8204,7 @@ func bind_cuGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.DependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumDependentNodes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8221,7 +8221,7 @@ func bind_cuGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphAddDependenciesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8238,7 +8238,7 @@ func bind_cuGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphRemoveDependenciesV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8251,7 +8251,7 @@ func bind_cuGraphDestroyNode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphDestroyNode(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8265,11 +8265,11 @@ func bind_cuGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
 		Flags       uint64
 	})(args)
 	if a.PhGraphExec == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphInstantiateWithFlags(cu.CUgraph(a.HGraph), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
 	return 0
@@ -8283,11 +8283,11 @@ func bind_cuGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
 		Flags      uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphExecGetFlags(cu.CUgraphExec(a.HGraphExec))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint64(r1))
 	return 0
@@ -8302,12 +8302,12 @@ func bind_cuGraphExecKernelNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v2](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExecKernelNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8322,12 +8322,12 @@ func bind_cuGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 		Ctx        uint64
 	})(args)
 	if a.CopyParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_MEMCPY3D_v2](hostmem.Ptr(a.CopyParams))
 	err := (*driver.Thread)(thread).GraphExecMemcpyNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2, cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8342,12 +8342,12 @@ func bind_cuGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 		Ctx          uint64
 	})(args)
 	if a.MemsetParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_MEMSET_NODE_PARAMS_v1](hostmem.Ptr(a.MemsetParams))
 	err := (*driver.Thread)(thread).GraphExecMemsetNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2, cu.CUcontext(a.Ctx))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8361,12 +8361,12 @@ func bind_cuGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_HOST_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExecHostNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8381,7 +8381,7 @@ func bind_cuGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecChildGraphNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUgraph(a.ChildGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8396,7 +8396,7 @@ func bind_cuGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecEventRecordNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8411,7 +8411,7 @@ func bind_cuGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecEventWaitNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8425,12 +8425,12 @@ func bind_cuGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe.P
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExecExternalSemaphoresSignalNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8444,12 +8444,12 @@ func bind_cuGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Poi
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExecExternalSemaphoresWaitNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8464,7 +8464,7 @@ func bind_cuGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeSetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), uint32(a.IsEnabled))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8478,11 +8478,11 @@ func bind_cuGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
 		IsEnabled  uint64
 	})(args)
 	if a.IsEnabled == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).GraphNodeGetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.IsEnabled), uint32(r2))
 	return 0
@@ -8496,7 +8496,7 @@ func bind_cuGraphExecDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecDestroy(cu.CUgraphExec(a.HGraphExec))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8509,7 +8509,7 @@ func bind_cuGraphDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphDestroy(cu.CUgraph(a.HGraph))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8524,7 +8524,7 @@ func bind_cuGraphExecUpdate_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecUpdate(cu.CUgraphExec(a.HGraphExec), cu.CUgraph(a.HGraph), hostmem.Ptr(a.ResultInfo))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8538,7 +8538,7 @@ func bind_cuGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphKernelNodeCopyAttributes(cu.CUgraphNode(a.Dst), cu.CUgraphNode(a.Src))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8552,11 +8552,11 @@ func bind_cuGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
 		Value_out uint64
 	})(args)
 	if a.Value_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).GraphKernelNodeGetAttribute(cu.CUgraphNode(a.HNode), cu.CUkernelNodeAttrID(a.Attr))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value_out), r2)
 	return 0
@@ -8571,12 +8571,12 @@ func bind_cuGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
 		Value uint64
 	})(args)
 	if a.Value == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUlaunchAttributeValue](hostmem.Ptr(a.Value))
 	err := (*driver.Thread)(thread).GraphKernelNodeSetAttribute(cu.CUgraphNode(a.HNode), cu.CUkernelNodeAttrID(a.Attr), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8590,11 +8590,11 @@ func bind_cuGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.Path == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	err := (*driver.Thread)(thread).GraphDebugDotPrint(cu.CUgraph(a.HGraph), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8610,11 +8610,11 @@ func bind_cuUserObjectCreate(thread, args unsafe.Pointer) int32 {
 		Flags           uint32
 	})(args)
 	if a.Object_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).UserObjectCreate(hostmem.Ptr(a.Ptr), cu.CUhostFn(a.Destroy), uint32(a.InitialRefcount), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Object_out), uint64(r0))
 	return 0
@@ -8629,7 +8629,7 @@ func bind_cuUserObjectRetain(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).UserObjectRetain(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8643,7 +8643,7 @@ func bind_cuUserObjectRelease(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).UserObjectRelease(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8659,7 +8659,7 @@ func bind_cuGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphRetainUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8674,7 +8674,7 @@ func bind_cuGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphReleaseUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8691,11 +8691,11 @@ func bind_cuGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddNodeV2(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -8713,11 +8713,11 @@ func bind_cuGraphAddNode_v3(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddNodeV3(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -8732,7 +8732,7 @@ func bind_cuGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8746,7 +8746,7 @@ func bind_cuGraphNodeSetParams_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeSetParams(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8759,11 +8759,11 @@ func bind_cuGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphNodeGetParams(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
 	return 0
@@ -8779,7 +8779,7 @@ func bind_cuGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8795,11 +8795,11 @@ func bind_cuGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
 		Flags              uint32
 	})(args)
 	if a.PHandle_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphConditionalHandleCreate(cu.CUgraph(a.HGraph), cu.CUcontext(a.Ctx), uint32(a.DefaultLaunchValue), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
 	return 0
@@ -8816,15 +8816,15 @@ func bind_cuGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s4 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	r0, err := (*driver.Thread)(thread).GraphAddKernelNodeV1(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -8838,11 +8838,11 @@ func bind_cuGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).GraphKernelNodeGetParamsV1(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeParams), r1)
 	return 0
@@ -8856,12 +8856,12 @@ func bind_cuGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphKernelNodeSetParamsV1(cu.CUgraphNode(a.HNode), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8875,12 +8875,12 @@ func bind_cuGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_KERNEL_NODE_PARAMS_v1](hostmem.Ptr(a.NodeParams))
 	err := (*driver.Thread)(thread).GraphExecKernelNodeSetParamsV1(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8894,11 +8894,11 @@ func bind_cuGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 		InstantiateParams uint64
 	})(args)
 	if a.PhGraphExec == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphInstantiateWithParams(cu.CUgraph(a.HGraph), hostmem.Ptr(a.InstantiateParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
 	return 0
@@ -8915,7 +8915,7 @@ func bind_cuGraphExecUpdate(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphExecUpdateV1(cu.CUgraphExec(a.HGraphExec), cu.CUgraph(a.HGraph), hostmem.Ptr(a.HErrorNode_out), hostmem.Ptr(a.UpdateResult_out))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8929,7 +8929,7 @@ func bind_cuGraphUpload(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphUpload(cu.CUgraphExec(a.HGraph), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8943,7 +8943,7 @@ func bind_cuGraphLaunch(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphLaunch(cu.CUgraphExec(a.HGraph), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8959,7 +8959,7 @@ func bind_cuGraphGetEdges(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphGetEdges(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8974,7 +8974,7 @@ func bind_cuGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependencies(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -8989,7 +8989,7 @@ func bind_cuGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphNodeGetDependentNodes(cu.CUgraphNode(a.HNode), hostmem.Ptr(a.DependentNodes), hostmem.Ptr(a.NumDependentNodes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9005,7 +9005,7 @@ func bind_cuGraphAddDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphAddDependencies(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9021,7 +9021,7 @@ func bind_cuGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphRemoveDependencies(cu.CUgraph(a.HGraph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9037,11 +9037,11 @@ func bind_cuGraphAddNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PhGraphNode == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphAddNode(cu.CUgraph(a.HGraph), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphNode), uint64(r0))
 	return 0
@@ -9058,11 +9058,11 @@ func bind_cuGraphInstantiate(thread, args unsafe.Pointer) int32 {
 		BufferSize  uint64
 	})(args)
 	if a.PhGraphExec == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r2, err := (*driver.Thread)(thread).GraphInstantiate(cu.CUgraph(a.HGraph), hostmem.Ptr(a.LogBuffer), uint64(a.BufferSize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
 	if a.PhErrorNode != 0 {
@@ -9082,11 +9082,11 @@ func bind_cuGraphInstantiate_v2(thread, args unsafe.Pointer) int32 {
 		BufferSize  uint64
 	})(args)
 	if a.PhGraphExec == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r2, err := (*driver.Thread)(thread).GraphInstantiate(cu.CUgraph(a.HGraph), hostmem.Ptr(a.LogBuffer), uint64(a.BufferSize))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraphExec), uint64(r0))
 	if a.PhErrorNode != 0 {
@@ -9105,7 +9105,7 @@ func bind_cuTexRefSetArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetArray(cu.CUtexref(a.HTexRef), cu.CUarray(a.HArray), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9120,7 +9120,7 @@ func bind_cuTexRefSetMipmappedArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmappedArray(cu.CUtexref(a.HTexRef), cu.CUmipmappedArray(a.HMipmappedArray), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9136,7 +9136,7 @@ func bind_cuTexRefSetAddress_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress(hostmem.Ptr(a.ByteOffset), cu.CUtexref(a.HTexRef), driver.DevPtr(a.Dptr), uint64(a.Bytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9152,7 +9152,7 @@ func bind_cuTexRefSetAddress2D_v3(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress2D(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), driver.DevPtr(a.Dptr), uint64(a.Pitch))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9167,7 +9167,7 @@ func bind_cuTexRefSetFormat(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetFormat(cu.CUtexref(a.HTexRef), cu.CUarray_format(a.Fmt), int32(a.NumPackedComponents))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9182,7 +9182,7 @@ func bind_cuTexRefSetAddressMode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddressMode(cu.CUtexref(a.HTexRef), int32(a.Dim), cu.CUaddress_mode(a.Am))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9196,7 +9196,7 @@ func bind_cuTexRefSetFilterMode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetFilterMode(cu.CUtexref(a.HTexRef), cu.CUfilter_mode(a.Fm))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9210,7 +9210,7 @@ func bind_cuTexRefSetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmapFilterMode(cu.CUtexref(a.HTexRef), cu.CUfilter_mode(a.Fm))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9224,7 +9224,7 @@ func bind_cuTexRefSetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmapLevelBias(cu.CUtexref(a.HTexRef), float32(a.Bias))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9239,7 +9239,7 @@ func bind_cuTexRefSetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMipmapLevelClamp(cu.CUtexref(a.HTexRef), float32(a.MinMipmapLevelClamp), float32(a.MaxMipmapLevelClamp))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9253,7 +9253,7 @@ func bind_cuTexRefSetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetMaxAnisotropy(cu.CUtexref(a.HTexRef), uint32(a.MaxAniso))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9267,7 +9267,7 @@ func bind_cuTexRefSetBorderColor(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetBorderColor(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.PBorderColor))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9281,7 +9281,7 @@ func bind_cuTexRefSetFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetFlags(cu.CUtexref(a.HTexRef), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9294,11 +9294,11 @@ func bind_cuTexRefGetAddress_v2(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.Pdptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetAddress(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pdptr), uint64(r0))
 	return 0
@@ -9312,11 +9312,11 @@ func bind_cuTexRefGetArray(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.PhArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetArray(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhArray), uint64(r0))
 	return 0
@@ -9330,11 +9330,11 @@ func bind_cuTexRefGetMipmappedArray(thread, args unsafe.Pointer) int32 {
 		HTexRef          uint64
 	})(args)
 	if a.PhMipmappedArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetMipmappedArray(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhMipmappedArray), uint64(r0))
 	return 0
@@ -9349,11 +9349,11 @@ func bind_cuTexRefGetAddressMode(thread, args unsafe.Pointer) int32 {
 		Dim     uint32
 	})(args)
 	if a.Pam == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetAddressMode(cu.CUtexref(a.HTexRef), int32(a.Dim))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pam), uint32(r0))
 	return 0
@@ -9367,11 +9367,11 @@ func bind_cuTexRefGetFilterMode(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.Pfm == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetFilterMode(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pfm), uint32(r0))
 	return 0
@@ -9387,7 +9387,7 @@ func bind_cuTexRefGetFormat(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefGetFormat(hostmem.Ptr(a.PFormat), hostmem.Ptr(a.PNumChannels), cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9400,11 +9400,11 @@ func bind_cuTexRefGetMipmapFilterMode(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.Pfm == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetMipmapFilterMode(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pfm), uint32(r0))
 	return 0
@@ -9418,11 +9418,11 @@ func bind_cuTexRefGetMipmapLevelBias(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.Pbias == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetMipmapLevelBias(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pbias), float32(r0))
 	return 0
@@ -9437,14 +9437,14 @@ func bind_cuTexRefGetMipmapLevelClamp(thread, args unsafe.Pointer) int32 {
 		HTexRef              uint64
 	})(args)
 	if a.PminMipmapLevelClamp == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PmaxMipmapLevelClamp == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).TexRefGetMipmapLevelClamp(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PminMipmapLevelClamp), float32(r0))
 	hostmem.Store(hostmem.Ptr(a.PmaxMipmapLevelClamp), float32(r1))
@@ -9459,11 +9459,11 @@ func bind_cuTexRefGetMaxAnisotropy(thread, args unsafe.Pointer) int32 {
 		HTexRef   uint64
 	})(args)
 	if a.PmaxAniso == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetMaxAnisotropy(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PmaxAniso), uint32(r0))
 	return 0
@@ -9478,7 +9478,7 @@ func bind_cuTexRefGetBorderColor(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefGetBorderColor(hostmem.Ptr(a.PBorderColor), cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9491,11 +9491,11 @@ func bind_cuTexRefGetFlags(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.PFlags == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetFlags(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PFlags), uint32(r0))
 	return 0
@@ -9508,11 +9508,11 @@ func bind_cuTexRefCreate(thread, args unsafe.Pointer) int32 {
 		PTexRef uint64
 	})(args)
 	if a.PTexRef == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefCreate()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexRef), uint64(r0))
 	return 0
@@ -9526,7 +9526,7 @@ func bind_cuTexRefDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefDestroy(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9541,7 +9541,7 @@ func bind_cuSurfRefSetArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).SurfRefSetArray(cu.CUsurfref(a.HSurfRef), cu.CUarray(a.HArray), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9554,11 +9554,11 @@ func bind_cuSurfRefGetArray(thread, args unsafe.Pointer) int32 {
 		HSurfRef uint64
 	})(args)
 	if a.PhArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).SurfRefGetArray(cu.CUsurfref(a.HSurfRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhArray), uint64(r0))
 	return 0
@@ -9574,14 +9574,14 @@ func bind_cuTexObjectCreate(thread, args unsafe.Pointer) int32 {
 		PResViewDesc uint64
 	})(args)
 	if a.PTexObject == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PResDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_RESOURCE_DESC_v1](hostmem.Ptr(a.PResDesc))
 	if a.PTexDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUDA_TEXTURE_DESC_v1](hostmem.Ptr(a.PTexDesc))
 	var s3 *cu.CUDA_RESOURCE_VIEW_DESC_v1
@@ -9590,7 +9590,7 @@ func bind_cuTexObjectCreate(thread, args unsafe.Pointer) int32 {
 	}
 	r0, err := (*driver.Thread)(thread).TexObjectCreate(s1, s2, s3)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
 	return 0
@@ -9604,7 +9604,7 @@ func bind_cuTexObjectDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexObjectDestroy(cu.CUtexObject(a.TexObject))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9617,11 +9617,11 @@ func bind_cuTexObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
 		TexObject uint64
 	})(args)
 	if a.PResDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexObjectGetResourceDesc(cu.CUtexObject(a.TexObject))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PResDesc), r0)
 	return 0
@@ -9635,11 +9635,11 @@ func bind_cuTexObjectGetTextureDesc(thread, args unsafe.Pointer) int32 {
 		TexObject uint64
 	})(args)
 	if a.PTexDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexObjectGetTextureDesc(cu.CUtexObject(a.TexObject))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
 	return 0
@@ -9653,11 +9653,11 @@ func bind_cuTexObjectGetResourceViewDesc(thread, args unsafe.Pointer) int32 {
 		TexObject    uint64
 	})(args)
 	if a.PResViewDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexObjectGetResourceViewDesc(cu.CUtexObject(a.TexObject))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PResViewDesc), r0)
 	return 0
@@ -9671,15 +9671,15 @@ func bind_cuSurfObjectCreate(thread, args unsafe.Pointer) int32 {
 		PResDesc    uint64
 	})(args)
 	if a.PSurfObject == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.PResDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUDA_RESOURCE_DESC_v1](hostmem.Ptr(a.PResDesc))
 	r0, err := (*driver.Thread)(thread).SurfObjectCreate(s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PSurfObject), uint64(r0))
 	return 0
@@ -9693,7 +9693,7 @@ func bind_cuSurfObjectDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).SurfObjectDestroy(cu.CUsurfObject(a.SurfObject))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9706,11 +9706,11 @@ func bind_cuSurfObjectGetResourceDesc(thread, args unsafe.Pointer) int32 {
 		SurfObject uint64
 	})(args)
 	if a.PResDesc == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).SurfObjectGetResourceDesc(cu.CUsurfObject(a.SurfObject))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PResDesc), r0)
 	return 0
@@ -9735,7 +9735,7 @@ func bind_cuTensorMapEncodeTiled(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TensorMapEncodeTiled(hostmem.Ptr(a.TensorMap), cu.CUtensorMapDataType(a.TensorDataType), uint32(a.TensorRank), hostmem.Ptr(a.GlobalAddress), hostmem.Ptr(a.GlobalDim), hostmem.Ptr(a.GlobalStrides), hostmem.Ptr(a.BoxDim), hostmem.Ptr(a.ElementStrides), cu.CUtensorMapInterleave(a.Interleave), cu.CUtensorMapSwizzle(a.Swizzle), cu.CUtensorMapL2promotion(a.L2Promotion), cu.CUtensorMapFloatOOBfill(a.OobFill))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9762,7 +9762,7 @@ func bind_cuTensorMapEncodeIm2col(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TensorMapEncodeIm2col(hostmem.Ptr(a.TensorMap), cu.CUtensorMapDataType(a.TensorDataType), uint32(a.TensorRank), hostmem.Ptr(a.GlobalAddress), hostmem.Ptr(a.GlobalDim), hostmem.Ptr(a.GlobalStrides), hostmem.Ptr(a.PixelBoxLowerCorner), hostmem.Ptr(a.PixelBoxUpperCorner), uint32(a.ChannelsPerPixel), uint32(a.PixelsPerColumn), hostmem.Ptr(a.ElementStrides), cu.CUtensorMapInterleave(a.Interleave), cu.CUtensorMapSwizzle(a.Swizzle), cu.CUtensorMapL2promotion(a.L2Promotion), cu.CUtensorMapFloatOOBfill(a.OobFill))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9776,7 +9776,7 @@ func bind_cuTensorMapReplaceAddress(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TensorMapReplaceAddress(hostmem.Ptr(a.TensorMap), hostmem.Ptr(a.GlobalAddress))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9792,7 +9792,7 @@ func bind_cuTexRefSetAddress2D_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress2D(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), driver.DevPtr(a.Dptr), uint64(a.Pitch))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9808,7 +9808,7 @@ func bind_cuTexRefSetAddress(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddressV1(hostmem.Ptr(a.ByteOffset), cu.CUtexref(a.HTexRef), cu.CUdeviceptr_v1(a.Dptr), uint32(a.Bytes))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9824,7 +9824,7 @@ func bind_cuTexRefSetAddress2D(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).TexRefSetAddress2DV1(cu.CUtexref(a.HTexRef), hostmem.Ptr(a.Desc), cu.CUdeviceptr_v1(a.Dptr), uint32(a.Pitch))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9837,11 +9837,11 @@ func bind_cuTexRefGetAddress(thread, args unsafe.Pointer) int32 {
 		HTexRef uint64
 	})(args)
 	if a.Pdptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).TexRefGetAddressV1(cu.CUtexref(a.HTexRef))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pdptr), uint32(r0))
 	return 0
@@ -9855,7 +9855,7 @@ func bind_cuGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsUnregisterResource(cu.CUgraphicsResource(a.Resource))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9870,11 +9870,11 @@ func bind_cuGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int32
 		MipLevel   uint32
 	})(args)
 	if a.PArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphicsSubResourceGetMappedArray(cu.CUgraphicsResource(a.Resource), uint32(a.ArrayIndex), uint32(a.MipLevel))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PArray), uint64(r0))
 	return 0
@@ -9888,11 +9888,11 @@ func bind_cuGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointer)
 		Resource        uint64
 	})(args)
 	if a.PMipmappedArray == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphicsResourceGetMappedMipmappedArray(cu.CUgraphicsResource(a.Resource))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PMipmappedArray), uint64(r0))
 	return 0
@@ -9907,11 +9907,11 @@ func bind_cuGraphicsResourceGetMappedPointer_v2(thread, args unsafe.Pointer) int
 		Resource uint64
 	})(args)
 	if a.PDevPtr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).GraphicsResourceGetMappedPointer(cu.CUgraphicsResource(a.Resource))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PDevPtr), uint64(r0))
 	if a.PSize != 0 {
@@ -9929,7 +9929,7 @@ func bind_cuGraphicsResourceSetMapFlags_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsResourceSetMapFlags(cu.CUgraphicsResource(a.Resource), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9943,7 +9943,7 @@ func bind_cuGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsResourceSetMapFlags(cu.CUgraphicsResource(a.Resource), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9957,11 +9957,11 @@ func bind_cuGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int32 
 		Resource uint64
 	})(args)
 	if a.PDevPtr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).GraphicsResourceGetMappedPointerV1(cu.CUgraphicsResource(a.Resource))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PDevPtr), uint32(r0))
 	if a.PSize != 0 {
@@ -9980,7 +9980,7 @@ func bind_cuGraphicsMapResources(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsMapResources(uint32(a.Count), hostmem.Ptr(a.Resources), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -9995,7 +9995,7 @@ func bind_cuGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsUnmapResources(uint32(a.Count), hostmem.Ptr(a.Resources), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10009,11 +10009,11 @@ func bind_cuGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
 		Flags         uint32
 	})(args)
 	if a.PCudaResource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphicsGLRegisterBuffer(uint32(a.Buffer), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCudaResource), uint64(r0))
 	return 0
@@ -10029,11 +10029,11 @@ func bind_cuGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
 		Flags         uint32
 	})(args)
 	if a.PCudaResource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphicsGLRegisterImage(uint32(a.Image), uint32(a.Target), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCudaResource), uint64(r0))
 	return 0
@@ -10050,7 +10050,7 @@ func bind_cuGLGetDevices_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), cu.CUGLDeviceList(a.DeviceList))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10064,11 +10064,11 @@ func bind_cuGLCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 		Device uint32
 	})(args)
 	if a.PCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GLCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
 	return 0
@@ -10077,7 +10077,7 @@ func bind_cuGLCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 func bind_cuGLInit(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).GLInit()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10090,7 +10090,7 @@ func bind_cuGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLRegisterBufferObject(uint32(a.Buffer))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10103,7 +10103,7 @@ func bind_cuGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLUnmapBufferObject(uint32(a.Buffer))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10116,7 +10116,7 @@ func bind_cuGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLUnregisterBufferObject(uint32(a.Buffer))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10130,7 +10130,7 @@ func bind_cuGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLSetBufferObjectMapFlags(uint32(a.Buffer), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10144,7 +10144,7 @@ func bind_cuGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLUnmapBufferObjectAsync(uint32(a.Buffer), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10160,7 +10160,7 @@ func bind_cuGLGetDevices(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), cu.CUGLDeviceList(a.DeviceList))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10174,14 +10174,14 @@ func bind_cuGLMapBufferObject_v2(thread, args unsafe.Pointer) int32 {
 		Buffer uint32
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Size == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObject(uint32(a.Buffer))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
@@ -10198,14 +10198,14 @@ func bind_cuGLMapBufferObjectAsync_v2(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Size == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObjectAsync(uint32(a.Buffer), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint64(r0))
 	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
@@ -10221,11 +10221,11 @@ func bind_cuGLCtxCreate(thread, args unsafe.Pointer) int32 {
 		Device uint32
 	})(args)
 	if a.PCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GLCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
 	return 0
@@ -10240,14 +10240,14 @@ func bind_cuGLMapBufferObject(thread, args unsafe.Pointer) int32 {
 		Buffer uint32
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Size == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObjectV1(uint32(a.Buffer))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.Size), uint32(r1))
@@ -10264,14 +10264,14 @@ func bind_cuGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 		HStream uint64
 	})(args)
 	if a.Dptr == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Size == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, r1, err := (*driver.Thread)(thread).GLMapBufferObjectAsyncV1(uint32(a.Buffer), cu.CUstream(a.HStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Dptr), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.Size), uint32(r1))
@@ -10287,11 +10287,11 @@ func bind_cuGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
 		Flags         uint32
 	})(args)
 	if a.PCudaResource == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).GraphicsEGLRegisterImage(hostmem.Ptr(a.Image), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCudaResource), uint64(r0))
 	return 0
@@ -10306,7 +10306,7 @@ func bind_cuEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10321,7 +10321,7 @@ func bind_cuEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int32
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerConnectWithFlags(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10334,7 +10334,7 @@ func bind_cuEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10350,7 +10350,7 @@ func bind_cuEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerAcquireFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.PStream), uint32(a.Timeout))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10365,7 +10365,7 @@ func bind_cuEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamConsumerReleaseFrame(hostmem.Ptr(a.Conn), cu.CUgraphicsResource(a.PCudaResource), hostmem.Ptr(a.PStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10381,7 +10381,7 @@ func bind_cuEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Stream), int32(a.Width), int32(a.Height))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10394,7 +10394,7 @@ func bind_cuEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10409,7 +10409,7 @@ func bind_cuEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10424,7 +10424,7 @@ func bind_cuEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerReturnFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Eglframe), hostmem.Ptr(a.PStream))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10440,7 +10440,7 @@ func bind_cuGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int32
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsResourceGetMappedEglFrame(hostmem.Ptr(a.EglFrame), cu.CUgraphicsResource(a.Resource), uint32(a.Index), uint32(a.MipLevel))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10454,11 +10454,11 @@ func bind_cuVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
 		VdpGetProcAddress uint64
 	})(args)
 	if a.PDevice == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).VDPAUGetDevice(uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PDevice), uint32(r0))
 	return 0
@@ -10475,11 +10475,11 @@ func bind_cuVDPAUCtxCreate_v2(thread, args unsafe.Pointer) int32 {
 		VdpGetProcAddress uint64
 	})(args)
 	if a.PCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).VDPAUCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
 	return 0
@@ -10495,7 +10495,7 @@ func bind_cuGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int32
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsVDPAURegisterVideoSurface(hostmem.Ptr(a.PCudaResource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10510,7 +10510,7 @@ func bind_cuGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*driver.Thread)(thread).GraphicsVDPAURegisterOutputSurface(hostmem.Ptr(a.PCudaResource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10526,11 +10526,11 @@ func bind_cuVDPAUCtxCreate(thread, args unsafe.Pointer) int32 {
 		VdpGetProcAddress uint64
 	})(args)
 	if a.PCtx == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).VDPAUCtxCreate(uint32(a.Flags), cu.CUdevice(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCtx), uint64(r0))
 	return 0
@@ -10546,7 +10546,7 @@ func bind_cuCoredumpGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CoredumpGetAttribute(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10561,7 +10561,7 @@ func bind_cuCoredumpGetAttributeGlobal(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CoredumpGetAttributeGlobal(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10576,7 +10576,7 @@ func bind_cuCoredumpSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CoredumpSetAttribute(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10591,7 +10591,7 @@ func bind_cuCoredumpSetAttributeGlobal(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CoredumpSetAttributeGlobal(cu.CUcoredumpSettings(a.Attrib), hostmem.Ptr(a.Value), hostmem.Ptr(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10605,11 +10605,11 @@ func bind_cuCoredumpRegisterStartCallback(thread, args unsafe.Pointer) int32 {
 		CallbackOut uint64
 	})(args)
 	if a.CallbackOut == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).CoredumpRegisterStartCallback(cu.CUcoredumpStatusCallback(a.Callback), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CallbackOut), uint64(r2))
 	return 0
@@ -10624,11 +10624,11 @@ func bind_cuCoredumpRegisterCompleteCallback(thread, args unsafe.Pointer) int32 
 		CallbackOut uint64
 	})(args)
 	if a.CallbackOut == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).CoredumpRegisterCompleteCallback(cu.CUcoredumpStatusCallback(a.Callback), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CallbackOut), uint64(r2))
 	return 0
@@ -10642,7 +10642,7 @@ func bind_cuCoredumpDeregisterStartCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CoredumpDeregisterStartCallback(cu.CUcoredumpCallbackHandle(a.Callback))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10655,7 +10655,7 @@ func bind_cuCoredumpDeregisterCompleteCallback(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*driver.Thread)(thread).CoredumpDeregisterCompleteCallback(cu.CUcoredumpCallbackHandle(a.Callback))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10669,11 +10669,11 @@ func bind_cuLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
 		Callback_out uint64
 	})(args)
 	if a.Callback_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).LogsRegisterCallback(cu.CUlogsCallback(a.CallbackFunc), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Callback_out), uint64(r2))
 	return 0
@@ -10687,7 +10687,7 @@ func bind_cuLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogsUnregisterCallback(cu.CUlogsCallbackHandle(a.Callback))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10700,11 +10700,11 @@ func bind_cuLogsCurrent(thread, args unsafe.Pointer) int32 {
 		Flags        uint32
 	})(args)
 	if a.Iterator_out == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LogsCurrent(uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Iterator_out), uint32(r0))
 	return 0
@@ -10719,11 +10719,11 @@ func bind_cuLogsDumpToFile(thread, args unsafe.Pointer) int32 {
 		Flags      uint32
 	})(args)
 	if a.PathToFile == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	err := (*driver.Thread)(thread).LogsDumpToFile(hostmem.Ptr(a.Iterator), string(hostmem.String(hostmem.Ptr(a.PathToFile))), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10739,7 +10739,7 @@ func bind_cuLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogsDumpToMemory(hostmem.Ptr(a.Iterator), hostmem.Ptr(a.Buffer), hostmem.Ptr(a.Size), uint32(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10752,11 +10752,11 @@ func bind_cuCheckpointProcessGetRestoreThreadId(thread, args unsafe.Pointer) int
 		Tid uint64
 	})(args)
 	if a.Tid == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).CheckpointProcessGetRestoreThreadId(int32(a.Pid))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Tid), uint32(r1))
 	return 0
@@ -10770,11 +10770,11 @@ func bind_cuCheckpointProcessGetState(thread, args unsafe.Pointer) int32 {
 		State uint64
 	})(args)
 	if a.State == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r1, err := (*driver.Thread)(thread).CheckpointProcessGetState(int32(a.Pid))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.State), uint32(r1))
 	return 0
@@ -10789,7 +10789,7 @@ func bind_cuCheckpointProcessLock(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessLock(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10803,7 +10803,7 @@ func bind_cuCheckpointProcessCheckpoint(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessCheckpoint(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10817,7 +10817,7 @@ func bind_cuCheckpointProcessRestore(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessRestore(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10830,7 +10830,7 @@ func bind_cuCheckpointOperationComplete(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CheckpointOperationComplete(cu.CUcheckpointOperationHandle(a.Handle))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10844,7 +10844,7 @@ func bind_cuCheckpointProcessUnlock(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).CheckpointProcessUnlock(int32(a.Pid), hostmem.Ptr(a.Args))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10858,14 +10858,14 @@ func bind_cuProfilerInitialize(thread, args unsafe.Pointer) int32 {
 		OutputMode uint32
 	})(args)
 	if a.ConfigFile == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.OutputFile == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	err := (*driver.Thread)(thread).ProfilerInitialize(string(hostmem.String(hostmem.Ptr(a.ConfigFile))), string(hostmem.String(hostmem.Ptr(a.OutputFile))), cu.CUoutput_mode(a.OutputMode))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10873,7 +10873,7 @@ func bind_cuProfilerInitialize(thread, args unsafe.Pointer) int32 {
 func bind_cuProfilerStart(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).ProfilerStart()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10881,7 +10881,7 @@ func bind_cuProfilerStart(thread, args unsafe.Pointer) int32 {
 func bind_cuProfilerStop(thread, args unsafe.Pointer) int32 {
 	err := (*driver.Thread)(thread).ProfilerStop()
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10894,11 +10894,11 @@ func bind_cuLogicalEndpointIdReserve(thread, args unsafe.Pointer) int32 {
 		Count    uint32
 	})(args)
 	if a.BaseLeId == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r0, err := (*driver.Thread)(thread).LogicalEndpointIdReserve(uint32(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.BaseLeId), uint32(r0))
 	return 0
@@ -10913,7 +10913,7 @@ func bind_cuLogicalEndpointIdRelease(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointIdRelease(cu.CUlogicalEndpointId(a.BaseLeId), uint32(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10926,12 +10926,12 @@ func bind_cuLogicalEndpointCreate(thread, args unsafe.Pointer) int32 {
 		Prop uint64
 	})(args)
 	if a.Prop == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s1 := hostmem.At[cu.CUlogicalEndpointProp](hostmem.Ptr(a.Prop))
 	err := (*driver.Thread)(thread).LogicalEndpointCreate(cu.CUlogicalEndpointId(a.LeId), s1)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10945,7 +10945,7 @@ func bind_cuLogicalEndpointAddDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointAddDevice(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10958,7 +10958,7 @@ func bind_cuLogicalEndpointDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointDestroy(cu.CUlogicalEndpointId(a.LeId))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10976,7 +10976,7 @@ func bind_cuLogicalEndpointBindAddr(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointBindAddr(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), hostmem.Ptr(a.Ptr), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -10995,7 +10995,7 @@ func bind_cuLogicalEndpointBindMem(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointBindMem(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), cu.CUmemGenericAllocationHandle(a.MemHandle), uint64(a.MemOffset), uint64(a.Size), uint64(a.Flags))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -11011,7 +11011,7 @@ func bind_cuLogicalEndpointUnbind(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointUnbind(cu.CUlogicalEndpointId(a.LeId), cu.CUdevice(a.Dev), uint64(a.Offset), uint64(a.Size))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -11026,7 +11026,7 @@ func bind_cuLogicalEndpointExport(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointExport(hostmem.Ptr(a.Handle), cu.CUlogicalEndpointId(a.LeId), cu.CUlogicalEndpointIpcHandleType(a.HandleType))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -11041,7 +11041,7 @@ func bind_cuLogicalEndpointImport(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*driver.Thread)(thread).LogicalEndpointImport(cu.CUlogicalEndpointId(a.LeId), hostmem.Ptr(a.Handle), cu.CUlogicalEndpointIpcHandleType(a.HandleType))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	return 0
 }
@@ -11055,18 +11055,18 @@ func bind_cuLogicalEndpointGetLimits(thread, args unsafe.Pointer) int32 {
 		Prop          uint64
 	})(args)
 	if a.BindAlignment == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.MaxSize == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	if a.Prop == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	s2 := hostmem.At[cu.CUlogicalEndpointProp](hostmem.Ptr(a.Prop))
 	r0, r1, err := (*driver.Thread)(thread).LogicalEndpointGetLimits(s2)
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.BindAlignment), uint64(r0))
 	hostmem.Store(hostmem.Ptr(a.MaxSize), uint64(r1))
@@ -11082,11 +11082,11 @@ func bind_cuLogicalEndpointQuery(thread, args unsafe.Pointer) int32 {
 		QueryStatus uint64
 	})(args)
 	if a.QueryStatus == 0 {
-		return refuse(thread)
+		return (*driver.Thread)(thread).Refuse()
 	}
 	r2, err := (*driver.Thread)(thread).LogicalEndpointQuery(cu.CUlogicalEndpointId(a.LeId), uint32(a.Count))
 	if err != nil {
-		return code(err)
+		return driver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.QueryStatus), uint32(r2))
 	return 0

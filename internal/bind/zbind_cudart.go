@@ -435,7 +435,7 @@ var cudartHandlers = [...]abi.Handler{
 func bind_cudaDeviceReset(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).DeviceReset()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -443,11 +443,11 @@ func bind_cudaDeviceReset(thread, args unsafe.Pointer) int32 {
 func bind_cudaDeviceSynchronize(thread, args unsafe.Pointer) int32 {
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSynchronize()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -461,11 +461,11 @@ func bind_cudaDeviceSetLimit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSetLimit(cu.CUlimit(a.Limit), uint64(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -478,15 +478,15 @@ func bind_cudaDeviceGetLimit(thread, args unsafe.Pointer) int32 {
 		Limit  uint32
 	})(args)
 	if a.PValue == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.CtxGetLimit(cu.CUlimit(a.Limit))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PValue), uint64(r0))
 	return 0
@@ -501,15 +501,15 @@ func bind_cudaDeviceGetTexture1DLinearMaxWidth(thread, args unsafe.Pointer) int3
 		Device             uint32
 	})(args)
 	if a.MaxWidthInElements == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.FmtDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaChannelFormatDesc](hostmem.Ptr(a.FmtDesc))
 	r0, err := (*cudart.Thread)(thread).DeviceGetTexture1DLinearMaxWidth(s1, int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MaxWidthInElements), uint64(r0))
 	return 0
@@ -522,15 +522,15 @@ func bind_cudaDeviceGetCacheConfig(thread, args unsafe.Pointer) int32 {
 		PCacheConfig uint64
 	})(args)
 	if a.PCacheConfig == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.CtxGetCacheConfig()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCacheConfig), uint32(r0))
 	return 0
@@ -544,18 +544,18 @@ func bind_cudaDeviceGetStreamPriorityRange(thread, args unsafe.Pointer) int32 {
 		GreatestPriority uint64
 	})(args)
 	if a.LeastPriority == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.GreatestPriority == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, r1, err := d.CtxGetStreamPriorityRange()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.LeastPriority), uint32(r0))
 	hostmem.Store(hostmem.Ptr(a.GreatestPriority), uint32(r1))
@@ -570,11 +570,11 @@ func bind_cudaDeviceSetCacheConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSetCacheConfig(cu.CUfunc_cache(a.CacheConfig))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -587,18 +587,18 @@ func bind_cudaDeviceGetByPCIBusId(thread, args unsafe.Pointer) int32 {
 		PciBusId uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PciBusId == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DeviceGetByPCIBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -614,11 +614,11 @@ func bind_cudaDeviceGetPCIBusId(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DeviceGetPCIBusId(hostmem.Ptr(a.PciBusId), int32(a.Len), cu.CUdevice(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -632,7 +632,7 @@ func bind_cudaDeviceFlushGPUDirectRDMAWrites(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceFlushGPUDirectRDMAWrites(rt.CudaFlushGPUDirectRDMAWritesTarget(a.Target), rt.CudaFlushGPUDirectRDMAWritesScope(a.Scope))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -647,11 +647,11 @@ func bind_cudaDeviceRegisterAsyncNotification(thread, args unsafe.Pointer) int32
 		Callback     uint64
 	})(args)
 	if a.Callback == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r3, err := (*cudart.Thread)(thread).DeviceRegisterAsyncNotification(int32(a.Device), rt.CudaAsyncCallback(a.CallbackFunc), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Callback), uint64(r3))
 	return 0
@@ -666,7 +666,7 @@ func bind_cudaDeviceUnregisterAsyncNotification(thread, args unsafe.Pointer) int
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceUnregisterAsyncNotification(int32(a.Device), rt.CudaAsyncCallbackHandle_t(a.Callback))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -678,15 +678,15 @@ func bind_cudaDeviceGetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 		PConfig uint64
 	})(args)
 	if a.PConfig == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.CtxGetSharedMemConfig()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PConfig), uint32(r0))
 	return 0
@@ -700,11 +700,11 @@ func bind_cudaDeviceSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSetSharedMemConfig(cu.CUsharedconfig(a.Config))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -717,7 +717,7 @@ func bind_cudaGetDeviceCount(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetDeviceCount(hostmem.Ptr(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -730,11 +730,11 @@ func bind_cudaGetDeviceProperties(thread, args unsafe.Pointer) int32 {
 		Device uint32
 	})(args)
 	if a.Prop == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetDeviceProperties(int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Prop), r0)
 	return 0
@@ -749,15 +749,15 @@ func bind_cudaDeviceGetAttribute(thread, args unsafe.Pointer) int32 {
 		Device uint32
 	})(args)
 	if a.Value == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DeviceGetAttribute(cu.CUdevice_attribute(a.Attr), cu.CUdevice(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), uint32(r0))
 	return 0
@@ -774,7 +774,7 @@ func bind_cudaDeviceGetHostAtomicCapabilities(thread, args unsafe.Pointer) int32
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetHostAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -787,15 +787,15 @@ func bind_cudaDeviceGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 		Device  uint32
 	})(args)
 	if a.MemPool == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DeviceGetDefaultMemPool(cu.CUdevice(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
 	return 0
@@ -810,11 +810,11 @@ func bind_cudaDeviceSetMemPool(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DeviceSetMemPool(cu.CUdevice(a.Device), cu.CUmemoryPool(a.MemPool))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -827,15 +827,15 @@ func bind_cudaDeviceGetMemPool(thread, args unsafe.Pointer) int32 {
 		Device  uint32
 	})(args)
 	if a.MemPool == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DeviceGetMemPool(cu.CUdevice(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
 	return 0
@@ -851,7 +851,7 @@ func bind_cudaDeviceGetNvSciSyncAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetNvSciSyncAttributes(hostmem.Ptr(a.NvSciSyncAttrList), int32(a.Device), int32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -866,15 +866,15 @@ func bind_cudaDeviceGetP2PAttribute(thread, args unsafe.Pointer) int32 {
 		DstDevice uint32
 	})(args)
 	if a.Value == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DeviceGetP2PAttribute(cu.CUdevice_P2PAttribute(a.Attr), cu.CUdevice(a.SrcDevice), cu.CUdevice(a.DstDevice))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), uint32(r0))
 	return 0
@@ -892,7 +892,7 @@ func bind_cudaDeviceGetP2PAtomicCapabilities(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceGetP2PAtomicCapabilities(hostmem.Ptr(a.Capabilities), hostmem.Ptr(a.Operations), uint32(a.Count), int32(a.SrcDevice), int32(a.DstDevice))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -905,11 +905,11 @@ func bind_cudaChooseDevice(thread, args unsafe.Pointer) int32 {
 		Prop   uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).ChooseDevice(hostmem.Ptr(a.Prop))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -925,7 +925,7 @@ func bind_cudaInitDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).InitDevice(int32(a.Device), uint32(a.DeviceFlags), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -938,7 +938,7 @@ func bind_cudaSetDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).SetDevice(int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -950,11 +950,11 @@ func bind_cudaGetDevice(thread, args unsafe.Pointer) int32 {
 		Device uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetDevice()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -969,7 +969,7 @@ func bind_cudaSetValidDevices(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).SetValidDevices(hostmem.Ptr(a.Device_arr), int32(a.Len))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -982,7 +982,7 @@ func bind_cudaSetDeviceFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).SetDeviceFlags(uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -994,11 +994,11 @@ func bind_cudaGetDeviceFlags(thread, args unsafe.Pointer) int32 {
 		Flags uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetDeviceFlags()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r0))
 	return 0
@@ -1013,15 +1013,15 @@ func bind_cudaDeviceCanAccessPeer(thread, args unsafe.Pointer) int32 {
 		PeerDevice    uint32
 	})(args)
 	if a.CanAccessPeer == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DeviceCanAccessPeer(cu.CUdevice(a.Device), cu.CUdevice(a.PeerDevice))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CanAccessPeer), uint32(r0))
 	return 0
@@ -1036,7 +1036,7 @@ func bind_cudaDeviceEnablePeerAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceEnablePeerAccess(int32(a.PeerDevice), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1049,7 +1049,7 @@ func bind_cudaDeviceDisablePeerAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).DeviceDisablePeerAccess(int32(a.PeerDevice))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1062,11 +1062,11 @@ func bind_cudaDeviceGraphMemTrim(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DeviceGraphMemTrim(cu.CUdevice(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1081,11 +1081,11 @@ func bind_cudaDeviceGetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DeviceGetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1100,11 +1100,11 @@ func bind_cudaDeviceSetGraphMemAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DeviceSetGraphMemAttribute(cu.CUdevice(a.Device), cu.CUgraphMem_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1118,11 +1118,11 @@ func bind_cudaDeviceGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).DeviceGetDevResource(int32(a.Device), rt.CudaDevResourceType(a.Type))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -1136,11 +1136,11 @@ func bind_cudaDeviceGetExecutionCtx(thread, args unsafe.Pointer) int32 {
 		Device uint32
 	})(args)
 	if a.Ctx == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).DeviceGetExecutionCtx(int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ctx), uint64(r0))
 	return 0
@@ -1149,7 +1149,7 @@ func bind_cudaDeviceGetExecutionCtx(thread, args unsafe.Pointer) int32 {
 func bind_cudaThreadExit(thread, args unsafe.Pointer) int32 {
 	err := (*cudart.Thread)(thread).DeviceReset()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1157,11 +1157,11 @@ func bind_cudaThreadExit(thread, args unsafe.Pointer) int32 {
 func bind_cudaThreadSynchronize(thread, args unsafe.Pointer) int32 {
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSynchronize()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1175,11 +1175,11 @@ func bind_cudaThreadSetLimit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSetLimit(cu.CUlimit(a.Limit), uint64(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1192,15 +1192,15 @@ func bind_cudaThreadGetLimit(thread, args unsafe.Pointer) int32 {
 		Limit  uint32
 	})(args)
 	if a.PValue == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.CtxGetLimit(cu.CUlimit(a.Limit))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PValue), uint64(r0))
 	return 0
@@ -1213,15 +1213,15 @@ func bind_cudaThreadGetCacheConfig(thread, args unsafe.Pointer) int32 {
 		PCacheConfig uint64
 	})(args)
 	if a.PCacheConfig == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.CtxGetCacheConfig()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCacheConfig), uint32(r0))
 	return 0
@@ -1235,11 +1235,11 @@ func bind_cudaThreadSetCacheConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxSetCacheConfig(cu.CUfunc_cache(a.CacheConfig))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1252,11 +1252,11 @@ func bind_cudaGetDeviceProperties_v2(thread, args unsafe.Pointer) int32 {
 		Device uint32
 	})(args)
 	if a.Prop == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetDeviceProperties12(int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Prop), r0)
 	return 0
@@ -1271,7 +1271,7 @@ func bind_cudaGetDeviceProperties_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetDevicePropertiesOld(hostmem.Ptr(a.Prop), int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1289,11 +1289,11 @@ func bind_cudaDevSmResourceSplitByCount(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DevSmResourceSplitByCount(hostmem.Ptr(a.Result), hostmem.Ptr(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remaining), uint32(a.Flags), uint32(a.MinCount))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1311,11 +1311,11 @@ func bind_cudaDevSmResourceSplit(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DevSmResourceSplit(hostmem.Ptr(a.Result), uint32(a.NbGroups), hostmem.Ptr(a.Input), hostmem.Ptr(a.Remainder), uint32(a.Flags), hostmem.Ptr(a.GroupParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1329,15 +1329,15 @@ func bind_cudaDevResourceGenerateDesc(thread, args unsafe.Pointer) int32 {
 		NbResources uint32
 	})(args)
 	if a.PhDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.DevResourceGenerateDesc(hostmem.Ptr(a.Resources), uint32(a.NbResources))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhDesc), uint64(r0))
 	return 0
@@ -1353,11 +1353,11 @@ func bind_cudaGreenCtxCreate(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.PhCtx == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GreenCtxCreate(rt.CudaDevResourceDesc_t(a.Desc), int32(a.Device), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhCtx), uint64(r0))
 	return 0
@@ -1371,7 +1371,7 @@ func bind_cudaExecutionCtxDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).ExecutionCtxDestroy(rt.CudaExecutionContext_t(a.Ctx))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1385,11 +1385,11 @@ func bind_cudaExecutionCtxGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).ExecutionCtxGetDevResource(rt.CudaExecutionContext_t(a.Ctx), rt.CudaDevResourceType(a.Type))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -1403,11 +1403,11 @@ func bind_cudaExecutionCtxGetDevice(thread, args unsafe.Pointer) int32 {
 		Ctx    uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).ExecutionCtxGetDevice(rt.CudaExecutionContext_t(a.Ctx))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -1421,15 +1421,15 @@ func bind_cudaExecutionCtxGetId(thread, args unsafe.Pointer) int32 {
 		CtxId uint64
 	})(args)
 	if a.CtxId == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.CtxGetId(cu.CUcontext(a.Ctx))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CtxId), uint64(r1))
 	return 0
@@ -1445,11 +1445,11 @@ func bind_cudaExecutionCtxStreamCreate(thread, args unsafe.Pointer) int32 {
 		Priority uint32
 	})(args)
 	if a.PhStream == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).ExecutionCtxStreamCreate(rt.CudaExecutionContext_t(a.Ctx), uint32(a.Flags), int32(a.Priority))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhStream), uint64(r0))
 	return 0
@@ -1463,7 +1463,7 @@ func bind_cudaExecutionCtxSynchronize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).ExecutionCtxSynchronize(rt.CudaExecutionContext_t(a.Ctx))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1477,11 +1477,11 @@ func bind_cudaExecutionCtxRecordEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxRecordEvent(cu.CUcontext(a.Ctx), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1495,11 +1495,11 @@ func bind_cudaExecutionCtxWaitEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxWaitEvent(cu.CUcontext(a.Ctx), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1518,15 +1518,15 @@ func bind_cudaLibraryLoadData(thread, args unsafe.Pointer) int32 {
 		NumLibraryOptions   uint32
 	})(args)
 	if a.Library == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.LibraryLoadData(hostmem.Ptr(a.Code), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Library), uint64(r0))
 	return 0
@@ -1546,18 +1546,18 @@ func bind_cudaLibraryLoadFromFile(thread, args unsafe.Pointer) int32 {
 		NumLibraryOptions   uint32
 	})(args)
 	if a.Library == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.FileName == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.LibraryLoadFromFile(string(hostmem.String(hostmem.Ptr(a.FileName))), hostmem.Ptr(a.JitOptions), hostmem.Ptr(a.JitOptionsValues), uint32(a.NumJitOptions), hostmem.Ptr(a.LibraryOptions), hostmem.Ptr(a.LibraryOptionValues), uint32(a.NumLibraryOptions))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Library), uint64(r0))
 	return 0
@@ -1571,11 +1571,11 @@ func bind_cudaLibraryUnload(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.LibraryUnload(cu.CUlibrary(a.Library))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1589,18 +1589,18 @@ func bind_cudaLibraryGetKernel(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.PKernel == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.Name == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.LibraryGetKernel(cu.CUlibrary(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PKernel), uint64(r0))
 	return 0
@@ -1616,14 +1616,14 @@ func bind_cudaLibraryGetGlobal(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.Bytes == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.Name == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).LibraryGetGlobal(hostmem.Ptr(a.Dptr), rt.CudaLibrary_t(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r1))
 	return 0
@@ -1639,14 +1639,14 @@ func bind_cudaLibraryGetManaged(thread, args unsafe.Pointer) int32 {
 		Name    uint64
 	})(args)
 	if a.Bytes == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.Name == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).LibraryGetManaged(hostmem.Ptr(a.Dptr), rt.CudaLibrary_t(a.Library), string(hostmem.String(hostmem.Ptr(a.Name))))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Bytes), uint64(r1))
 	return 0
@@ -1661,11 +1661,11 @@ func bind_cudaLibraryGetUnifiedFunction(thread, args unsafe.Pointer) int32 {
 		Symbol  uint64
 	})(args)
 	if a.Symbol == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	err := (*cudart.Thread)(thread).LibraryGetUnifiedFunction(hostmem.Ptr(a.Fptr), rt.CudaLibrary_t(a.Library), string(hostmem.String(hostmem.Ptr(a.Symbol))))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1678,15 +1678,15 @@ func bind_cudaLibraryGetKernelCount(thread, args unsafe.Pointer) int32 {
 		Lib   uint64
 	})(args)
 	if a.Count == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.LibraryGetKernelCount(cu.CUlibrary(a.Lib))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Count), uint32(r0))
 	return 0
@@ -1702,11 +1702,11 @@ func bind_cudaLibraryEnumerateKernels(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.LibraryEnumerateKernels(hostmem.Ptr(a.Kernels), uint32(a.NumKernels), cu.CUlibrary(a.Lib))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1722,7 +1722,7 @@ func bind_cudaKernelSetAttributeForDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).KernelSetAttributeForDevice(rt.CudaKernel_t(a.Kernel), rt.CudaFuncAttribute(a.Attr), int32(a.Value), int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1735,11 +1735,11 @@ func bind_cudaIpcGetEventHandle(thread, args unsafe.Pointer) int32 {
 		Event  uint64
 	})(args)
 	if a.Handle == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).IpcGetEventHandle(rt.CudaEvent_t(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Handle), r0)
 	return 0
@@ -1753,11 +1753,11 @@ func bind_cudaIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
 		Handle rt.CudaIpcEventHandle_t
 	})(args)
 	if a.Event == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).IpcOpenEventHandle(a.Handle)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event), uint64(r0))
 	return 0
@@ -1771,11 +1771,11 @@ func bind_cudaIpcGetMemHandle(thread, args unsafe.Pointer) int32 {
 		DevPtr uint64
 	})(args)
 	if a.Handle == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).IpcGetMemHandle(hostmem.Ptr(a.DevPtr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Handle), r0)
 	return 0
@@ -1791,7 +1791,7 @@ func bind_cudaIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).IpcOpenMemHandle(hostmem.Ptr(a.DevPtr), a.Handle, uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1804,11 +1804,11 @@ func bind_cudaIpcCloseMemHandle(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.IpcCloseMemHandle(driver.DevPtr(a.DevPtr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1823,7 +1823,7 @@ func bind_cudaMallocManaged(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MallocManaged(hostmem.Ptr(a.DevPtr), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1837,7 +1837,7 @@ func bind_cudaMalloc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Malloc(hostmem.Ptr(a.DevPtr), uint64(a.Size))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1851,11 +1851,11 @@ func bind_cudaMallocHost(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemAllocHost(hostmem.Ptr(a.Ptr), uint64(a.Size))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1870,11 +1870,11 @@ func bind_cudaMallocPitch(thread, args unsafe.Pointer) int32 {
 		Height uint64
 	})(args)
 	if a.Pitch == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).MallocPitch(hostmem.Ptr(a.DevPtr), uint64(a.Width), uint64(a.Height))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Pitch), uint64(r1))
 	return 0
@@ -1891,11 +1891,11 @@ func bind_cudaMallocArray(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.Array == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MallocArray(hostmem.Ptr(a.Desc), uint64(a.Width), uint64(a.Height), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Array), uint64(r0))
 	return 0
@@ -1909,11 +1909,11 @@ func bind_cudaFree(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemFree(driver.DevPtr(a.DevPtr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1926,11 +1926,11 @@ func bind_cudaFreeHost(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemFreeHost(hostmem.Ptr(a.Ptr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1943,7 +1943,7 @@ func bind_cudaFreeArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FreeArray(rt.CudaArray_t(a.Array))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1956,7 +1956,7 @@ func bind_cudaFreeMipmappedArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FreeMipmappedArray(rt.CudaMipmappedArray_t(a.MipmappedArray))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1971,11 +1971,11 @@ func bind_cudaHostAlloc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemHostAlloc(hostmem.Ptr(a.PHost), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -1990,11 +1990,11 @@ func bind_cudaHostRegister(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemHostRegister(hostmem.Ptr(a.Ptr), uint64(a.Size), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2007,11 +2007,11 @@ func bind_cudaHostUnregister(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemHostUnregister(hostmem.Ptr(a.Ptr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2026,7 +2026,7 @@ func bind_cudaHostGetDevicePointer(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).HostGetDevicePointer(hostmem.Ptr(a.PDevice), hostmem.Ptr(a.PHost), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2039,15 +2039,15 @@ func bind_cudaHostGetFlags(thread, args unsafe.Pointer) int32 {
 		PHost  uint64
 	})(args)
 	if a.PFlags == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.MemHostGetFlags(hostmem.Ptr(a.PHost))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PFlags), uint32(r0))
 	return 0
@@ -2061,11 +2061,11 @@ func bind_cudaMalloc3D(thread, args unsafe.Pointer) int32 {
 		Extent        rt.CudaExtent
 	})(args)
 	if a.PitchedDevPtr == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).Malloc3D(a.Extent)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PitchedDevPtr), r0)
 	return 0
@@ -2081,11 +2081,11 @@ func bind_cudaMalloc3DArray(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.Array == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).Malloc3DArray(hostmem.Ptr(a.Desc), a.Extent, uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Array), uint64(r0))
 	return 0
@@ -2102,11 +2102,11 @@ func bind_cudaMallocMipmappedArray(thread, args unsafe.Pointer) int32 {
 		Flags          uint32
 	})(args)
 	if a.MipmappedArray == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MallocMipmappedArray(hostmem.Ptr(a.Desc), a.Extent, uint32(a.NumLevels), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MipmappedArray), uint64(r0))
 	return 0
@@ -2120,18 +2120,18 @@ func bind_cudaMemGetInfo(thread, args unsafe.Pointer) int32 {
 		Total uint64
 	})(args)
 	if a.Free == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.Total == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, r1, err := d.MemGetInfo()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Free), uint64(r0))
 	hostmem.Store(hostmem.Ptr(a.Total), uint64(r1))
@@ -2148,14 +2148,14 @@ func bind_cudaArrayGetInfo(thread, args unsafe.Pointer) int32 {
 		Array  uint64
 	})(args)
 	if a.Extent == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.Flags == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, r2, err := (*cudart.Thread)(thread).ArrayGetInfo(hostmem.Ptr(a.Desc), rt.CudaArray_t(a.Array))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Extent), r1)
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r2))
@@ -2171,15 +2171,15 @@ func bind_cudaArrayGetPlane(thread, args unsafe.Pointer) int32 {
 		PlaneIdx    uint32
 	})(args)
 	if a.PPlaneArray == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.ArrayGetPlane(cu.CUarray(a.HArray), uint32(a.PlaneIdx))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PPlaneArray), uint64(r0))
 	return 0
@@ -2194,11 +2194,11 @@ func bind_cudaArrayGetMemoryRequirements(thread, args unsafe.Pointer) int32 {
 		Device             uint32
 	})(args)
 	if a.MemoryRequirements == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).ArrayGetMemoryRequirements(rt.CudaArray_t(a.Array), int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
 	return 0
@@ -2212,11 +2212,11 @@ func bind_cudaArrayGetSparseProperties(thread, args unsafe.Pointer) int32 {
 		Array            uint64
 	})(args)
 	if a.SparseProperties == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).ArrayGetSparseProperties(rt.CudaArray_t(a.Array))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
 	return 0
@@ -2234,7 +2234,7 @@ func bind_cudaMemcpyPeer(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyPeer(hostmem.Ptr(a.Dst), int32(a.DstDevice), hostmem.Ptr(a.Src), int32(a.SrcDevice), uint64(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2252,7 +2252,7 @@ func bind_cudaMemcpyPeerAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyPeerAsync(hostmem.Ptr(a.Dst), int32(a.DstDevice), hostmem.Ptr(a.Src), int32(a.SrcDevice), uint64(a.Count), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2266,7 +2266,7 @@ func bind_cudaGetSymbolAddress(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetSymbolAddress(hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Symbol))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2279,11 +2279,11 @@ func bind_cudaGetSymbolSize(thread, args unsafe.Pointer) int32 {
 		Symbol uint64
 	})(args)
 	if a.Size == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetSymbolSize(hostmem.Ptr(a.Symbol))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Size), uint64(r0))
 	return 0
@@ -2300,7 +2300,7 @@ func bind_cudaMemAdvise(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemAdvise(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), a.Location)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2317,11 +2317,11 @@ func bind_cudaMemRangeGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemRangeGetAttribute(hostmem.Ptr(a.Data), uint64(a.DataSize), cu.CUmem_range_attribute(a.Attribute), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2339,11 +2339,11 @@ func bind_cudaMemRangeGetAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemRangeGetAttributes(hostmem.Ptr(a.Data), hostmem.Ptr(a.DataSizes), hostmem.Ptr(a.Attributes), uint64(a.NumAttributes), driver.DevPtr(a.DevPtr), uint64(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2357,11 +2357,11 @@ func bind_cudaMemPoolTrimTo(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemPoolTrimTo(cu.CUmemoryPool(a.MemPool), uint64(a.MinBytesToKeep))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2376,11 +2376,11 @@ func bind_cudaMemPoolSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemPoolSetAttribute(cu.CUmemoryPool(a.MemPool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2395,11 +2395,11 @@ func bind_cudaMemPoolGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemPoolGetAttribute(cu.CUmemoryPool(a.MemPool), cu.CUmemPool_attribute(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2414,11 +2414,11 @@ func bind_cudaMemPoolSetAccess(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemPoolSetAccess(cu.CUmemoryPool(a.MemPool), hostmem.Ptr(a.DescList), uint64(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2432,15 +2432,15 @@ func bind_cudaMemPoolGetAccess(thread, args unsafe.Pointer) int32 {
 		Location uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.MemPoolGetAccess(cu.CUmemoryPool(a.MemPool), hostmem.Ptr(a.Location))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r0))
 	return 0
@@ -2454,11 +2454,11 @@ func bind_cudaMemPoolCreate(thread, args unsafe.Pointer) int32 {
 		PoolProps uint64
 	})(args)
 	if a.MemPool == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MemPoolCreate(hostmem.Ptr(a.PoolProps))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
 	return 0
@@ -2472,11 +2472,11 @@ func bind_cudaMemPoolDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemPoolDestroy(cu.CUmemoryPool(a.MemPool))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2490,15 +2490,15 @@ func bind_cudaMemGetDefaultMemPool(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.MemPool == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.MemGetDefaultMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
 	return 0
@@ -2513,15 +2513,15 @@ func bind_cudaMemGetMemPool(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.MemPool == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.MemGetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
 	return 0
@@ -2537,11 +2537,11 @@ func bind_cudaMemSetMemPool(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Started()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemSetMemPool(hostmem.Ptr(a.Location), cu.CUmemAllocationType(a.Type), cu.CUmemoryPool(a.MemPool))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2557,7 +2557,7 @@ func bind_cudaMemPoolExportToShareableHandle(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).MemPoolExportToShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemPool_t(a.MemPool), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2572,11 +2572,11 @@ func bind_cudaMemPoolImportFromShareableHandle(thread, args unsafe.Pointer) int3
 		Flags           uint32
 	})(args)
 	if a.MemPool == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MemPoolImportFromShareableHandle(hostmem.Ptr(a.ShareableHandle), rt.CudaMemAllocationHandleType(a.HandleType), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemPool), uint64(r0))
 	return 0
@@ -2590,11 +2590,11 @@ func bind_cudaMemPoolExportPointer(thread, args unsafe.Pointer) int32 {
 		Ptr        uint64
 	})(args)
 	if a.ExportData == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MemPoolExportPointer(hostmem.Ptr(a.Ptr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ExportData), r0)
 	return 0
@@ -2610,7 +2610,7 @@ func bind_cudaMemPoolImportPointer(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemPoolImportPointer(hostmem.Ptr(a.Ptr), rt.CudaMemPool_t(a.MemPool), hostmem.Ptr(a.ExportData))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2624,7 +2624,7 @@ func bind_cudaPointerGetAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2638,7 +2638,7 @@ func bind_cudaPointerGetAttributes_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).PointerGetAttributes12(hostmem.Ptr(a.Attributes), hostmem.Ptr(a.Ptr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2654,7 +2654,7 @@ func bind_cudaMemcpy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2671,7 +2671,7 @@ func bind_cudaMemcpyToSymbol(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToSymbol(hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2688,7 +2688,7 @@ func bind_cudaMemcpyFromSymbol(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromSymbol(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2707,7 +2707,7 @@ func bind_cudaMemcpy2D(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2D(hostmem.Ptr(a.Dst), uint64(a.Dpitch), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2725,7 +2725,7 @@ func bind_cudaMemcpyToArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2745,7 +2745,7 @@ func bind_cudaMemcpy2DToArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2763,7 +2763,7 @@ func bind_cudaMemcpyFromArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromArray(hostmem.Ptr(a.Dst), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2783,7 +2783,7 @@ func bind_cudaMemcpy2DFromArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DFromArray(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2803,7 +2803,7 @@ func bind_cudaMemcpyArrayToArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyArrayToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffsetDst), uint64(a.HOffsetDst), rt.CudaArray_const_t(a.Src), uint64(a.WOffsetSrc), uint64(a.HOffsetSrc), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2824,7 +2824,7 @@ func bind_cudaMemcpy2DArrayToArray(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DArrayToArray(rt.CudaArray_t(a.Dst), uint64(a.WOffsetDst), uint64(a.HOffsetDst), rt.CudaArray_const_t(a.Src), uint64(a.WOffsetSrc), uint64(a.HOffsetSrc), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2836,12 +2836,12 @@ func bind_cudaMemcpy3D(thread, args unsafe.Pointer) int32 {
 		P uint64
 	})(args)
 	if a.P == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s0 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.P))
 	err := (*cudart.Thread)(thread).Memcpy3D(s0)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2853,12 +2853,12 @@ func bind_cudaMemcpy3DPeer(thread, args unsafe.Pointer) int32 {
 		P uint64
 	})(args)
 	if a.P == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s0 := hostmem.At[rt.CudaMemcpy3DPeerParms](hostmem.Ptr(a.P))
 	err := (*cudart.Thread)(thread).Memcpy3DPeer(s0)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2878,7 +2878,7 @@ func bind_cudaMemcpyBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2894,7 +2894,7 @@ func bind_cudaMemcpy3DBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2911,7 +2911,7 @@ func bind_cudaMemcpyWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyWithAttributesAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Size), hostmem.Ptr(a.Attr), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2926,7 +2926,7 @@ func bind_cudaMemcpy3DWithAttributesAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy3DWithAttributesAsync(hostmem.Ptr(a.Op), uint64(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2941,7 +2941,7 @@ func bind_cudaMemset(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memset(hostmem.Ptr(a.DevPtr), int32(a.Value), uint64(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2958,7 +2958,7 @@ func bind_cudaMemset2D(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memset2D(hostmem.Ptr(a.DevPtr), uint64(a.Pitch), int32(a.Value), uint64(a.Width), uint64(a.Height))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2973,7 +2973,7 @@ func bind_cudaMemset3D(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memset3D(a.PitchedDevPtr, int32(a.Value), a.Extent)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -2990,7 +2990,7 @@ func bind_cudaMemcpyAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3008,7 +3008,7 @@ func bind_cudaMemcpyToSymbolAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToSymbolAsync(hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3026,7 +3026,7 @@ func bind_cudaMemcpyFromSymbolAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromSymbolAsync(hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3046,7 +3046,7 @@ func bind_cudaMemcpy2DAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DAsync(hostmem.Ptr(a.Dst), uint64(a.Dpitch), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3065,7 +3065,7 @@ func bind_cudaMemcpyToArrayAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyToArrayAsync(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3086,7 +3086,7 @@ func bind_cudaMemcpy2DToArrayAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DToArrayAsync(rt.CudaArray_t(a.Dst), uint64(a.WOffset), uint64(a.HOffset), hostmem.Ptr(a.Src), uint64(a.Spitch), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3105,7 +3105,7 @@ func bind_cudaMemcpyFromArrayAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemcpyFromArrayAsync(hostmem.Ptr(a.Dst), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Count), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3126,7 +3126,7 @@ func bind_cudaMemcpy2DFromArrayAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memcpy2DFromArrayAsync(hostmem.Ptr(a.Dst), uint64(a.Dpitch), rt.CudaArray_const_t(a.Src), uint64(a.WOffset), uint64(a.HOffset), uint64(a.Width), uint64(a.Height), rt.CudaMemcpyKind(a.Kind), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3139,12 +3139,12 @@ func bind_cudaMemcpy3DAsync(thread, args unsafe.Pointer) int32 {
 		Stream uint64
 	})(args)
 	if a.P == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s0 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.P))
 	err := (*cudart.Thread)(thread).Memcpy3DAsync(s0, rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3157,12 +3157,12 @@ func bind_cudaMemcpy3DPeerAsync(thread, args unsafe.Pointer) int32 {
 		Stream uint64
 	})(args)
 	if a.P == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s0 := hostmem.At[rt.CudaMemcpy3DPeerParms](hostmem.Ptr(a.P))
 	err := (*cudart.Thread)(thread).Memcpy3DPeerAsync(s0, rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3178,7 +3178,7 @@ func bind_cudaMemsetAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemsetAsync(hostmem.Ptr(a.DevPtr), int32(a.Value), uint64(a.Count), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3196,7 +3196,7 @@ func bind_cudaMemset2DAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memset2DAsync(hostmem.Ptr(a.DevPtr), uint64(a.Pitch), int32(a.Value), uint64(a.Width), uint64(a.Height), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3212,7 +3212,7 @@ func bind_cudaMemset3DAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).Memset3DAsync(a.PitchedDevPtr, int32(a.Value), a.Extent, rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3229,7 +3229,7 @@ func bind_cudaMemPrefetchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync(hostmem.Ptr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3249,11 +3249,11 @@ func bind_cudaMemPrefetchBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3270,11 +3270,11 @@ func bind_cudaMemDiscardBatchAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemDiscardBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3294,11 +3294,11 @@ func bind_cudaMemDiscardAndPrefetchBatchAsync(thread, args unsafe.Pointer) int32
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemDiscardAndPrefetchBatchAsync(hostmem.Ptr(a.Dptrs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.PrefetchLocs), hostmem.Ptr(a.PrefetchLocIdxs), uint64(a.NumPrefetchLocs), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3313,7 +3313,7 @@ func bind_cudaMallocAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MallocAsync(hostmem.Ptr(a.DevPtr), uint64(a.Size), rt.CudaStream_t(a.HStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3327,11 +3327,11 @@ func bind_cudaFreeAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.MemFreeAsync(driver.DevPtr(a.DevPtr), cu.CUstream(a.HStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3347,7 +3347,7 @@ func bind_cudaMallocFromPoolAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MallocFromPoolAsync(hostmem.Ptr(a.Ptr), uint64(a.Size), rt.CudaMemPool_t(a.MemPool), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3363,7 +3363,7 @@ func bind_cudaMemAdvise_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemAdvise12(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3379,7 +3379,7 @@ func bind_cudaMemAdvise_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemAdvise(hostmem.Ptr(a.DevPtr), uint64(a.Count), rt.CudaMemoryAdvise(a.Advice), a.Location)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3400,11 +3400,11 @@ func bind_cudaMemcpyBatchAsync_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r7, err := d.MemcpyBatchAsync(hostmem.Ptr(a.Dsts), hostmem.Ptr(a.Srcs), hostmem.Ptr(a.Sizes), uint64(a.Count), hostmem.Ptr(a.Attrs), hostmem.Ptr(a.AttrsIdxs), uint64(a.NumAttrs), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	if a.FailIdx != 0 {
 		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r7))
@@ -3424,11 +3424,11 @@ func bind_cudaMemcpy3DBatchAsync_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r2, err := d.Memcpy3DBatchAsync(uint64(a.NumOps), hostmem.Ptr(a.OpList), uint64(a.Flags), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	if a.FailIdx != 0 {
 		hostmem.Store(hostmem.Ptr(a.FailIdx), uint64(r2))
@@ -3447,7 +3447,7 @@ func bind_cudaMemPrefetchAsync_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync12(hostmem.Ptr(a.DevPtr), uint64(a.Count), int32(a.DstDevice), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3464,7 +3464,7 @@ func bind_cudaMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).MemPrefetchAsync(hostmem.Ptr(a.DevPtr), uint64(a.Count), a.Location, uint32(a.Flags), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3478,15 +3478,15 @@ func bind_cudaGetMipmappedArrayLevel(thread, args unsafe.Pointer) int32 {
 		Level          uint32
 	})(args)
 	if a.LevelArray == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.MipmappedArrayGetLevel(cu.CUmipmappedArray(a.MipmappedArray), uint32(a.Level))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.LevelArray), uint64(r0))
 	return 0
@@ -3501,11 +3501,11 @@ func bind_cudaMipmappedArrayGetMemoryRequirements(thread, args unsafe.Pointer) i
 		Device             uint32
 	})(args)
 	if a.MemoryRequirements == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MipmappedArrayGetMemoryRequirements(rt.CudaMipmappedArray_t(a.Mipmap), int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MemoryRequirements), r0)
 	return 0
@@ -3519,11 +3519,11 @@ func bind_cudaMipmappedArrayGetSparseProperties(thread, args unsafe.Pointer) int
 		Mipmap           uint64
 	})(args)
 	if a.SparseProperties == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).MipmappedArrayGetSparseProperties(rt.CudaMipmappedArray_t(a.Mipmap))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.SparseProperties), r0)
 	return 0
@@ -3538,7 +3538,7 @@ func bind_cudaGetChannelDesc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetChannelDesc(hostmem.Ptr(a.Desc), rt.CudaArray_const_t(a.Array))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3550,11 +3550,11 @@ func bind_cudaStreamCreate(thread, args unsafe.Pointer) int32 {
 		PStream uint64
 	})(args)
 	if a.PStream == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).StreamCreate()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PStream), uint64(r0))
 	return 0
@@ -3568,11 +3568,11 @@ func bind_cudaStreamCreateWithFlags(thread, args unsafe.Pointer) int32 {
 		Flags   uint32
 	})(args)
 	if a.PStream == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).StreamCreateWithFlags(uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PStream), uint64(r0))
 	return 0
@@ -3587,11 +3587,11 @@ func bind_cudaStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 		Priority uint32
 	})(args)
 	if a.PStream == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).StreamCreateWithPriority(uint32(a.Flags), int32(a.Priority))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PStream), uint64(r0))
 	return 0
@@ -3600,11 +3600,11 @@ func bind_cudaStreamCreateWithPriority(thread, args unsafe.Pointer) int32 {
 func bind_cudaCtxResetPersistingL2Cache(thread, args unsafe.Pointer) int32 {
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.CtxResetPersistingL2Cache()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3617,11 +3617,11 @@ func bind_cudaStreamDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamDestroy(cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3634,11 +3634,11 @@ func bind_cudaThreadExchangeStreamCaptureMode(thread, args unsafe.Pointer) int32
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.ThreadExchangeStreamCaptureMode(hostmem.Ptr(a.Mode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3651,11 +3651,11 @@ func bind_cudaStreamQuery(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamQuery(cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3668,15 +3668,15 @@ func bind_cudaStreamGetDevice(thread, args unsafe.Pointer) int32 {
 		Device  uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.StreamGetDevice(cu.CUstream(a.HStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r1))
 	return 0
@@ -3691,11 +3691,11 @@ func bind_cudaStreamGetDevResource(thread, args unsafe.Pointer) int32 {
 		Type     uint32
 	})(args)
 	if a.Resource == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).StreamGetDevResource(rt.CudaStream_t(a.HStream), rt.CudaDevResourceType(a.Type))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Resource), r1)
 	return 0
@@ -3709,15 +3709,15 @@ func bind_cudaStreamGetFlags(thread, args unsafe.Pointer) int32 {
 		Flags   uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.StreamGetFlags(cu.CUstream(a.HStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint32(r1))
 	return 0
@@ -3731,15 +3731,15 @@ func bind_cudaStreamGetId(thread, args unsafe.Pointer) int32 {
 		StreamId uint64
 	})(args)
 	if a.StreamId == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.StreamGetId(cu.CUstream(a.HStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.StreamId), uint64(r1))
 	return 0
@@ -3753,15 +3753,15 @@ func bind_cudaStreamGetPriority(thread, args unsafe.Pointer) int32 {
 		Priority uint64
 	})(args)
 	if a.Priority == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.StreamGetPriority(cu.CUstream(a.HStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Priority), uint32(r1))
 	return 0
@@ -3777,11 +3777,11 @@ func bind_cudaStreamWaitEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamWaitEvent(cu.CUstream(a.Stream), cu.CUevent(a.Event), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3797,11 +3797,11 @@ func bind_cudaStreamAddCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamAddCallback(cu.CUstream(a.Stream), cu.CUstreamCallback(a.Callback), hostmem.Ptr(a.UserData), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3817,11 +3817,11 @@ func bind_cudaStreamAttachMemAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamAttachMemAsync(cu.CUstream(a.Stream), driver.DevPtr(a.DevPtr), uint64(a.Length), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3834,11 +3834,11 @@ func bind_cudaStreamSynchronize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamSynchronize(cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3852,11 +3852,11 @@ func bind_cudaStreamBeginCapture(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamBeginCapture(cu.CUstream(a.Stream), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3874,11 +3874,11 @@ func bind_cudaStreamBeginCaptureToGraph(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamBeginCaptureToGraph(cu.CUstream(a.Stream), cu.CUgraph(a.Graph), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), cu.CUstreamCaptureMode(a.Mode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3892,11 +3892,11 @@ func bind_cudaStreamEndCapture(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamEndCapture(cu.CUstream(a.Stream), hostmem.Ptr(a.PGraph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3909,15 +3909,15 @@ func bind_cudaStreamIsCapturing(thread, args unsafe.Pointer) int32 {
 		PCaptureStatus uint64
 	})(args)
 	if a.PCaptureStatus == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.StreamIsCapturing(cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PCaptureStatus), uint32(r1))
 	return 0
@@ -3936,15 +3936,15 @@ func bind_cudaStreamGetCaptureInfo(thread, args unsafe.Pointer) int32 {
 		NumDependencies_out uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, r2, r3, r6, err := d.StreamGetCaptureInfoV3(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -3971,11 +3971,11 @@ func bind_cudaStreamUpdateCaptureDependencies(thread, args unsafe.Pointer) int32
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamUpdateCaptureDependenciesV2(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -3989,11 +3989,11 @@ func bind_cudaStreamCopyAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamCopyAttributes(cu.CUstream(a.DstStream), cu.CUstream(a.SrcStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4008,7 +4008,7 @@ func bind_cudaStreamGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).StreamGetAttribute(rt.CudaStream_t(a.Stream), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4023,7 +4023,7 @@ func bind_cudaStreamSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).StreamSetAttribute(rt.CudaStream_t(a.Stream), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Param))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4037,15 +4037,15 @@ func bind_cudaStreamGetCaptureInfo_12(thread, args unsafe.Pointer) int32 {
 		Id_out            uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, r2, err := d.StreamGetCaptureInfoV1(cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -4066,15 +4066,15 @@ func bind_cudaStreamGetCaptureInfo_v2(thread, args unsafe.Pointer) int32 {
 		NumDependencies_out uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, r2, r3, r5, err := d.StreamGetCaptureInfo(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -4102,15 +4102,15 @@ func bind_cudaStreamGetCaptureInfo_v3(thread, args unsafe.Pointer) int32 {
 		NumDependencies_out uint64
 	})(args)
 	if a.CaptureStatus_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, r2, r3, r6, err := d.StreamGetCaptureInfoV3(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies_out), hostmem.Ptr(a.EdgeData_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CaptureStatus_out), uint32(r1))
 	if a.Id_out != 0 {
@@ -4136,11 +4136,11 @@ func bind_cudaStreamUpdateCaptureDependencies_12(thread, args unsafe.Pointer) in
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamUpdateCaptureDependencies(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4157,11 +4157,11 @@ func bind_cudaStreamUpdateCaptureDependencies_v2(thread, args unsafe.Pointer) in
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.StreamUpdateCaptureDependenciesV2(cu.CUstream(a.Stream), hostmem.Ptr(a.Dependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4173,11 +4173,11 @@ func bind_cudaEventCreate(thread, args unsafe.Pointer) int32 {
 		Event uint64
 	})(args)
 	if a.Event == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).EventCreate()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event), uint64(r0))
 	return 0
@@ -4191,11 +4191,11 @@ func bind_cudaEventCreateWithFlags(thread, args unsafe.Pointer) int32 {
 		Flags uint32
 	})(args)
 	if a.Event == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).EventCreateWithFlags(uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event), uint64(r0))
 	return 0
@@ -4209,11 +4209,11 @@ func bind_cudaEventQuery(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.EventQuery(cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4226,11 +4226,11 @@ func bind_cudaEventSynchronize(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.EventSynchronize(cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4243,11 +4243,11 @@ func bind_cudaEventDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.EventDestroy(cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4261,15 +4261,15 @@ func bind_cudaEventElapsedTime(thread, args unsafe.Pointer) int32 {
 		End   uint64
 	})(args)
 	if a.Ms == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.Elapsed(cu.CUevent(a.Start), cu.CUevent(a.End))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ms), float32(r0))
 	return 0
@@ -4284,7 +4284,7 @@ func bind_cudaEventRecord(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EventRecord(rt.CudaEvent_t(a.Event), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4299,7 +4299,7 @@ func bind_cudaEventRecordWithFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EventRecordWithFlags(rt.CudaEvent_t(a.Event), rt.CudaStream_t(a.Stream), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4313,11 +4313,11 @@ func bind_cudaEventCreateFromEGLSync(thread, args unsafe.Pointer) int32 {
 		Flags   uint32
 	})(args)
 	if a.PhEvent == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).EventCreateFromEGLSync(hostmem.Ptr(a.EglSync), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhEvent), uint64(r0))
 	return 0
@@ -4332,15 +4332,15 @@ func bind_cudaEventElapsedTime_v2(thread, args unsafe.Pointer) int32 {
 		End   uint64
 	})(args)
 	if a.Ms == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.Elapsed(cu.CUevent(a.Start), cu.CUevent(a.End))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Ms), float32(r0))
 	return 0
@@ -4354,15 +4354,15 @@ func bind_cudaImportExternalMemory(thread, args unsafe.Pointer) int32 {
 		MemHandleDesc uint64
 	})(args)
 	if a.ExtMem_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.MemHandleDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaExternalMemoryHandleDesc](hostmem.Ptr(a.MemHandleDesc))
 	r0, err := (*cudart.Thread)(thread).ImportExternalMemory(s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ExtMem_out), uint64(r0))
 	return 0
@@ -4377,12 +4377,12 @@ func bind_cudaExternalMemoryGetMappedBuffer(thread, args unsafe.Pointer) int32 {
 		BufferDesc uint64
 	})(args)
 	if a.BufferDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaExternalMemoryBufferDesc](hostmem.Ptr(a.BufferDesc))
 	err := (*cudart.Thread)(thread).ExternalMemoryGetMappedBuffer(hostmem.Ptr(a.DevPtr), rt.CudaExternalMemory_t(a.ExtMem), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4396,15 +4396,15 @@ func bind_cudaExternalMemoryGetMappedMipmappedArray(thread, args unsafe.Pointer)
 		MipmapDesc uint64
 	})(args)
 	if a.Mipmap == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.MipmapDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaExternalMemoryMipmappedArrayDesc](hostmem.Ptr(a.MipmapDesc))
 	r0, err := (*cudart.Thread)(thread).ExternalMemoryGetMappedMipmappedArray(rt.CudaExternalMemory_t(a.ExtMem), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mipmap), uint64(r0))
 	return 0
@@ -4418,11 +4418,11 @@ func bind_cudaDestroyExternalMemory(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DestroyExternalMemory(cu.CUexternalMemory(a.ExtMem))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4435,15 +4435,15 @@ func bind_cudaImportExternalSemaphore(thread, args unsafe.Pointer) int32 {
 		SemHandleDesc uint64
 	})(args)
 	if a.ExtSem_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.SemHandleDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaExternalSemaphoreHandleDesc](hostmem.Ptr(a.SemHandleDesc))
 	r0, err := (*cudart.Thread)(thread).ImportExternalSemaphore(s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ExtSem_out), uint64(r0))
 	return 0
@@ -4457,11 +4457,11 @@ func bind_cudaDestroyExternalSemaphore(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.DestroyExternalSemaphore(cu.CUexternalSemaphore(a.ExtSem))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4477,7 +4477,7 @@ func bind_cudaSignalExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4493,7 +4493,7 @@ func bind_cudaWaitExternalSemaphoresAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4509,7 +4509,7 @@ func bind_cudaSignalExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync12(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4525,7 +4525,7 @@ func bind_cudaSignalExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cudart.Thread)(thread).SignalExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4541,7 +4541,7 @@ func bind_cudaWaitExternalSemaphoresAsync_12(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync12(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4557,7 +4557,7 @@ func bind_cudaWaitExternalSemaphoresAsync_v2(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).WaitExternalSemaphoresAsync(hostmem.Ptr(a.ExtSemArray), hostmem.Ptr(a.ParamsArray), uint32(a.NumExtSems), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4571,7 +4571,7 @@ func bind_cudaFuncSetCacheConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FuncSetCacheConfig(hostmem.Ptr(a.Func), rt.CudaFuncCache(a.CacheConfig))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4585,7 +4585,7 @@ func bind_cudaFuncGetAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FuncGetAttributes(hostmem.Ptr(a.Attr), hostmem.Ptr(a.Func))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4599,7 +4599,7 @@ func bind_cudaFuncGetAttributes_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FuncGetAttributes11(hostmem.Ptr(a.Attr), hostmem.Ptr(a.Func))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4614,7 +4614,7 @@ func bind_cudaFuncSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FuncSetAttribute(hostmem.Ptr(a.Func), rt.CudaFuncAttribute(a.Attr), int32(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4628,7 +4628,7 @@ func bind_cudaFuncGetName(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FuncGetName(hostmem.Ptr(a.Name), hostmem.Ptr(a.Func))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4643,14 +4643,14 @@ func bind_cudaFuncGetParamInfo(thread, args unsafe.Pointer) int32 {
 		ParamSize   uint64
 	})(args)
 	if a.ParamOffset == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.ParamSize == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r2, r3, err := (*cudart.Thread)(thread).FuncGetParamInfo(hostmem.Ptr(a.Func), uint64(a.ParamIndex))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ParamOffset), uint64(r2))
 	hostmem.Store(hostmem.Ptr(a.ParamSize), uint64(r3))
@@ -4665,11 +4665,11 @@ func bind_cudaFuncGetParamCount(thread, args unsafe.Pointer) int32 {
 		ParamCount uint64
 	})(args)
 	if a.ParamCount == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).FuncGetParamCount(hostmem.Ptr(a.Func))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ParamCount), uint64(r1))
 	return 0
@@ -4684,7 +4684,7 @@ func bind_cudaFuncSetSharedMemConfig(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).FuncSetSharedMemConfig(hostmem.Ptr(a.Func), rt.CudaSharedMemConfig(a.Config))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4699,11 +4699,11 @@ func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessor(thread, args unsafe.Poin
 		DynamicSMemSize uint64
 	})(args)
 	if a.NumBlocks == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).OccupancyMaxActiveBlocksPerMultiprocessor(hostmem.Ptr(a.Func), int32(a.BlockSize), uint64(a.DynamicSMemSize))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumBlocks), uint32(r0))
 	return 0
@@ -4719,11 +4719,11 @@ func bind_cudaOccupancyAvailableDynamicSMemPerBlock(thread, args unsafe.Pointer)
 		BlockSize       uint32
 	})(args)
 	if a.DynamicSmemSize == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).OccupancyAvailableDynamicSMemPerBlock(hostmem.Ptr(a.Func), int32(a.NumBlocks), int32(a.BlockSize))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DynamicSmemSize), uint64(r0))
 	return 0
@@ -4740,11 +4740,11 @@ func bind_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(thread, args un
 		Flags           uint32
 	})(args)
 	if a.NumBlocks == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(hostmem.Ptr(a.Func), int32(a.BlockSize), uint64(a.DynamicSMemSize), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumBlocks), uint32(r0))
 	return 0
@@ -4759,15 +4759,15 @@ func bind_cudaOccupancyMaxPotentialClusterSize(thread, args unsafe.Pointer) int3
 		LaunchConfig uint64
 	})(args)
 	if a.ClusterSize == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.LaunchConfig == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.LaunchConfig))
 	r0, err := (*cudart.Thread)(thread).OccupancyMaxPotentialClusterSize(hostmem.Ptr(a.Func), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ClusterSize), uint32(r0))
 	return 0
@@ -4782,15 +4782,15 @@ func bind_cudaOccupancyMaxActiveClusters(thread, args unsafe.Pointer) int32 {
 		LaunchConfig uint64
 	})(args)
 	if a.NumClusters == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.LaunchConfig == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.LaunchConfig))
 	r0, err := (*cudart.Thread)(thread).OccupancyMaxActiveClusters(hostmem.Ptr(a.Func), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumClusters), uint32(r0))
 	return 0
@@ -4809,7 +4809,7 @@ func bind_cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).LaunchKernel(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4823,12 +4823,12 @@ func bind_cudaLaunchKernelExC(thread, args unsafe.Pointer) int32 {
 		Args   uint64
 	})(args)
 	if a.Config == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s0 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.Config))
 	err := (*cudart.Thread)(thread).LaunchKernelExC(s0, hostmem.Ptr(a.Func), hostmem.Ptr(a.Args))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4846,7 +4846,7 @@ func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).LaunchCooperativeKernel(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4861,11 +4861,11 @@ func bind_cudaLaunchHostFunc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.LaunchHostFunc(cu.CUstream(a.Stream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4881,11 +4881,11 @@ func bind_cudaLaunchHostFunc_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.LaunchHostFuncV2(cu.CUstream(a.Stream), cu.CUhostFn(a.Fn), hostmem.Ptr(a.UserData), uint32(a.SyncMode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4900,7 +4900,7 @@ func bind_cudaLaunchCooperativeKernelMultiDevice(thread, args unsafe.Pointer) in
 	})(args)
 	err := (*cudart.Thread)(thread).LaunchCooperativeKernelMultiDevice(hostmem.Ptr(a.LaunchParamsList), uint32(a.NumDevices), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4913,7 +4913,7 @@ func bind_cudaSetDoubleForDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).SetDoubleForDevice(hostmem.Ptr(a.D))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4926,7 +4926,7 @@ func bind_cudaSetDoubleForHost(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).SetDoubleForHost(hostmem.Ptr(a.D))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -4939,15 +4939,15 @@ func bind_cudaGraphCreate(thread, args unsafe.Pointer) int32 {
 		Flags  uint32
 	})(args)
 	if a.PGraph == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphCreate(uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraph), uint64(r0))
 	return 0
@@ -4964,15 +4964,15 @@ func bind_cudaGraphAddKernelNode(thread, args unsafe.Pointer) int32 {
 		PNodeParams     uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s4 := hostmem.At[rt.CudaKernelNodeParams](hostmem.Ptr(a.PNodeParams))
 	r0, err := (*cudart.Thread)(thread).GraphAddKernelNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -4986,11 +4986,11 @@ func bind_cudaGraphKernelNodeGetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphKernelNodeGetParams(rt.CudaGraphNode_t(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
 	return 0
@@ -5004,12 +5004,12 @@ func bind_cudaGraphKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaKernelNodeParams](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphKernelNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5023,11 +5023,11 @@ func bind_cudaGraphKernelNodeCopyAttributes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphKernelNodeCopyAttributes(cu.CUgraphNode(a.HDst), cu.CUgraphNode(a.HSrc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5042,7 +5042,7 @@ func bind_cudaGraphKernelNodeGetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphKernelNodeGetAttribute(rt.CudaGraphNode_t(a.HNode), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5057,7 +5057,7 @@ func bind_cudaGraphKernelNodeSetAttribute(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphKernelNodeSetAttribute(rt.CudaGraphNode_t(a.HNode), rt.CudaLaunchAttributeID(a.Attr), hostmem.Ptr(a.Value))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5073,15 +5073,15 @@ func bind_cudaGraphAddMemcpyNode(thread, args unsafe.Pointer) int32 {
 		PCopyParams     uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PCopyParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s4 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PCopyParams))
 	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5102,11 +5102,11 @@ func bind_cudaGraphAddMemcpyNodeToSymbol(thread, args unsafe.Pointer) int32 {
 		Kind            uint32
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNodeToSymbol(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5127,11 +5127,11 @@ func bind_cudaGraphAddMemcpyNodeFromSymbol(thread, args unsafe.Pointer) int32 {
 		Kind            uint32
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNodeFromSymbol(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5151,11 +5151,11 @@ func bind_cudaGraphAddMemcpyNode1D(thread, args unsafe.Pointer) int32 {
 		Kind            uint32
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphAddMemcpyNode1D(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5169,11 +5169,11 @@ func bind_cudaGraphMemcpyNodeGetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphMemcpyNodeGetParams(rt.CudaGraphNode_t(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
 	return 0
@@ -5187,12 +5187,12 @@ func bind_cudaGraphMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5210,7 +5210,7 @@ func bind_cudaGraphMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParamsToSymbol(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5228,7 +5228,7 @@ func bind_cudaGraphMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer) in
 	})(args)
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParamsFromSymbol(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5245,7 +5245,7 @@ func bind_cudaGraphMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphMemcpyNodeSetParams1D(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5261,15 +5261,15 @@ func bind_cudaGraphAddMemsetNode(thread, args unsafe.Pointer) int32 {
 		PMemsetParams   uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PMemsetParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s4 := hostmem.At[rt.CudaMemsetParams](hostmem.Ptr(a.PMemsetParams))
 	r0, err := (*cudart.Thread)(thread).GraphAddMemsetNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5283,11 +5283,11 @@ func bind_cudaGraphMemsetNodeGetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphMemsetNodeGetParams(rt.CudaGraphNode_t(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
 	return 0
@@ -5301,12 +5301,12 @@ func bind_cudaGraphMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaMemsetParams](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphMemsetNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5322,15 +5322,15 @@ func bind_cudaGraphAddHostNode(thread, args unsafe.Pointer) int32 {
 		PNodeParams     uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s4 := hostmem.At[rt.CudaHostNodeParams](hostmem.Ptr(a.PNodeParams))
 	r0, err := (*cudart.Thread)(thread).GraphAddHostNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5344,11 +5344,11 @@ func bind_cudaGraphHostNodeGetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphHostNodeGetParams(rt.CudaGraphNode_t(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PNodeParams), r1)
 	return 0
@@ -5362,12 +5362,12 @@ func bind_cudaGraphHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaHostNodeParams](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphHostNodeSetParams(rt.CudaGraphNode_t(a.Node), s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5383,15 +5383,15 @@ func bind_cudaGraphAddChildGraphNode(thread, args unsafe.Pointer) int32 {
 		ChildGraph      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphAddChildGraphNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), cu.CUgraph(a.ChildGraph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5405,15 +5405,15 @@ func bind_cudaGraphChildGraphNodeGetGraph(thread, args unsafe.Pointer) int32 {
 		PGraph uint64
 	})(args)
 	if a.PGraph == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphChildGraphNodeGetGraph(cu.CUgraphNode(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraph), uint64(r1))
 	return 0
@@ -5429,15 +5429,15 @@ func bind_cudaGraphAddEmptyNode(thread, args unsafe.Pointer) int32 {
 		NumDependencies uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphAddEmptyNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5454,15 +5454,15 @@ func bind_cudaGraphAddEventRecordNode(thread, args unsafe.Pointer) int32 {
 		Event           uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphAddEventRecordNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5476,15 +5476,15 @@ func bind_cudaGraphEventRecordNodeGetEvent(thread, args unsafe.Pointer) int32 {
 		Event_out uint64
 	})(args)
 	if a.Event_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphEventRecordNodeGetEvent(cu.CUgraphNode(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
 	return 0
@@ -5499,11 +5499,11 @@ func bind_cudaGraphEventRecordNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphEventRecordNodeSetEvent(cu.CUgraphNode(a.Node), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5519,15 +5519,15 @@ func bind_cudaGraphAddEventWaitNode(thread, args unsafe.Pointer) int32 {
 		Event           uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphAddEventWaitNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5541,15 +5541,15 @@ func bind_cudaGraphEventWaitNodeGetEvent(thread, args unsafe.Pointer) int32 {
 		Event_out uint64
 	})(args)
 	if a.Event_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphEventWaitNodeGetEvent(cu.CUgraphNode(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Event_out), uint64(r1))
 	return 0
@@ -5564,11 +5564,11 @@ func bind_cudaGraphEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphEventWaitNodeSetEvent(cu.CUgraphNode(a.Node), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5584,15 +5584,15 @@ func bind_cudaGraphAddExternalSemaphoresSignalNode(thread, args unsafe.Pointer) 
 		NodeParams      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.NodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s4 := hostmem.At[rt.CudaExternalSemaphoreSignalNodeParams](hostmem.Ptr(a.NodeParams))
 	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresSignalNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5606,11 +5606,11 @@ func bind_cudaGraphExternalSemaphoresSignalNodeGetParams(thread, args unsafe.Poi
 		Params_out uint64
 	})(args)
 	if a.Params_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeGetParams(rt.CudaGraphNode_t(a.HNode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
@@ -5624,12 +5624,12 @@ func bind_cudaGraphExternalSemaphoresSignalNodeSetParams(thread, args unsafe.Poi
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaExternalSemaphoreSignalNodeParams](hostmem.Ptr(a.NodeParams))
 	err := (*cudart.Thread)(thread).GraphExternalSemaphoresSignalNodeSetParams(rt.CudaGraphNode_t(a.HNode), s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5645,15 +5645,15 @@ func bind_cudaGraphAddExternalSemaphoresWaitNode(thread, args unsafe.Pointer) in
 		NodeParams      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.NodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s4 := hostmem.At[rt.CudaExternalSemaphoreWaitNodeParams](hostmem.Ptr(a.NodeParams))
 	r0, err := (*cudart.Thread)(thread).GraphAddExternalSemaphoresWaitNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), s4)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5667,11 +5667,11 @@ func bind_cudaGraphExternalSemaphoresWaitNodeGetParams(thread, args unsafe.Point
 		Params_out uint64
 	})(args)
 	if a.Params_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeGetParams(rt.CudaGraphNode_t(a.HNode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Params_out), r1)
 	return 0
@@ -5685,12 +5685,12 @@ func bind_cudaGraphExternalSemaphoresWaitNodeSetParams(thread, args unsafe.Point
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s1 := hostmem.At[rt.CudaExternalSemaphoreWaitNodeParams](hostmem.Ptr(a.NodeParams))
 	err := (*cudart.Thread)(thread).GraphExternalSemaphoresWaitNodeSetParams(rt.CudaGraphNode_t(a.HNode), s1)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5706,15 +5706,15 @@ func bind_cudaGraphAddMemAllocNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphAddMemAllocNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5729,7 +5729,7 @@ func bind_cudaGraphMemAllocNodeGetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphMemAllocNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Params_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5745,15 +5745,15 @@ func bind_cudaGraphAddMemFreeNode(thread, args unsafe.Pointer) int32 {
 		Dptr            uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphAddMemFreeNode(cu.CUgraph(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), driver.DevPtr(a.Dptr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -5768,7 +5768,7 @@ func bind_cudaGraphMemFreeNodeGetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphMemFreeNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dptr_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5781,15 +5781,15 @@ func bind_cudaGraphClone(thread, args unsafe.Pointer) int32 {
 		OriginalGraph uint64
 	})(args)
 	if a.PGraphClone == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphClone(cu.CUgraph(a.OriginalGraph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphClone), uint64(r0))
 	return 0
@@ -5804,15 +5804,15 @@ func bind_cudaGraphNodeFindInClone(thread, args unsafe.Pointer) int32 {
 		ClonedGraph  uint64
 	})(args)
 	if a.PNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphNodeFindInClone(cu.CUgraphNode(a.OriginalNode), cu.CUgraph(a.ClonedGraph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PNode), uint64(r0))
 	return 0
@@ -5826,15 +5826,15 @@ func bind_cudaGraphNodeGetType(thread, args unsafe.Pointer) int32 {
 		PType uint64
 	})(args)
 	if a.PType == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphNodeGetType(cu.CUgraphNode(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PType), uint32(r1))
 	return 0
@@ -5848,15 +5848,15 @@ func bind_cudaGraphNodeGetContainingGraph(thread, args unsafe.Pointer) int32 {
 		PhGraph uint64
 	})(args)
 	if a.PhGraph == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphNodeGetContainingGraph(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PhGraph), uint64(r1))
 	return 0
@@ -5870,15 +5870,15 @@ func bind_cudaGraphNodeGetLocalId(thread, args unsafe.Pointer) int32 {
 		NodeId uint64
 	})(args)
 	if a.NodeId == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphNodeGetLocalId(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NodeId), uint32(r1))
 	return 0
@@ -5892,15 +5892,15 @@ func bind_cudaGraphNodeGetToolsId(thread, args unsafe.Pointer) int32 {
 		ToolsNodeId uint64
 	})(args)
 	if a.ToolsNodeId == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphNodeGetToolsId(cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ToolsNodeId), uint64(r1))
 	return 0
@@ -5914,15 +5914,15 @@ func bind_cudaGraphGetId(thread, args unsafe.Pointer) int32 {
 		GraphID uint64
 	})(args)
 	if a.GraphID == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphGetId(cu.CUgraph(a.HGraph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.GraphID), uint32(r1))
 	return 0
@@ -5936,15 +5936,15 @@ func bind_cudaGraphExecGetId(thread, args unsafe.Pointer) int32 {
 		GraphID    uint64
 	})(args)
 	if a.GraphID == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphExecGetId(cu.CUgraphExec(a.HGraphExec))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.GraphID), uint32(r1))
 	return 0
@@ -5960,11 +5960,11 @@ func bind_cudaGraphGetNodes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphGetNodes(cu.CUgraph(a.Graph), hostmem.Ptr(a.Nodes), hostmem.Ptr(a.NumNodes))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -5979,11 +5979,11 @@ func bind_cudaGraphGetRootNodes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphGetRootNodes(cu.CUgraph(a.Graph), hostmem.Ptr(a.PRootNodes), hostmem.Ptr(a.PNumRootNodes))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6000,11 +6000,11 @@ func bind_cudaGraphGetEdges(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphGetEdgesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6020,11 +6020,11 @@ func bind_cudaGraphNodeGetDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeGetDependenciesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6040,11 +6040,11 @@ func bind_cudaGraphNodeGetDependentNodes(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6061,11 +6061,11 @@ func bind_cudaGraphAddDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphAddDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6082,11 +6082,11 @@ func bind_cudaGraphRemoveDependencies(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphRemoveDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6099,11 +6099,11 @@ func bind_cudaGraphDestroyNode(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphDestroyNode(cu.CUgraphNode(a.Node))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6117,11 +6117,11 @@ func bind_cudaGraphInstantiate(thread, args unsafe.Pointer) int32 {
 		Flags      uint64
 	})(args)
 	if a.PGraphExec == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphInstantiate(rt.CudaGraph_t(a.Graph), uint64(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
 	return 0
@@ -6138,11 +6138,11 @@ func bind_cudaGraphInstantiate_11(thread, args unsafe.Pointer) int32 {
 		BufferSize uint64
 	})(args)
 	if a.PGraphExec == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphInstantiate11(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PErrorNode), hostmem.Ptr(a.PLogBuffer), uint64(a.BufferSize))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
 	return 0
@@ -6157,15 +6157,15 @@ func bind_cudaGraphInstantiateWithFlags(thread, args unsafe.Pointer) int32 {
 		Flags      uint64
 	})(args)
 	if a.PGraphExec == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphInstantiateWithFlags(cu.CUgraph(a.Graph), uint64(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
 	return 0
@@ -6179,15 +6179,15 @@ func bind_cudaGraphExecGetFlags(thread, args unsafe.Pointer) int32 {
 		Flags     uint64
 	})(args)
 	if a.Flags == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r1, err := d.GraphExecGetFlags(cu.CUgraphExec(a.GraphExec))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Flags), uint64(r1))
 	return 0
@@ -6202,12 +6202,12 @@ func bind_cudaGraphExecKernelNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaKernelNodeParams](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphExecKernelNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6221,12 +6221,12 @@ func bind_cudaGraphExecMemcpyNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaMemcpy3DParms](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6245,7 +6245,7 @@ func bind_cudaGraphExecMemcpyNodeSetParamsToSymbol(thread, args unsafe.Pointer) 
 	})(args)
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParamsToSymbol(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Symbol), hostmem.Ptr(a.Src), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6264,7 +6264,7 @@ func bind_cudaGraphExecMemcpyNodeSetParamsFromSymbol(thread, args unsafe.Pointer
 	})(args)
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParamsFromSymbol(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Symbol), uint64(a.Count), uint64(a.Offset), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6282,7 +6282,7 @@ func bind_cudaGraphExecMemcpyNodeSetParams1D(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).GraphExecMemcpyNodeSetParams1D(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.Dst), hostmem.Ptr(a.Src), uint64(a.Count), rt.CudaMemcpyKind(a.Kind))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6296,12 +6296,12 @@ func bind_cudaGraphExecMemsetNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaMemsetParams](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphExecMemsetNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6315,12 +6315,12 @@ func bind_cudaGraphExecHostNodeSetParams(thread, args unsafe.Pointer) int32 {
 		PNodeParams uint64
 	})(args)
 	if a.PNodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaHostNodeParams](hostmem.Ptr(a.PNodeParams))
 	err := (*cudart.Thread)(thread).GraphExecHostNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.Node), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6335,11 +6335,11 @@ func bind_cudaGraphExecChildGraphNodeSetParams(thread, args unsafe.Pointer) int3
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphExecChildGraphNodeSetParams(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.Node), cu.CUgraph(a.ChildGraph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6354,11 +6354,11 @@ func bind_cudaGraphExecEventRecordNodeSetEvent(thread, args unsafe.Pointer) int3
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphExecEventRecordNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6373,11 +6373,11 @@ func bind_cudaGraphExecEventWaitNodeSetEvent(thread, args unsafe.Pointer) int32 
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphExecEventWaitNodeSetEvent(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), cu.CUevent(a.Event))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6391,12 +6391,12 @@ func bind_cudaGraphExecExternalSemaphoresSignalNodeSetParams(thread, args unsafe
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaExternalSemaphoreSignalNodeParams](hostmem.Ptr(a.NodeParams))
 	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresSignalNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6410,12 +6410,12 @@ func bind_cudaGraphExecExternalSemaphoresWaitNodeSetParams(thread, args unsafe.P
 		NodeParams uint64
 	})(args)
 	if a.NodeParams == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaExternalSemaphoreWaitNodeParams](hostmem.Ptr(a.NodeParams))
 	err := (*cudart.Thread)(thread).GraphExecExternalSemaphoresWaitNodeSetParams(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraphNode_t(a.HNode), s2)
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6430,11 +6430,11 @@ func bind_cudaGraphNodeSetEnabled(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeSetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode), uint32(a.IsEnabled))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6448,15 +6448,15 @@ func bind_cudaGraphNodeGetEnabled(thread, args unsafe.Pointer) int32 {
 		IsEnabled  uint64
 	})(args)
 	if a.IsEnabled == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r2, err := d.GraphNodeGetEnabled(cu.CUgraphExec(a.HGraphExec), cu.CUgraphNode(a.HNode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.IsEnabled), uint32(r2))
 	return 0
@@ -6472,7 +6472,7 @@ func bind_cudaGraphExecUpdate(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphExecUpdate(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.ResultInfo))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6488,7 +6488,7 @@ func bind_cudaGraphExecUpdate_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphExecUpdate11(rt.CudaGraphExec_t(a.HGraphExec), rt.CudaGraph_t(a.HGraph), hostmem.Ptr(a.HErrorNode_out), hostmem.Ptr(a.UpdateResult_out))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6501,11 +6501,11 @@ func bind_cudaGraphExecDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphExecDestroy(cu.CUgraphExec(a.GraphExec))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6518,11 +6518,11 @@ func bind_cudaGraphDestroy(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphDestroy(cu.CUgraph(a.Graph))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6536,15 +6536,15 @@ func bind_cudaGraphDebugDotPrint(thread, args unsafe.Pointer) int32 {
 		Flags uint32
 	})(args)
 	if a.Path == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphDebugDotPrint(cu.CUgraph(a.Graph), string(hostmem.String(hostmem.Ptr(a.Path))), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6560,15 +6560,15 @@ func bind_cudaUserObjectCreate(thread, args unsafe.Pointer) int32 {
 		Flags           uint32
 	})(args)
 	if a.Object_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.UserObjectCreate(hostmem.Ptr(a.Ptr), cu.CUhostFn(a.Destroy), uint32(a.InitialRefcount), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Object_out), uint64(r0))
 	return 0
@@ -6583,11 +6583,11 @@ func bind_cudaUserObjectRetain(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.UserObjectRetain(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6601,11 +6601,11 @@ func bind_cudaUserObjectRelease(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.UserObjectRelease(cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6621,11 +6621,11 @@ func bind_cudaGraphRetainUserObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphRetainUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6640,11 +6640,11 @@ func bind_cudaGraphReleaseUserObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphReleaseUserObject(cu.CUgraph(a.Graph), cu.CUuserObject(a.Object), uint32(a.Count))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6661,11 +6661,11 @@ func bind_cudaGraphAddNode(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphAddNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -6680,7 +6680,7 @@ func bind_cudaGraphNodeSetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeSetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6694,7 +6694,7 @@ func bind_cudaGraphNodeGetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphNodeGetParams(rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6709,7 +6709,7 @@ func bind_cudaGraphExecNodeSetParams(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphExecNodeSetParams(rt.CudaGraphExec_t(a.GraphExec), rt.CudaGraphNode_t(a.Node), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6724,11 +6724,11 @@ func bind_cudaGraphConditionalHandleCreate(thread, args unsafe.Pointer) int32 {
 		Flags              uint32
 	})(args)
 	if a.PHandle_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphConditionalHandleCreate(rt.CudaGraph_t(a.Graph), uint32(a.DefaultLaunchValue), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
 	return 0
@@ -6745,11 +6745,11 @@ func bind_cudaGraphConditionalHandleCreate_v2(thread, args unsafe.Pointer) int32
 		Flags              uint32
 	})(args)
 	if a.PHandle_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphConditionalHandleCreateV2(rt.CudaGraph_t(a.Graph), rt.CudaExecutionContext_t(a.Ctx), uint32(a.DefaultLaunchValue), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PHandle_out), uint64(r0))
 	return 0
@@ -6764,15 +6764,15 @@ func bind_cudaGraphInstantiateWithParams(thread, args unsafe.Pointer) int32 {
 		InstantiateParams uint64
 	})(args)
 	if a.PGraphExec == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	r0, err := d.GraphInstantiateWithParams(cu.CUgraph(a.Graph), hostmem.Ptr(a.InstantiateParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphExec), uint64(r0))
 	return 0
@@ -6787,11 +6787,11 @@ func bind_cudaGraphUpload(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphUpload(cu.CUgraphExec(a.GraphExec), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6805,11 +6805,11 @@ func bind_cudaGraphLaunch(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphLaunch(cu.CUgraphExec(a.GraphExec), cu.CUstream(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6825,11 +6825,11 @@ func bind_cudaGraphGetEdges_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphGetEdges(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.NumEdges))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6846,11 +6846,11 @@ func bind_cudaGraphGetEdges_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphGetEdgesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.NumEdges))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6865,11 +6865,11 @@ func bind_cudaGraphNodeGetDependencies_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeGetDependencies(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6885,11 +6885,11 @@ func bind_cudaGraphNodeGetDependencies_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeGetDependenciesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6904,11 +6904,11 @@ func bind_cudaGraphNodeGetDependentNodes_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeGetDependentNodes(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6924,11 +6924,11 @@ func bind_cudaGraphNodeGetDependentNodes_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphNodeGetDependentNodesV2(cu.CUgraphNode(a.Node), hostmem.Ptr(a.PDependentNodes), hostmem.Ptr(a.EdgeData), hostmem.Ptr(a.PNumDependentNodes))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6944,11 +6944,11 @@ func bind_cudaGraphAddDependencies_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphAddDependencies(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6965,11 +6965,11 @@ func bind_cudaGraphAddDependencies_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphAddDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -6985,11 +6985,11 @@ func bind_cudaGraphRemoveDependencies_12(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphRemoveDependencies(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7006,11 +7006,11 @@ func bind_cudaGraphRemoveDependencies_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.GraphRemoveDependenciesV2(cu.CUgraph(a.Graph), hostmem.Ptr(a.From), hostmem.Ptr(a.To), hostmem.Ptr(a.EdgeData), uint64(a.NumDependencies))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7026,11 +7026,11 @@ func bind_cudaGraphAddNode_12(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphAddNode12(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -7048,11 +7048,11 @@ func bind_cudaGraphAddNode_v2(thread, args unsafe.Pointer) int32 {
 		NodeParams      uint64
 	})(args)
 	if a.PGraphNode == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphAddNode(rt.CudaGraph_t(a.Graph), hostmem.Ptr(a.PDependencies), hostmem.Ptr(a.DependencyData), uint64(a.NumDependencies), hostmem.Ptr(a.NodeParams))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PGraphNode), uint64(r0))
 	return 0
@@ -7068,15 +7068,15 @@ func bind_cudaCreateTextureObject(thread, args unsafe.Pointer) int32 {
 		PResViewDesc uint64
 	})(args)
 	if a.PTexObject == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PTexDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaTextureDesc](hostmem.Ptr(a.PTexDesc))
 	r0, err := (*cudart.Thread)(thread).CreateTextureObject(hostmem.Ptr(a.PResDesc), s2, hostmem.Ptr(a.PResViewDesc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
 	return 0
@@ -7092,11 +7092,11 @@ func bind_cudaCreateTextureObject_11(thread, args unsafe.Pointer) int32 {
 		PResViewDesc uint64
 	})(args)
 	if a.PTexObject == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).CreateTextureObject11(hostmem.Ptr(a.PResDesc), hostmem.Ptr(a.PTexDesc), hostmem.Ptr(a.PResViewDesc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
 	return 0
@@ -7112,15 +7112,15 @@ func bind_cudaCreateTextureObject_v2_11(thread, args unsafe.Pointer) int32 {
 		PResViewDesc uint64
 	})(args)
 	if a.PTexObject == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.PTexDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	s2 := hostmem.At[rt.CudaTextureDesc](hostmem.Ptr(a.PTexDesc))
 	r0, err := (*cudart.Thread)(thread).CreateTextureObject(hostmem.Ptr(a.PResDesc), s2, hostmem.Ptr(a.PResViewDesc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexObject), uint64(r0))
 	return 0
@@ -7134,7 +7134,7 @@ func bind_cudaDestroyTextureObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).DestroyTextureObject(rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7148,7 +7148,7 @@ func bind_cudaGetTextureObjectResourceDesc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetTextureObjectResourceDesc(hostmem.Ptr(a.PResDesc), rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7161,11 +7161,11 @@ func bind_cudaGetTextureObjectTextureDesc(thread, args unsafe.Pointer) int32 {
 		TexObject uint64
 	})(args)
 	if a.PTexDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc(rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
 	return 0
@@ -7180,7 +7180,7 @@ func bind_cudaGetTextureObjectTextureDesc_11(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc11(hostmem.Ptr(a.PTexDesc), rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7193,11 +7193,11 @@ func bind_cudaGetTextureObjectTextureDesc_v2_11(thread, args unsafe.Pointer) int
 		TexObject uint64
 	})(args)
 	if a.PTexDesc == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetTextureObjectTextureDesc(rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PTexDesc), r0)
 	return 0
@@ -7215,7 +7215,7 @@ func bind_cudaBindTexture_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).BindTexture(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref), hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Desc), uint64(a.Size))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7234,7 +7234,7 @@ func bind_cudaBindTexture2D_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).BindTexture2D(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref), hostmem.Ptr(a.DevPtr), hostmem.Ptr(a.Desc), uint64(a.Width), uint64(a.Height), uint64(a.Pitch))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7249,7 +7249,7 @@ func bind_cudaBindTextureToArray_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).BindTextureToArray(hostmem.Ptr(a.Texref), rt.CudaArray_const_t(a.Array), hostmem.Ptr(a.Desc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7264,7 +7264,7 @@ func bind_cudaBindTextureToMipmappedArray_11(thread, args unsafe.Pointer) int32 
 	})(args)
 	err := (*cudart.Thread)(thread).BindTextureToMipmappedArray(hostmem.Ptr(a.Texref), rt.CudaMipmappedArray_const_t(a.MipmappedArray), hostmem.Ptr(a.Desc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7277,7 +7277,7 @@ func bind_cudaUnbindTexture_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).UnbindTexture(hostmem.Ptr(a.Texref))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7291,7 +7291,7 @@ func bind_cudaGetTextureAlignmentOffset_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetTextureAlignmentOffset(hostmem.Ptr(a.Offset), hostmem.Ptr(a.Texref))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7305,7 +7305,7 @@ func bind_cudaGetTextureReference_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetTextureReference(hostmem.Ptr(a.Texref), hostmem.Ptr(a.Symbol))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7320,7 +7320,7 @@ func bind_cudaBindSurfaceToArray_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).BindSurfaceToArray(hostmem.Ptr(a.Surfref), rt.CudaArray_const_t(a.Array), hostmem.Ptr(a.Desc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7334,7 +7334,7 @@ func bind_cudaGetSurfaceReference_11(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetSurfaceReference(hostmem.Ptr(a.Surfref), hostmem.Ptr(a.Symbol))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7348,7 +7348,7 @@ func bind_cudaGetTextureObjectResourceViewDesc(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*cudart.Thread)(thread).GetTextureObjectResourceViewDesc(hostmem.Ptr(a.PResViewDesc), rt.CudaTextureObject_t(a.TexObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7361,11 +7361,11 @@ func bind_cudaCreateSurfaceObject(thread, args unsafe.Pointer) int32 {
 		PResDesc    uint64
 	})(args)
 	if a.PSurfObject == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).CreateSurfaceObject(hostmem.Ptr(a.PResDesc))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PSurfObject), uint64(r0))
 	return 0
@@ -7379,7 +7379,7 @@ func bind_cudaDestroySurfaceObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).DestroySurfaceObject(rt.CudaSurfaceObject_t(a.SurfObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7393,7 +7393,7 @@ func bind_cudaGetSurfaceObjectResourceDesc(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GetSurfaceObjectResourceDesc(hostmem.Ptr(a.PResDesc), rt.CudaSurfaceObject_t(a.SurfObject))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7406,7 +7406,7 @@ func bind_cudaGraphicsUnregisterResource(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsUnregisterResource(rt.CudaGraphicsResource_t(a.Resource))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7420,7 +7420,7 @@ func bind_cudaGraphicsResourceSetMapFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsResourceSetMapFlags(rt.CudaGraphicsResource_t(a.Resource), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7435,7 +7435,7 @@ func bind_cudaGraphicsMapResources(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsMapResources(int32(a.Count), hostmem.Ptr(a.Resources), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7450,7 +7450,7 @@ func bind_cudaGraphicsUnmapResources(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsUnmapResources(int32(a.Count), hostmem.Ptr(a.Resources), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7464,11 +7464,11 @@ func bind_cudaGraphicsResourceGetMappedPointer(thread, args unsafe.Pointer) int3
 		Resource uint64
 	})(args)
 	if a.Size == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r1, err := (*cudart.Thread)(thread).GraphicsResourceGetMappedPointer(hostmem.Ptr(a.DevPtr), rt.CudaGraphicsResource_t(a.Resource))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
 	return 0
@@ -7484,11 +7484,11 @@ func bind_cudaGraphicsSubResourceGetMappedArray(thread, args unsafe.Pointer) int
 		MipLevel   uint32
 	})(args)
 	if a.Array == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphicsSubResourceGetMappedArray(rt.CudaGraphicsResource_t(a.Resource), uint32(a.ArrayIndex), uint32(a.MipLevel))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Array), uint64(r0))
 	return 0
@@ -7502,11 +7502,11 @@ func bind_cudaGraphicsResourceGetMappedMipmappedArray(thread, args unsafe.Pointe
 		Resource       uint64
 	})(args)
 	if a.MipmappedArray == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphicsResourceGetMappedMipmappedArray(rt.CudaGraphicsResource_t(a.Resource))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MipmappedArray), uint64(r0))
 	return 0
@@ -7523,7 +7523,7 @@ func bind_cudaGLGetDevices(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLGetDevices(hostmem.Ptr(a.PCudaDeviceCount), hostmem.Ptr(a.PCudaDevices), uint32(a.CudaDeviceCount), rt.CudaGLDeviceList(a.DeviceList))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7539,7 +7539,7 @@ func bind_cudaGraphicsGLRegisterImage(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsGLRegisterImage(hostmem.Ptr(a.Resource), uint32(a.Image), uint32(a.Target), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7554,7 +7554,7 @@ func bind_cudaGraphicsGLRegisterBuffer(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsGLRegisterBuffer(hostmem.Ptr(a.Resource), uint32(a.Buffer), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7567,7 +7567,7 @@ func bind_cudaGLSetGLDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLSetGLDevice(int32(a.Device))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7580,7 +7580,7 @@ func bind_cudaGLRegisterBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLRegisterBufferObject(uint32(a.BufObj))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7594,7 +7594,7 @@ func bind_cudaGLMapBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLMapBufferObject(hostmem.Ptr(a.DevPtr), uint32(a.BufObj))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7607,7 +7607,7 @@ func bind_cudaGLUnmapBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLUnmapBufferObject(uint32(a.BufObj))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7620,7 +7620,7 @@ func bind_cudaGLUnregisterBufferObject(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLUnregisterBufferObject(uint32(a.BufObj))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7634,7 +7634,7 @@ func bind_cudaGLSetBufferObjectMapFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLSetBufferObjectMapFlags(uint32(a.BufObj), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7649,7 +7649,7 @@ func bind_cudaGLMapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLMapBufferObjectAsync(hostmem.Ptr(a.DevPtr), uint32(a.BufObj), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7663,7 +7663,7 @@ func bind_cudaGLUnmapBufferObjectAsync(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GLUnmapBufferObjectAsync(uint32(a.BufObj), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7678,7 +7678,7 @@ func bind_cudaGraphicsEGLRegisterImage(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsEGLRegisterImage(hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.Image), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7692,7 +7692,7 @@ func bind_cudaEGLStreamConsumerConnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7707,7 +7707,7 @@ func bind_cudaEGLStreamConsumerConnectWithFlags(thread, args unsafe.Pointer) int
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerConnectWithFlags(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7720,7 +7720,7 @@ func bind_cudaEGLStreamConsumerDisconnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7736,7 +7736,7 @@ func bind_cudaEGLStreamConsumerAcquireFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerAcquireFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.PCudaResource), hostmem.Ptr(a.PStream), uint32(a.Timeout))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7751,7 +7751,7 @@ func bind_cudaEGLStreamConsumerReleaseFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamConsumerReleaseFrame(hostmem.Ptr(a.Conn), rt.CudaGraphicsResource_t(a.PCudaResource), hostmem.Ptr(a.PStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7767,7 +7767,7 @@ func bind_cudaEGLStreamProducerConnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerConnect(hostmem.Ptr(a.Conn), hostmem.Ptr(a.EglStream), int32(a.Width), int32(a.Height))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7780,7 +7780,7 @@ func bind_cudaEGLStreamProducerDisconnect(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerDisconnect(hostmem.Ptr(a.Conn))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7795,7 +7795,7 @@ func bind_cudaEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7810,7 +7810,7 @@ func bind_cudaEGLStreamProducerReturnFrame(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).EGLStreamProducerReturnFrame(hostmem.Ptr(a.Conn), hostmem.Ptr(a.Eglframe), hostmem.Ptr(a.PStream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7825,11 +7825,11 @@ func bind_cudaGraphicsResourceGetMappedEglFrame(thread, args unsafe.Pointer) int
 		MipLevel uint32
 	})(args)
 	if a.EglFrame == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GraphicsResourceGetMappedEglFrame(rt.CudaGraphicsResource_t(a.Resource), uint32(a.Index), uint32(a.MipLevel))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.EglFrame), r0)
 	return 0
@@ -7844,11 +7844,11 @@ func bind_cudaVDPAUGetDevice(thread, args unsafe.Pointer) int32 {
 		VdpGetProcAddress uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).VDPAUGetDevice(uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint32(r0))
 	return 0
@@ -7864,7 +7864,7 @@ func bind_cudaVDPAUSetVDPAUDevice(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).VDPAUSetVDPAUDevice(int32(a.Device), uint32(a.VdpDevice), hostmem.Ptr(a.VdpGetProcAddress))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7879,7 +7879,7 @@ func bind_cudaGraphicsVDPAURegisterVideoSurface(thread, args unsafe.Pointer) int
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsVDPAURegisterVideoSurface(hostmem.Ptr(a.Resource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7894,7 +7894,7 @@ func bind_cudaGraphicsVDPAURegisterOutputSurface(thread, args unsafe.Pointer) in
 	})(args)
 	err := (*cudart.Thread)(thread).GraphicsVDPAURegisterOutputSurface(hostmem.Ptr(a.Resource), uint32(a.VdpSurface), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7908,11 +7908,11 @@ func bind_cudaLogsRegisterCallback(thread, args unsafe.Pointer) int32 {
 		Callback_out uint64
 	})(args)
 	if a.Callback_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r2, err := (*cudart.Thread)(thread).LogsRegisterCallback(rt.CudaLogsCallback_t(a.CallbackFunc), hostmem.Ptr(a.UserData))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Callback_out), uint64(r2))
 	return 0
@@ -7926,7 +7926,7 @@ func bind_cudaLogsUnregisterCallback(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).LogsUnregisterCallback(rt.CudaLogsCallbackHandle(a.Callback))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7939,11 +7939,11 @@ func bind_cudaLogsCurrent(thread, args unsafe.Pointer) int32 {
 		Flags        uint32
 	})(args)
 	if a.Iterator_out == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).LogsCurrent(uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Iterator_out), uint32(r0))
 	return 0
@@ -7958,11 +7958,11 @@ func bind_cudaLogsDumpToFile(thread, args unsafe.Pointer) int32 {
 		Flags      uint32
 	})(args)
 	if a.PathToFile == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	err := (*cudart.Thread)(thread).LogsDumpToFile(hostmem.Ptr(a.Iterator), string(hostmem.String(hostmem.Ptr(a.PathToFile))), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7978,7 +7978,7 @@ func bind_cudaLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).LogsDumpToMemory(hostmem.Ptr(a.Iterator), hostmem.Ptr(a.Buffer), hostmem.Ptr(a.Size), uint32(a.Flags))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -7986,11 +7986,11 @@ func bind_cudaLogsDumpToMemory(thread, args unsafe.Pointer) int32 {
 func bind_cudaProfilerStart(thread, args unsafe.Pointer) int32 {
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.ProfilerStart()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -8004,14 +8004,14 @@ func bind_cudaProfilerInitialize_11(thread, args unsafe.Pointer) int32 {
 		OutputMode uint32
 	})(args)
 	if a.ConfigFile == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	if a.OutputFile == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	err := (*cudart.Thread)(thread).ProfilerInitialize(string(hostmem.String(hostmem.Ptr(a.ConfigFile))), string(hostmem.String(hostmem.Ptr(a.OutputFile))), int32(a.OutputMode))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -8019,11 +8019,11 @@ func bind_cudaProfilerInitialize_11(thread, args unsafe.Pointer) int32 {
 func bind_cudaProfilerStop(thread, args unsafe.Pointer) int32 {
 	d, err := (*cudart.Thread)(thread).Ready()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	err = d.ProfilerStop()
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -8036,11 +8036,11 @@ func bind___cudaGetKernel(thread, args unsafe.Pointer) int32 {
 		EntryFuncAddr uint64
 	})(args)
 	if a.Kernel == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetKernel(hostmem.Ptr(a.EntryFuncAddr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Kernel), uint64(r0))
 	return 0
@@ -8059,7 +8059,7 @@ func bind___cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*cudart.Thread)(thread).LaunchKernelHandle(rt.CudaKernel_t(a.Kernel), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	return 0
 }
@@ -8072,11 +8072,11 @@ func bind_cudaGetFuncBySymbol(thread, args unsafe.Pointer) int32 {
 		SymbolPtr   uint64
 	})(args)
 	if a.FunctionPtr == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetFuncBySymbol(hostmem.Ptr(a.SymbolPtr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.FunctionPtr), uint64(r0))
 	return 0
@@ -8090,11 +8090,11 @@ func bind_cudaGetKernel(thread, args unsafe.Pointer) int32 {
 		EntryFuncAddr uint64
 	})(args)
 	if a.KernelPtr == 0 {
-		return refuseRuntime()
+		return 1
 	}
 	r0, err := (*cudart.Thread)(thread).GetKernel(hostmem.Ptr(a.EntryFuncAddr))
 	if err != nil {
-		return runtimeCode(err)
+		return cudart.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.KernelPtr), uint64(r0))
 	return 0

@@ -84,7 +84,7 @@ var nvmlHandlers = [...]abi.Handler{
 func bind_nvmlInit_v2(thread, args unsafe.Pointer) int32 {
 	err := (*nvml.Thread)(thread).Init()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -97,7 +97,7 @@ func bind_nvmlInitWithFlags(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).InitWithFlags(uint32(a.Flags))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -105,7 +105,7 @@ func bind_nvmlInitWithFlags(thread, args unsafe.Pointer) int32 {
 func bind_nvmlShutdown(thread, args unsafe.Pointer) int32 {
 	err := (*nvml.Thread)(thread).Shutdown()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -119,7 +119,7 @@ func bind_nvmlSystemGetDriverVersion(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).SystemGetDriverVersion(hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -133,7 +133,7 @@ func bind_nvmlSystemGetNVMLVersion(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).SystemGetNVMLVersion(hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -145,11 +145,11 @@ func bind_nvmlSystemGetCudaDriverVersion(thread, args unsafe.Pointer) int32 {
 		CudaDriverVersion uint64
 	})(args)
 	if a.CudaDriverVersion == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r0, err := (*nvml.Thread)(thread).SystemGetCudaDriverVersion()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CudaDriverVersion), uint32(r0))
 	return 0
@@ -162,11 +162,11 @@ func bind_nvmlSystemGetCudaDriverVersion_v2(thread, args unsafe.Pointer) int32 {
 		CudaDriverVersion uint64
 	})(args)
 	if a.CudaDriverVersion == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r0, err := (*nvml.Thread)(thread).SystemGetCudaDriverVersion()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CudaDriverVersion), uint32(r0))
 	return 0
@@ -182,7 +182,7 @@ func bind_nvmlSystemGetProcessName(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).SystemGetProcessName(uint32(a.Pid), hostmem.Ptr(a.Name), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -190,7 +190,7 @@ func bind_nvmlSystemGetProcessName(thread, args unsafe.Pointer) int32 {
 func bind_nvmlInit(thread, args unsafe.Pointer) int32 {
 	err := (*nvml.Thread)(thread).Init()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -202,11 +202,11 @@ func bind_nvmlDeviceGetCount_v2(thread, args unsafe.Pointer) int32 {
 		DeviceCount uint64
 	})(args)
 	if a.DeviceCount == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r0, err := (*nvml.Thread)(thread).DeviceGetCount()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DeviceCount), uint32(r0))
 	return 0
@@ -220,11 +220,11 @@ func bind_nvmlDeviceGetHandleByIndex_v2(thread, args unsafe.Pointer) int32 {
 		Device uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByIndex(uint32(a.Index))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
 	return 0
@@ -238,14 +238,14 @@ func bind_nvmlDeviceGetHandleByUUID(thread, args unsafe.Pointer) int32 {
 		Device uint64
 	})(args)
 	if a.Uuid == 0 {
-		return refuseNvml()
+		return 2
 	}
 	if a.Device == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByUUID(string(hostmem.String(hostmem.Ptr(a.Uuid))))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
 	return 0
@@ -259,14 +259,14 @@ func bind_nvmlDeviceGetHandleByPciBusId_v2(thread, args unsafe.Pointer) int32 {
 		Device   uint64
 	})(args)
 	if a.PciBusId == 0 {
-		return refuseNvml()
+		return 2
 	}
 	if a.Device == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByPciBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
 	return 0
@@ -282,7 +282,7 @@ func bind_nvmlDeviceGetName(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetName(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Name), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -295,11 +295,11 @@ func bind_nvmlDeviceGetBrand(thread, args unsafe.Pointer) int32 {
 		Type   uint64
 	})(args)
 	if a.Type == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetBrand(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Type), uint32(r1))
 	return 0
@@ -313,11 +313,11 @@ func bind_nvmlDeviceGetIndex(thread, args unsafe.Pointer) int32 {
 		Index  uint64
 	})(args)
 	if a.Index == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetIndex(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Index), uint32(r1))
 	return 0
@@ -333,7 +333,7 @@ func bind_nvmlDeviceGetSerial(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetSerial(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Serial), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -347,11 +347,11 @@ func bind_nvmlDeviceGetTopologyCommonAncestor(thread, args unsafe.Pointer) int32
 		PathInfo uint64
 	})(args)
 	if a.PathInfo == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceGetTopologyCommonAncestor(nv.NvmlDevice_t(a.Device1), nv.NvmlDevice_t(a.Device2))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PathInfo), uint32(r2))
 	return 0
@@ -367,11 +367,11 @@ func bind_nvmlDeviceGetP2PStatus(thread, args unsafe.Pointer) int32 {
 		P2pStatus uint64
 	})(args)
 	if a.P2pStatus == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r3, err := (*nvml.Thread)(thread).DeviceGetP2PStatus(nv.NvmlDevice_t(a.Device1), nv.NvmlDevice_t(a.Device2), nv.NvmlGpuP2PCapsIndex_t(a.P2pIndex))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.P2pStatus), uint32(r3))
 	return 0
@@ -387,7 +387,7 @@ func bind_nvmlDeviceGetUUID(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetUUID(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Uuid), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -400,11 +400,11 @@ func bind_nvmlDeviceGetMinorNumber(thread, args unsafe.Pointer) int32 {
 		MinorNumber uint64
 	})(args)
 	if a.MinorNumber == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetMinorNumber(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MinorNumber), uint32(r1))
 	return 0
@@ -418,11 +418,11 @@ func bind_nvmlDeviceGetDisplayMode(thread, args unsafe.Pointer) int32 {
 		Display uint64
 	})(args)
 	if a.Display == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetDisplayMode(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Display), uint32(r1))
 	return 0
@@ -436,11 +436,11 @@ func bind_nvmlDeviceGetDisplayActive(thread, args unsafe.Pointer) int32 {
 		IsActive uint64
 	})(args)
 	if a.IsActive == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetDisplayActive(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.IsActive), uint32(r1))
 	return 0
@@ -454,11 +454,11 @@ func bind_nvmlDeviceGetPersistenceMode(thread, args unsafe.Pointer) int32 {
 		Mode   uint64
 	})(args)
 	if a.Mode == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetPersistenceMode(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
 	return 0
@@ -473,7 +473,7 @@ func bind_nvmlDeviceGetPciInfo_v3(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -486,11 +486,11 @@ func bind_nvmlDeviceGetPcieReplayCounter(thread, args unsafe.Pointer) int32 {
 		Value  uint64
 	})(args)
 	if a.Value == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetPcieReplayCounter(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Value), uint32(r1))
 	return 0
@@ -505,11 +505,11 @@ func bind_nvmlDeviceGetClockInfo(thread, args unsafe.Pointer) int32 {
 		Clock  uint64
 	})(args)
 	if a.Clock == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceGetClockInfo(nv.NvmlDevice_t(a.Device), nv.NvmlClockType_t(a.Type))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Clock), uint32(r2))
 	return 0
@@ -524,11 +524,11 @@ func bind_nvmlDeviceGetMaxClockInfo(thread, args unsafe.Pointer) int32 {
 		Clock  uint64
 	})(args)
 	if a.Clock == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceGetMaxClockInfo(nv.NvmlDevice_t(a.Device), nv.NvmlClockType_t(a.Type))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Clock), uint32(r2))
 	return 0
@@ -542,11 +542,11 @@ func bind_nvmlDeviceGetFanSpeed(thread, args unsafe.Pointer) int32 {
 		Speed  uint64
 	})(args)
 	if a.Speed == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetFanSpeed(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Speed), uint32(r1))
 	return 0
@@ -561,11 +561,11 @@ func bind_nvmlDeviceGetFanSpeed_v2(thread, args unsafe.Pointer) int32 {
 		Speed  uint64
 	})(args)
 	if a.Speed == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceGetFanSpeedV2(nv.NvmlDevice_t(a.Device), uint32(a.Fan))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Speed), uint32(r2))
 	return 0
@@ -580,11 +580,11 @@ func bind_nvmlDeviceGetTemperature(thread, args unsafe.Pointer) int32 {
 		Temp       uint64
 	})(args)
 	if a.Temp == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceGetTemperature(nv.NvmlDevice_t(a.Device), nv.NvmlTemperatureSensors_t(a.SensorType))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Temp), uint32(r2))
 	return 0
@@ -599,7 +599,7 @@ func bind_nvmlDeviceGetTemperatureV(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetTemperatureV(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Temperature))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -613,11 +613,11 @@ func bind_nvmlDeviceGetTemperatureThreshold(thread, args unsafe.Pointer) int32 {
 		Temp          uint64
 	})(args)
 	if a.Temp == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceGetTemperatureThreshold(nv.NvmlDevice_t(a.Device), nv.NvmlTemperatureThresholds_t(a.ThresholdType))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Temp), uint32(r2))
 	return 0
@@ -631,11 +631,11 @@ func bind_nvmlDeviceGetPowerManagementLimit(thread, args unsafe.Pointer) int32 {
 		Limit  uint64
 	})(args)
 	if a.Limit == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetPowerManagementLimit(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Limit), uint32(r1))
 	return 0
@@ -650,14 +650,14 @@ func bind_nvmlDeviceGetPowerManagementLimitConstraints(thread, args unsafe.Point
 		MaxLimit uint64
 	})(args)
 	if a.MinLimit == 0 {
-		return refuseNvml()
+		return 2
 	}
 	if a.MaxLimit == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, r2, err := (*nvml.Thread)(thread).DeviceGetPowerManagementLimitConstraints(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MinLimit), uint32(r1))
 	hostmem.Store(hostmem.Ptr(a.MaxLimit), uint32(r2))
@@ -672,11 +672,11 @@ func bind_nvmlDeviceGetPowerManagementDefaultLimit(thread, args unsafe.Pointer) 
 		DefaultLimit uint64
 	})(args)
 	if a.DefaultLimit == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetPowerManagementDefaultLimit(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DefaultLimit), uint32(r1))
 	return 0
@@ -690,11 +690,11 @@ func bind_nvmlDeviceGetPowerUsage(thread, args unsafe.Pointer) int32 {
 		Power  uint64
 	})(args)
 	if a.Power == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetPowerUsage(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Power), uint32(r1))
 	return 0
@@ -708,11 +708,11 @@ func bind_nvmlDeviceGetEnforcedPowerLimit(thread, args unsafe.Pointer) int32 {
 		Limit  uint64
 	})(args)
 	if a.Limit == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetEnforcedPowerLimit(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Limit), uint32(r1))
 	return 0
@@ -727,7 +727,7 @@ func bind_nvmlDeviceGetMemoryInfo(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMemoryInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Memory))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -741,7 +741,7 @@ func bind_nvmlDeviceGetMemoryInfo_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMemoryInfoV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Memory))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -754,11 +754,11 @@ func bind_nvmlDeviceGetComputeMode(thread, args unsafe.Pointer) int32 {
 		Mode   uint64
 	})(args)
 	if a.Mode == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetComputeMode(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
 	return 0
@@ -773,14 +773,14 @@ func bind_nvmlDeviceGetCudaComputeCapability(thread, args unsafe.Pointer) int32 
 		Minor  uint64
 	})(args)
 	if a.Major == 0 {
-		return refuseNvml()
+		return 2
 	}
 	if a.Minor == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, r2, err := (*nvml.Thread)(thread).DeviceGetCudaComputeCapability(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Major), uint32(r1))
 	hostmem.Store(hostmem.Ptr(a.Minor), uint32(r2))
@@ -795,11 +795,11 @@ func bind_nvmlDeviceGetBoardId(thread, args unsafe.Pointer) int32 {
 		BoardId uint64
 	})(args)
 	if a.BoardId == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetBoardId(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.BoardId), uint32(r1))
 	return 0
@@ -813,11 +813,11 @@ func bind_nvmlDeviceGetMultiGpuBoard(thread, args unsafe.Pointer) int32 {
 		MultiGpuBool uint64
 	})(args)
 	if a.MultiGpuBool == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetMultiGpuBoard(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MultiGpuBool), uint32(r1))
 	return 0
@@ -832,7 +832,7 @@ func bind_nvmlDeviceGetUtilizationRates(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetUtilizationRates(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Utilization))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -847,7 +847,7 @@ func bind_nvmlDeviceGetVbiosVersion(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetVbiosVersion(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Version), uint32(a.Length))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -862,7 +862,7 @@ func bind_nvmlDeviceGetComputeRunningProcesses_v3(thread, args unsafe.Pointer) i
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -877,7 +877,7 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses_v3(thread, args unsafe.Pointer) 
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetGraphicsRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -892,7 +892,7 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses_v3(thread, args unsafe.Pointer
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMPSComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -906,11 +906,11 @@ func bind_nvmlDeviceOnSameBoard(thread, args unsafe.Pointer) int32 {
 		OnSameBoard uint64
 	})(args)
 	if a.OnSameBoard == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r2, err := (*nvml.Thread)(thread).DeviceOnSameBoard(nv.NvmlDevice_t(a.Device1), nv.NvmlDevice_t(a.Device2))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.OnSameBoard), uint32(r2))
 	return 0
@@ -924,11 +924,11 @@ func bind_nvmlDeviceGetNumGpuCores(thread, args unsafe.Pointer) int32 {
 		NumCores uint64
 	})(args)
 	if a.NumCores == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetNumGpuCores(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NumCores), uint32(r1))
 	return 0
@@ -942,11 +942,11 @@ func bind_nvmlDeviceGetMemoryBusWidth(thread, args unsafe.Pointer) int32 {
 		BusWidth uint64
 	})(args)
 	if a.BusWidth == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetMemoryBusWidth(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.BusWidth), uint32(r1))
 	return 0
@@ -960,11 +960,11 @@ func bind_nvmlDeviceGetArchitecture(thread, args unsafe.Pointer) int32 {
 		Arch   uint64
 	})(args)
 	if a.Arch == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetArchitecture(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Arch), uint32(r1))
 	return 0
@@ -979,14 +979,14 @@ func bind_nvmlDeviceGetMigMode(thread, args unsafe.Pointer) int32 {
 		PendingMode uint64
 	})(args)
 	if a.CurrentMode == 0 {
-		return refuseNvml()
+		return 2
 	}
 	if a.PendingMode == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, r2, err := (*nvml.Thread)(thread).DeviceGetMigMode(nv.NvmlDevice_t(a.Device))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.CurrentMode), uint32(r1))
 	hostmem.Store(hostmem.Ptr(a.PendingMode), uint32(r2))
@@ -1003,7 +1003,7 @@ func bind_nvmlDeviceGetComputeRunningProcesses(thread, args unsafe.Pointer) int3
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetComputeRunningProcessesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1018,7 +1018,7 @@ func bind_nvmlDeviceGetComputeRunningProcesses_v2(thread, args unsafe.Pointer) i
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1030,11 +1030,11 @@ func bind_nvmlDeviceGetCount(thread, args unsafe.Pointer) int32 {
 		DeviceCount uint64
 	})(args)
 	if a.DeviceCount == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r0, err := (*nvml.Thread)(thread).DeviceGetCount()
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.DeviceCount), uint32(r0))
 	return 0
@@ -1050,7 +1050,7 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses(thread, args unsafe.Pointer) int
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetGraphicsRunningProcessesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1065,7 +1065,7 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses_v2(thread, args unsafe.Pointer) 
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetGraphicsRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1078,11 +1078,11 @@ func bind_nvmlDeviceGetHandleByIndex(thread, args unsafe.Pointer) int32 {
 		Device uint64
 	})(args)
 	if a.Device == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByIndex(uint32(a.Index))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
 	return 0
@@ -1096,14 +1096,14 @@ func bind_nvmlDeviceGetHandleByPciBusId(thread, args unsafe.Pointer) int32 {
 		Device   uint64
 	})(args)
 	if a.PciBusId == 0 {
-		return refuseNvml()
+		return 2
 	}
 	if a.Device == 0 {
-		return refuseNvml()
+		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByPciBusId(string(hostmem.String(hostmem.Ptr(a.PciBusId))))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
 	return 0
@@ -1119,7 +1119,7 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses(thread, args unsafe.Pointer) i
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMPSComputeRunningProcessesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1134,7 +1134,7 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses_v2(thread, args unsafe.Pointer
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetMPSComputeRunningProcesses(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.InfoCount), hostmem.Ptr(a.Infos))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1148,7 +1148,7 @@ func bind_nvmlDeviceGetPciInfo(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfoV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }
@@ -1162,7 +1162,7 @@ func bind_nvmlDeviceGetPciInfo_v2(thread, args unsafe.Pointer) int32 {
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfoV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
 	if err != nil {
-		return nvmlCode(err)
+		return nvml.Code(err)
 	}
 	return 0
 }

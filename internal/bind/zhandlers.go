@@ -6,9 +6,9 @@ import "kudzu/internal/abi"
 
 // Handlers serve the stubs: an interface each, in the order of their numbers, which are KZ_API_* in c/base/ztable.h.
 var Handlers = [...][]abi.Handler{
-	cudaHandlers[:],
-	cudartHandlers[:],
 	cublasHandlers[:],
 	cublasltHandlers[:],
+	cudaHandlers[:],
+	cudartHandlers[:],
 	nvmlHandlers[:],
 }

@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"errors"
 	"strconv"
 
 	"kudzu/internal/driver"
@@ -41,4 +42,16 @@ func ErrorOf(r driver.Result) rt.CudaError_t {
 		return rt.CudaErrorUnknown
 	}
 	return rt.CudaError_t(r)
+}
+
+// Code is the number C gets for an error: the runtime's numbers are the driver's where both have one.
+func Code(err error) int32 {
+	if e, ok := err.(Error); ok {
+		return int32(e)
+	}
+	var r driver.Result
+	if !errors.As(err, &r) {
+		return driver.Code(err)
+	}
+	return int32(ErrorOf(r))
 }

@@ -117,3 +117,25 @@ func plain(err error) error {
 	complain("%s", err)
 	return errUnknown
 }
+
+// Code is the number C gets for an error. One that is no result code is a mistake of ours.
+func Code(err error) int32 {
+	if r, ok := err.(Result); ok {
+		return int32(r)
+	}
+	var r Result
+	if errors.As(err, &r) {
+		return int32(r)
+	}
+	logx.Errorf("an error without a code: %v", err)
+	return int32(errUnknown)
+}
+
+// Refuse is the answer to a null pointer where a result must go. As the real driver does, it says first that there is no
+// driver yet.
+func (t *Thread) Refuse() int32 {
+	if _, err := t.DeviceGetCount(); err != nil {
+		return Code(err)
+	}
+	return int32(errInvalidValue)
+}

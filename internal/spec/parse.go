@@ -45,6 +45,11 @@ func (p *parser) row(line string) error {
 	case "group":
 		p.group = rest
 		return nil
+	case "about":
+		p.api.About = rest
+		return nil
+	case "provider":
+		return p.provider(rest)
 	case "include":
 		return p.include(rest)
 	case "library":
@@ -69,7 +74,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch w {
-		case "since", "until", "in", "tag", "align", "key", "node", "major", "unsupported", "child", "exit", "ptsz", "ptds", "for":
+		case "since", "until", "in", "tag", "align", "key", "versions", "package", "room", "header", "macro", "prefix", "status", "null", "unsupported", "child", "exit", "ptsz", "ptds", "for":
 			if i+1 == len(words) {
 				return nil, span, nil, fmt.Errorf("%s without a value", w)
 			}
@@ -90,7 +95,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 		default:
 			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver") {
 				extra[name] = value
-			} else if w == "ends" || w == "nocontext" {
+			} else if w == "ends" || w == "nocontext" || w == "lasterror" || w == "plain" {
 				extra[w] = w
 			} else {
 				head = append(head, w)
@@ -113,24 +118,6 @@ func version(s string) (Version, error) {
 		}
 	}
 	return Version(a*1000 + b*10), nil
-}
-
-func (p *parser) library(rest string) error {
-	head, _, x, err := marks(strings.Fields(rest))
-	if err != nil || len(head) != 1 {
-		return errors.Join(err, fmt.Errorf("library row %q", rest))
-	}
-	l := Library{Soname: head[0], Key: x["key"], Node: x["node"]}
-	for word, dst := range map[string]*int{"major": &l.Major, "unsupported": &l.Unsupported, "child": &l.Child, "exit": &l.Exit} {
-		if x[word] == "" {
-			continue
-		}
-		if *dst, err = strconv.Atoi(x[word]); err != nil {
-			return fmt.Errorf("%s of %s: %w", word, l.Soname, err)
-		}
-	}
-	p.api.Libraries = append(p.api.Libraries, l)
-	return nil
 }
 
 func (p *parser) constant(rest string) error {

@@ -158,9 +158,31 @@ type Func struct {
 	Span
 }
 
+// Answered is what the generator must know of an interface that we answer.
+type Answered struct {
+	Package   string // of its Go types, below internal/spec
+	Room      string // of the package whose type Thread has the methods, below internal
+	Header    string // the C header
+	Macro     string // that chooses the version in it
+	Prefix    string // what a C name has before the method's name
+	Status    string // the enumeration of its result codes; empty where another interface has it
+	Null      int    // what NULL is answered with where a result must go; -1: its room says (Refuse)
+	LastError bool   // a failure is the thread's last error
+	Plain     bool   // the newest library has a name without a version, too
+}
+
+// Called is what the generator must know of an interface that we call and do not answer: a library of another vendor.
+type Called struct {
+	For   []string // the tables of CUDA that its rows' `for` names rows of, the first of which it stands in for
+	Alike bool     // calls are forwarded by the table: rows tell what their parameters are
+}
+
 // API is one *.api file.
 type API struct {
 	Name      string
+	About     string // what it is
+	Answered  *Answered
+	Called    *Called
 	Includes  []*API // interfaces whose types these rows may name
 	Libraries []Library
 	Consts    []*Const

@@ -32,7 +32,7 @@ func TestSymbolsAreUnique(t *testing.T) {
 				}
 				seen[s.Name] = true
 			}
-			if len(seen) < 150 {
+			if len(seen) == 0 {
 				t.Errorf("%s has %d symbols", lib.Soname, len(seen))
 			}
 		}

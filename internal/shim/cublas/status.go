@@ -62,3 +62,6 @@ func StatusOf(err error) Status {
 	}
 	return executionFailed
 }
+
+// Code is the number C gets for an error.
+func Code(err error) int32 { return int32(StatusOf(err)) }

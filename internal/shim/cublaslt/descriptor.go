@@ -20,6 +20,9 @@ type Thread driver.Thread
 
 func (t *Thread) driver() *driver.Thread { return (*driver.Thread)(t) }
 
+// Code is the number C gets for an error: cuBLAS's.
+func Code(err error) int32 { return cublas.Code(err) }
+
 const (
 	notInitialized = cublas.Status(blas.CUBLAS_STATUS_NOT_INITIALIZED)
 	invalidValue   = cublas.Status(blas.CUBLAS_STATUS_INVALID_VALUE)

@@ -263,3 +263,6 @@ func (t *Thread) processes(dev int32) ([]roster.Process, error) {
 	}
 	return all, nil
 }
+
+// Code is the number C gets for an error.
+func Code(err error) int32 { return int32(ReturnOf(err)) }

@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// library reads the row of what offers an interface: one shared object, or one for each of several major versions.
+func (p *parser) library(rest string) error {
+	head, _, x, err := marks(strings.Fields(rest))
+	if err != nil || len(head) != 1 {
+		return errors.Join(err, fmt.Errorf("library row %q", rest))
+	}
+	if p.api.Answered != nil {
+		return fmt.Errorf("library %s: an interface has one library row", head[0])
+	}
+	a := &Answered{Package: x["package"], Room: x["room"], Header: x["header"], Macro: x["macro"], Prefix: x["prefix"], Status: x["status"],
+		Null: -1, LastError: x["lasterror"] != "", Plain: x["plain"] != ""}
+	lib := Library{Soname: head[0], Key: x["key"]}
+	for word, dst := range map[string]*int{"unsupported": &lib.Unsupported, "child": &lib.Child, "exit": &lib.Exit, "null": &a.Null} {
+		if x[word] == "" {
+			continue
+		}
+		if *dst, err = strconv.Atoi(x[word]); err != nil {
+			return fmt.Errorf("%s of %s: %w", word, lib.Soname, err)
+		}
+	}
+	for dst, usual := range map[*string]string{&lib.Key: p.api.Name, &a.Room: "shim/" + p.api.Name, &a.Header: p.api.Name + ".h", &a.Macro: "CUDART_VERSION"} {
+		if *dst == "" {
+			*dst = usual
+		}
+	}
+	if a.Prefix == "" {
+		a.Prefix = lib.Key
+	}
+	p.api.Answered = a
+	if x["versions"] == "" {
+		p.api.Libraries = append(p.api.Libraries, lib)
+		return nil
+	}
+	for _, v := range strings.Split(x["versions"], ",") {
+		of := lib
+		major, _, _ := strings.Cut(v, ".")
+		if of.Major, err = strconv.Atoi(major); err != nil {
+			return fmt.Errorf("version %s of %s: %w", v, lib.Soname, err)
+		}
+		of.Soname += "." + v
+		of.Key, of.Node = lib.Key+major, of.Soname
+		p.api.Libraries = append(p.api.Libraries, of)
+	}
+	return nil
+}
+
+// provider reads the row of a library that we call.
+func (p *parser) provider(rest string) error {
+	c := &Called{}
+	for _, w := range strings.Fields(rest) {
+		if w == "alike" {
+			c.Alike = true
+		} else {
+			c.For = append(c.For, w)
+		}
+	}
+	if len(c.For) == 0 {
+		return errors.New("a provider stands in for no interface")
+	}
+	p.api.Called = c
+	return nil
+}
