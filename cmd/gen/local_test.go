@@ -166,3 +166,47 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestNewLibrary: a table and a room are all that a library needs; of the files that are there only those change that list all
+// libraries, and in them no line of another's.
+func TestNewLibrary(t *testing.T) {
+	was := current(t)
+	now := generated(t, func(w *world) {
+		api, err := spec.Parse("cuten", "about ten\nlibrary libcuten.so versions 12,13 package ten status cutenResult null 3 unsupported 11 child 11 exit 11\n"+
+			"enum cutenResult\n\tCUTEN_SUCCESS = 0 \"fine\"\n"+
+			"cutenOne(out a *int) cutenResult\ncutenTwo(in p *void) cutenResult\ncutenThree(in a int) cutenResult since 13\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.apis["cuten"] = api
+		w.files["internal/shim/cuten/ten.go"] = []byte("package cuten\n\nimport \"kudzu/internal/driver\"\n\ntype Thread driver.Thread\n\n" +
+			"func (t *Thread) One() (int32, error) { return 1, nil }\n\nfunc (t *Thread) Three(a int32) error { return nil }\n")
+	})
+	lists := map[string]bool{"c/audit/zsonames.h": true, "c/base/zerror.c": true, "c/base/zlibraries.c": true, "c/base/ztable.h": true, "c/front/zlibraries.txt": true,
+		"docs/zcoverage_cuda.md": true, "internal/abi/zstubs.c": true, "internal/bind/zhandlers.go": true}
+	more := 0
+	for path := range now {
+		if was[path] == nil {
+			more++
+			continue
+		}
+		gone, _ := difference(t, string(was[path]), string(now[path]))
+		if string(was[path]) != string(now[path]) && !lists[path] {
+			t.Errorf("%s changes", path)
+		}
+		for _, line := range gone {
+			if !strings.HasPrefix(line, "#define KZ_") && !strings.Contains(line, "kz_hash") { // numbers and lists of all of them
+				t.Errorf("%s: a line of another library changed: %s", path, line)
+			}
+		}
+	}
+	for path, part := range map[string]string{
+		"c/front/zfront_cuten12.S": "KZ_IN KZ_V12", "c/front/zfront_cuten13.map": "libcuten.so.13 {", "include/cuten.h": "cutenResult cutenOne(int *a);",
+		"internal/abi/zrows_cuten.h": "GO(KZ_V13, cutenThree,", "internal/bind/zbind_cuten.go": "return 3\n", "c/front/zlibraries.txt": "cuten12 libcuten.so.12\n",
+	} {
+		if !strings.Contains(string(now[path]), part) {
+			t.Errorf("%s has no %s", path, part)
+		}
+	}
+	t.Logf("%d new files", more)
+}

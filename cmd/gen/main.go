@@ -119,7 +119,7 @@ func (w *world) flush(check bool) error {
 		}
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
-			if w.files[path] != nil || !strings.HasPrefix(e.Name(), "z") || !w.ours(path) {
+			if w.files[path] != nil || (!strings.HasPrefix(e.Name(), "z") && dir != "include") || !w.ours(path) {
 				continue
 			}
 			stale = append(stale, path)

@@ -84,7 +84,12 @@ func (s *sources) parse(rel string) ([]*ast.File, error) {
 
 // methods returns the exported methods of *typ in a package of ours; none if it does not exist.
 func (s *sources) methods(path, typ string) (map[string]*types.Func, error) {
-	if _, err := os.Stat(filepath.Join(s.root, strings.TrimPrefix(path, module+"/"))); os.IsNotExist(err) {
+	rel := strings.TrimPrefix(path, module+"/")
+	here := false
+	for file := range s.files {
+		here = here || filepath.Dir(file) == rel
+	}
+	if _, err := os.Stat(filepath.Join(s.root, rel)); os.IsNotExist(err) && !here {
 		return nil, nil
 	}
 	p, err := s.Import(path)
