@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/spec"
 )
 
-// headerFiles are the C headers, one an interface, and the thin ones programs also name.
+// writeHeaders writes the C headers, one an interface, and the thin ones programs also name.
 func writeHeaders(w *world) error {
 	for _, house := range w.houses() {
 		includes := "#include <stddef.h>\n#include <stdint.h>\n"

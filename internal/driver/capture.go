@@ -250,7 +250,7 @@ func goodMode(m cu.CUstreamCaptureMode) bool {
 	return m >= cu.CU_STREAM_CAPTURE_MODE_GLOBAL && m <= cu.CU_STREAM_CAPTURE_MODE_RELAXED
 }
 
-// begin starts a capture; a nil graph means a new one.
+// beginCapture starts a capture; a nil graph means a new one.
 func (t *Thread) beginCapture(h cu.CUstream, g *Graph, deps []edge, mode cu.CUstreamCaptureMode) error {
 	st, err := t.stream(h)
 	if err != nil {

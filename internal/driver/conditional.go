@@ -105,7 +105,7 @@ func runSteps(q backend.Queue, steps []step) error {
 	return nil
 }
 
-// bodyKinds may stand in the body of a condition.
+// bodyKind reports a node that may stand in the body of a condition.
 func bodyKind(k task) bool {
 	switch k.kind() {
 	case cu.CU_GRAPH_NODE_TYPE_KERNEL, cu.CU_GRAPH_NODE_TYPE_MEMCPY, cu.CU_GRAPH_NODE_TYPE_MEMSET, cu.CU_GRAPH_NODE_TYPE_EMPTY,

@@ -222,7 +222,7 @@ func (g *graphCounters) change(c *counter, n int64) {
 	c.add(uint64(n))
 }
 
-// graphMemRows finds a counter by CUgraphMem_attribute.
+// row finds a counter by CUgraphMem_attribute.
 func (g *graphCounters) row(attr cu.CUgraphMem_attribute) (c *counter, high bool) {
 	switch attr {
 	case cu.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:

@@ -309,7 +309,7 @@ func (t *Thread) GraphMemcpyNodeSetParams(h cu.CUgraphNode, p *cu.CUDA_MEMCPY3D)
 	return setNode(t, h, func(old *copyTask) (task, error) { return t.copyNode(p, old.ctx.handle) })
 }
 
-// setNodeTask checks the parameters of a memset node.
+// memsetNode checks the parameters of a memset node.
 func (t *Thread) memsetNode(p *cu.CUDA_MEMSET_NODE_PARAMS, ctx cu.CUcontext) (task, error) {
 	c, err := t.contextOf(ctx)
 	if err != nil {

@@ -301,7 +301,7 @@ func (i *imported) unmap() {
 	}
 }
 
-// forget unmaps memory of another process once its allocation here is gone.
+// forgetShared unmaps memory of another process once its allocation here is gone.
 func (s *state) forgetShared(at uint64) {
 	s.sharing.mu.Lock()
 	defer s.sharing.mu.Unlock()

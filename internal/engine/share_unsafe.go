@@ -2,7 +2,7 @@ package engine
 
 import "unsafe"
 
-// page is the least unit of memory that a file need not have.
+// sharePage is the least unit of memory that a file need not have.
 const sharePage = 4096
 
 // pagesAt is memory of the process as pages.

@@ -199,7 +199,7 @@ func (g *formOperands) reg(t isa.Type) string {
 	return fmt.Sprintf("%%r%d", g.next)
 }
 
-// fragments is how many registers the vector operands of matrix instructions have, tried by shape and type.
+// fragment is how many registers the vector operands of matrix instructions have, tried by shape and type.
 func (g *formOperands) fragment(name string) int {
 	shape, elem := "", map[string]string{}
 	for i, s := range g.f.Slots() {

@@ -93,7 +93,7 @@ func readInt(lit string) (value, bool) {
 // maxDepth bounds nesting of parentheses, braces and scopes.
 const maxDepth = 250
 
-// binary operators by how tightly they bind; 0 is none.
+// precedence is binary operators by how tightly they bind; 0 is none.
 func precedence(t token) int {
 	switch t {
 	case '*', '/', '%':

@@ -201,7 +201,7 @@ func (p *parser) declareFamily(f *family, pos Pos) {
 	s.fams = append(s.fams, f)
 }
 
-// reg is the tree's index of member n.
+// famReg is the tree's index of member n.
 func (p *parser) famReg(f *family, n int64) int32 {
 	if n < denseMax {
 		for int64(len(f.idx)) <= n {

@@ -134,7 +134,7 @@ func NewDevice(info *backend.Info, space Space, heap Heap, out, errs io.Writer) 
 	return Device{newDevice(info, &borrowed{space, heap}, out, errs)}
 }
 
-// store is a device's memory: allocation, and the map of addresses.
+// memoryMap is a device's memory: allocation, and the map of addresses.
 type memoryMap interface {
 	Space
 	Alloc(n, align uint64) (backend.Addr, error)

@@ -45,7 +45,7 @@ func (d *decoder) texAddress(name string) (operand, []operand) {
 	return d.handle(&o.Elems[0]), coords
 }
 
-// find is the object of a handle; a handle that is none ends the kernel, 0 is an object of zeros.
+// object is the object of a handle; a handle that is none ends the kernel, 0 is an object of zeros.
 func (t *thread) object(h uint64) *engine.Texture {
 	if h == 0 {
 		return nil

@@ -109,7 +109,7 @@ func (t *thread) ret() {
 	f.call.results(t, from, callee, calleeFP)
 }
 
-// line is the PTX line the thread is at.
+// lineOf is the PTX line the thread is at.
 func (u *unit) lineOf(c *code, pc int32) int {
 	if int(pc) >= len(c.insts) {
 		return 0

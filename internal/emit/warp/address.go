@@ -131,7 +131,7 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 	return e.o.Op(pt, "inttoptr %s to %s", v, pt)
 }
 
-// memory is the type a value has in memory.
+// memType is the type a value has in memory.
 func memType(t ir.Type) string {
 	if t == ir.I1 {
 		return "i8"

@@ -17,7 +17,7 @@ func source(t testing.TB, name string) string {
 	return string(b)
 }
 
-// shapes are block shapes to compile for; the zero one is the generic variant.
+// variants are block shapes to compile for; the zero one is the generic variant.
 func variants(block [3]uint32) map[string][3]uint32 {
 	return map[string][3]uint32{"specialised": block, "generic": {}}
 }

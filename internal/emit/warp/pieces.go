@@ -21,7 +21,7 @@ func (a *access) whole() bool {
 	return watched(a.in) && (a.size > a.elem || a.elem > 8) && (a.in.Space == ir.Global || a.in.Space == ir.Generic)
 }
 
-// unit is the integer that pieces are made of, an element or half of one of 16 bytes, and how many of them there are.
+// units gives the integer that pieces are made of, an element or half of one of 16 bytes, and how many of them there are.
 func (a *access) units() (t string, n int) {
 	bytes := min(a.elem, 8)
 	return fmt.Sprintf("i%d", 8*bytes), a.size / bytes

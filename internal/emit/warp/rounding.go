@@ -11,7 +11,7 @@ import (
 // Directed rounding. AVX-512 has it in the instruction. Elsewhere the processor's mode is changed around the operation,
 // inside one piece of assembly, so that nothing of LLVM's comes between; a piece does up to four registers' worth.
 
-// modeOps are instructions as the two assemblers spell them; %d, %a, %b, %c stand for registers.
+// modeOp is an instruction as the two assemblers spell them; %d, %a, %b, %c stand for registers.
 type modeOp struct {
 	x86, arm string
 	narrow   bool // the result has half the width of its operand

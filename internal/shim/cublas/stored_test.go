@@ -103,7 +103,7 @@ func (r *rig) fillIn(l layout, e Elem) array {
 	return a
 }
 
-// gemv is the reference's y = alpha M x + beta y for an n × m matrix, spread over y's memory.
+// refMatVec is the reference's y = alpha M x + beta y for an n × m matrix, spread over y's memory.
 func (r *rig) refMatVec(rows, cols int64, alpha, beta complex128, m mat, x, y array, vx, vy vec) ([]complex128, []float64) {
 	xs, c, s := spread(x, cols, vx.inc), spread(y, rows, vy.inc), make([]float64, max(1, rows))
 	ref.Product(rows, 1, cols, alpha, beta, m, matrix(xs, max(1, cols), 0, 0), c, rows, s)
