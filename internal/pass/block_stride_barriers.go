@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // blockStrideBarriers interchanges the loop of warps with block-stride and grid-stride loops. After it such a loop ends each iteration in
 // a barrier of the compiler's own, which says whether any warp goes on, so that the block walks memory in order.
@@ -68,7 +71,7 @@ func barPoints(f *ir.Func) *ir.Regions {
 
 // turn is a loop that may take turns.
 type turn struct {
-	a      *analysis
+	a      *shapeAnalysis
 	f      *ir.Func
 	l      *ir.Loop
 	leaps  []leap      // loads side by side that leap over what other warps and blocks load
@@ -233,7 +236,7 @@ func (t *turn) reached() bool {
 		if len(end.Targets) < 2 || t.a.fact(end.Args[0]).kind == ir.BlockUniform || b == t.l.Latches[0] {
 			continue
 		}
-		inside := between(b, pdom.Idom(b))
+		inside := analysis.Between(b, pdom.Idom(b))
 		if !inside[t.l.Header] {
 			continue
 		}
@@ -253,22 +256,6 @@ func (t *turn) reached() bool {
 		t.guards = append(t.guards, b)
 	}
 	return true
-}
-
-// between is the blocks on the ways from b to the place where they meet.
-func between(b, join *ir.Block) map[*ir.Block]bool {
-	seen := map[*ir.Block]bool{}
-	work := append([]*ir.Block(nil), b.Succs()...)
-	for len(work) > 0 {
-		x := work[len(work)-1]
-		work = work[:len(work)-1]
-		if seen[x] || x == join {
-			continue
-		}
-		seen[x] = true
-		work = append(work, x.Succs()...)
-	}
-	return seen
 }
 
 // apply takes the guards away and puts the barrier at the end of the loop.

@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // Frames of functions that may be under way more than once: what a function still needs after a call that may come back
 // to it is stored before the call and loaded behind it.
@@ -14,7 +17,7 @@ func (c *caller) frames(g *called) {
 	g.spills = map[*ir.Value]int{}
 	f.Renumber()
 	f.Rewire()
-	live := liveBehind(f)
+	live := analysis.Live(f, func(*ir.Value) bool { return true })
 	phis := newHeads(f)
 	vars := map[*ir.Value]*ssaVar{}
 	var order []*ir.Value
@@ -32,7 +35,7 @@ func (c *caller) frames(g *called) {
 		fp.Line, fp.Flag = s.call.Line, true
 		head := []*ir.Inst{fp}
 		copies[sp] = fp.Results[0]
-		for _, v := range live[s.next] {
+		for _, v := range live.In(s.next) {
 			if mine[v] || v == sp {
 				continue
 			}
@@ -56,7 +59,7 @@ func (c *caller) frames(g *called) {
 			in.Block = s.next
 		}
 		s.next.Insts = append(head, s.next.Insts...)
-		for _, v := range append([]*ir.Value{sp}, live[s.next]...) {
+		for _, v := range append([]*ir.Value{sp}, live.In(s.next)...) {
 			x := copies[v]
 			if x == nil {
 				continue
@@ -221,70 +224,4 @@ func (c *caller) refind(s *site, sp *ir.Value) {
 	insertAt(b, n, a)
 	fp.Op, fp.Args = ir.Load, []*ir.Value{a.Results[0]}
 	fp.Space, fp.Align = ir.Local, 8
-}
-
-// liveBehind computes the values, parameters included, that each block needs from before it, in a stable order. Preds and
-// IDs must be current.
-func liveBehind(f *ir.Func) map[*ir.Block][]*ir.Value {
-	in := map[*ir.Block]map[*ir.Value]bool{}
-	for _, b := range f.Blocks {
-		in[b] = map[*ir.Value]bool{}
-	}
-	use := func(set map[*ir.Value]bool, v *ir.Value) {
-		if !v.Const {
-			set[v] = true
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for i := len(f.Blocks) - 1; i >= 0; i-- {
-			b := f.Blocks[i]
-			now := map[*ir.Value]bool{}
-			for _, s := range b.Succs() {
-				for v := range in[s] {
-					now[v] = true
-				}
-			}
-			for _, s := range b.Succs() {
-				for _, phi := range s.Insts[:numPhis(s)] {
-					for j, p := range phi.Targets {
-						if p == b {
-							use(now, phi.Args[j])
-						}
-					}
-				}
-			}
-			for j := len(b.Insts) - 1; j >= 0; j-- {
-				x := b.Insts[j]
-				for _, r := range x.Results {
-					delete(now, r)
-				}
-				if x.Op != ir.Phi {
-					for _, a := range x.Args {
-						use(now, a)
-					}
-				}
-			}
-			if len(now) != len(in[b]) {
-				in[b] = now
-				changed = true
-			}
-		}
-	}
-	out := map[*ir.Block][]*ir.Value{}
-	var all []*ir.Value
-	all = append(all, f.Params...)
-	for _, b := range f.Blocks {
-		for _, x := range b.Insts {
-			all = append(all, x.Results...)
-		}
-	}
-	for _, b := range f.Blocks {
-		for _, v := range all {
-			if in[b][v] {
-				out[b] = append(out[b], v)
-			}
-		}
-	}
-	return out
 }

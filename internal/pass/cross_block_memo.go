@@ -42,7 +42,7 @@ func crossBlockMemo(st *state) error {
 // keeper finds what does not change from block to block: in a loop, what is the same in the same round.
 type keeper struct {
 	f     *ir.Func
-	a     *analysis
+	a     *shapeAnalysis
 	moved map[*ir.Value]bool
 	plain map[*ir.Block]bool // where plain loads count
 	any   bool               // whether it pays or not

@@ -26,7 +26,7 @@ type labels struct {
 	next      minHeap // those not gone on from
 }
 
-func (a *analysis) prepare() {
+func (a *shapeAnalysis) prepare() {
 	d := &a.divergence
 	n := len(a.rpo)
 	d.varyingPhis, d.warpPhis, d.seen = make([]bool, n), make([]bool, n), make([]uint8, n)
@@ -34,13 +34,13 @@ func (a *analysis) prepare() {
 }
 
 // at is the number of a block that can be reached.
-func (a *analysis) at(b *ir.Block) int {
+func (a *shapeAnalysis) at(b *ir.Block) int {
 	i, _ := a.num.Of(b)
 	return i
 }
 
 // control marks the joins and loops that divergent branches make; true if something is new.
-func (a *analysis) control() bool {
+func (a *shapeAnalysis) control() bool {
 	changed := false
 	for i, b := range a.rpo {
 		t := b.Term()
@@ -79,7 +79,7 @@ func (a *analysis) control() bool {
 // A label holds for all that its block dominates, so that labels go from a block to its dominance frontier at once. Once one block is left to
 // go on from, all that comes behind it has its label: nothing more is found, unless a loop around has ways out or back with
 // another label.
-func (a *analysis) spread(starts []int32, from int, in *ir.Loop, level uint8) {
+func (a *shapeAnalysis) spread(starts []int32, from int, in *ir.Loop, level uint8) {
 	if a.frontier == nil {
 		a.frontier = a.dom.Frontiers()
 	}
@@ -120,7 +120,7 @@ func (a *analysis) spread(starts []int32, from int, in *ir.Loop, level uint8) {
 	a.spare = append(a.spare, w)
 }
 
-func (a *analysis) newLabels() *labels {
+func (a *shapeAnalysis) newLabels() *labels {
 	if n := len(a.spare); n > 0 {
 		w := a.spare[n-1]
 		a.spare = a.spare[:n-1]
@@ -149,7 +149,7 @@ func (w *labels) of(dom *ir.DomTree, b int) int32 {
 
 // settled reports that of each loop around either all ways out and back have the label that the rest will have, or it is known that it is
 // left at different times.
-func (a *analysis) settled(w *labels, rest int32, in *ir.Loop, level uint8) bool {
+func (a *shapeAnalysis) settled(w *labels, rest int32, in *ir.Loop, level uint8) bool {
 	for l := in; l != nil; l = l.Parent {
 		if a.apart[l] >= level || a.leavesApart(w, l) {
 			continue
@@ -167,7 +167,7 @@ func (a *analysis) settled(w *labels, rest int32, in *ir.Loop, level uint8) bool
 }
 
 // leaves notes that l is left at different times.
-func (a *analysis) leaves(l *ir.Loop, level uint8) {
+func (a *shapeAnalysis) leaves(l *ir.Loop, level uint8) {
 	if level == 2 {
 		a.divergent[l] = true
 	}
@@ -186,7 +186,7 @@ func (a *analysis) leaves(l *ir.Loop, level uint8) {
 }
 
 // mark has the phis of block x vary.
-func (a *analysis) mark(x int, level uint8) {
+func (a *shapeAnalysis) mark(x int, level uint8) {
 	if a.warpPhis[x] && (a.varyingPhis[x] || level < 2) {
 		return
 	}
@@ -199,7 +199,7 @@ func (a *analysis) mark(x int, level uint8) {
 
 // leavesApart reports that of those who went different ways some come to an exit of the loop while others come back to its
 // header, or to another exit.
-func (a *analysis) leavesApart(w *labels, l *ir.Loop) bool {
+func (a *shapeAnalysis) leavesApart(w *labels, l *ir.Loop) bool {
 	h := a.at(l.Header)
 	out := int32(-1)
 	for _, y := range l.Exits {

@@ -82,9 +82,9 @@ func randomLoops(r *rand.Rand, n int) *ir.Func {
 	return f
 }
 
-// plainDivergence is what analysis.spread finds, with a label for every block instead of the dominance frontiers.
+// plainDivergence is what shapeAnalysis.spread finds, with a label for every block instead of the dominance frontiers.
 type plainDivergence struct {
-	a             *analysis
+	a             *shapeAnalysis
 	varying, warp map[*ir.Block]bool
 	divergent     map[*ir.Loop]bool
 	left          map[*ir.Loop]uint8
@@ -159,7 +159,7 @@ func TestDivergence(t *testing.T) {
 	for seed := range int64(1000) {
 		r := rand.New(rand.NewSource(seed))
 		f := randomLoops(r, 3+r.Intn(30))
-		a := &analysis{f: f, dom: ir.Dominators(f), rpo: f.RPO()}
+		a := &shapeAnalysis{f: f, dom: ir.Dominators(f), rpo: f.RPO()}
 		a.li = ir.Loops(f, a.dom)
 		if a.li.Irreducible {
 			t.Fatalf("seed %d: irreducible\n%v", seed, f)

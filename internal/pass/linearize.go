@@ -58,7 +58,7 @@ type edge struct {
 type linearizer struct {
 	st *state
 	f  *ir.Func
-	a  *analysis
+	a  *shapeAnalysis
 
 	edges map[*ir.Block][]*edge // by source
 	into  map[*ir.Block][]*edge // by target
@@ -81,7 +81,7 @@ type linearizer struct {
 }
 
 // expandSwitches turns every switch on a varying index into a chain of branches.
-func expandSwitches(a *analysis) bool {
+func expandSwitches(a *shapeAnalysis) bool {
 	f, changed := a.f, false
 	for _, b := range append([]*ir.Block(nil), f.Blocks...) {
 		t := b.Term()
@@ -110,7 +110,7 @@ func expandSwitches(a *analysis) bool {
 }
 
 // leavesAny reports a block with an edge out of a loop that lanes leave at different times.
-func leavesAny(a *analysis, b *ir.Block) bool {
+func leavesAny(a *shapeAnalysis, b *ir.Block) bool {
 	l := &linearizer{a: a}
 	for _, s := range b.Succs() {
 		if l.leavesDivergent(b, s) {

@@ -113,7 +113,7 @@ func (l *linearizer) cost(b *ir.Block) int {
 }
 
 // fact0 is the fact of the first result.
-func (a *analysis) fact0(in *ir.Inst) fact {
+func (a *shapeAnalysis) fact0(in *ir.Inst) fact {
 	if len(in.Results) == 0 {
 		return fact{kind: ir.BlockUniform}
 	}

@@ -133,7 +133,7 @@ func (p pattern) table() *[32]int64 {
 
 // bitwise is the pattern of an operation with a constant that works on each bit, or shifts right, where lane 0 starts an aligned
 // stretch that all lanes lie in: the bits above are the same in all lanes, those below are what the pattern says.
-func (a *analysis) bitwise(in *ir.Inst, x fact, c int64) (p pattern, ok bool) {
+func (a *shapeAnalysis) bitwise(in *ir.Inst, x fact, c int64) (p pattern, ok bool) {
 	lo, hi := x.pat.bounds(32)
 	if a.width != 32 || x.kind != ir.Affine || lo < 0 || hi >= int64(x.align) {
 		return pattern{}, false

@@ -48,7 +48,7 @@ func preferScalar(st *state) bool {
 }
 
 // onlyCounts reports a kernel without loops whose work is integer atomics in global memory, at addresses that differ between lanes.
-func onlyCounts(a *analysis) bool {
+func onlyCounts(a *shapeAnalysis) bool {
 	atomics, work := 0, 0
 	for _, b := range a.f.Blocks {
 		for _, in := range b.Insts {
@@ -83,7 +83,7 @@ func innermost(li *ir.LoopInfo, l *ir.Loop) bool {
 
 // walk is a loop that may be one lane's own affair.
 type walk struct {
-	a *analysis
+	a *shapeAnalysis
 	l *ir.Loop
 }
 

@@ -48,7 +48,7 @@ type span struct{ from, to int64 }
 // nextBlock finds how addresses move from one block to the next.
 type nextBlock struct {
 	f       *ir.Func
-	a       *analysis
+	a       *shapeAnalysis
 	at      *ir.Inst // where code is put, before this one
 	asked   map[*ir.Value][]span
 	streams map[*ir.Value][]span

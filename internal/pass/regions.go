@@ -1,8 +1,9 @@
 package pass
 
 import (
-	"math/bits"
+	"slices"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
 
@@ -200,77 +201,13 @@ func again(op ir.Op) bool {
 
 // liveAcross computes the values that live across each point.
 func liveAcross(f *ir.Func, r *ir.Regions) {
-	f.Renumber()
-	f.Rewire()
-	var vals []*ir.Value
-	for _, b := range f.Blocks {
-		for _, in := range b.Insts {
-			vals = append(vals, in.Results...)
-		}
-	}
-	words := (f.NumValues() + 63) / 64
-	in := make([][]uint64, len(f.Blocks))
-	out := make([][]uint64, len(f.Blocks))
-	for i := range in {
-		in[i], out[i] = make([]uint64, words), make([]uint64, words)
-	}
-	set := func(s []uint64, v *ir.Value) {
-		if v != nil && v.Def != nil && !again(v.Def.Op) {
-			s[v.ID/64] |= 1 << (v.ID % 64)
-		}
-	}
-	clear := func(s []uint64, v *ir.Value) { s[v.ID/64] &^= 1 << (v.ID % 64) }
-	for changed := true; changed; {
-		changed = false
-		for i := len(f.Blocks) - 1; i >= 0; i-- {
-			b := f.Blocks[i]
-			o := out[i]
-			for _, s := range b.Succs() {
-				for w, x := range in[s.ID] {
-					o[w] |= x
-				}
-				for _, phi := range s.Insts[:numPhis(s)] {
-					for j, p := range phi.Targets {
-						if p == b {
-							set(o, phi.Args[j])
-						}
-					}
-				}
-			}
-			cur := append([]uint64(nil), o...)
-			for k := len(b.Insts) - 1; k >= 0; k-- {
-				x := b.Insts[k]
-				for _, res := range x.Results {
-					clear(cur, res)
-				}
-				if x.Op == ir.Phi {
-					continue
-				}
-				for _, a := range x.Args {
-					set(cur, a)
-				}
-				set(cur, x.Mask)
-			}
-			for w := range cur {
-				if cur[w] != in[i][w] {
-					in[i], changed = cur, true
-					break
-				}
-			}
-		}
-	}
+	live := analysis.Live(f, func(v *ir.Value) bool { return v.Def != nil && !again(v.Def.Op) })
 	for i := range r.Points {
 		p := &r.Points[i]
-		own := map[*ir.Value]bool{}
-		for _, v := range p.At.Results {
-			own[v] = true
-		}
 		p.Live = nil
-		for w, x := range in[p.Next.ID] {
-			for ; x != 0; x &= x - 1 {
-				if v := vals[w*64+bits.TrailingZeros64(x)]; !own[v] {
-					p.Live = append(p.Live, v)
-				}
+		for _, v := range live.In(p.Next) {
+			if !slices.Contains(p.At.Results, v) {
+				p.Live = append(p.Live, v)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func rematScalars(st *state) {
 
 // remat knows which values can be had again for little.
 type remat struct {
-	a     *analysis
+	a     *shapeAnalysis
 	cheap map[*ir.Value]int8 // 1: yes, -1: no
 }
 

@@ -30,8 +30,8 @@ const maxAlign = 1 << 30
 
 var full = fact{kind: ir.Varying, align: 1, lo: -1 << 63, hi: 1<<63 - 1}
 
-// analysis is the state of the shape analysis of one kernel.
-type analysis struct {
+// shapeAnalysis is the state of the shape analysis of one kernel.
+type shapeAnalysis struct {
 	st    *state
 	f     *ir.Func
 	width int
@@ -99,10 +99,10 @@ func (w *worklist) changed(n int32, r *ir.Value) {
 }
 
 // analyse computes the facts to a fixed point, with the control flow as it is, and writes the shapes.
-func analyse(st *state) *analysis {
+func analyse(st *state) *shapeAnalysis {
 	f := st.f
 	f.Rewire()
-	a := &analysis{st: st, f: f, width: st.m.Width, facts: ir.NewValueMap[*fact](f), dom: ir.Dominators(f), local: int64(f.LocalBytes+15) &^ 15}
+	a := &shapeAnalysis{st: st, f: f, width: st.m.Width, facts: ir.NewValueMap[*fact](f), dom: ir.Dominators(f), local: int64(f.LocalBytes+15) &^ 15}
 	if a.width == 0 {
 		a.width = 32
 	}
@@ -134,7 +134,7 @@ func analyse(st *state) *analysis {
 }
 
 // pass runs once over all instructions that may have news.
-func (a *analysis) pass() bool {
+func (a *shapeAnalysis) pass() bool {
 	changed := false
 	for bi, b := range a.rpo {
 		for k, in := range b.Insts {
@@ -183,7 +183,7 @@ func (a *analysis) pass() bool {
 }
 
 // limitPhi weakens a phi at a join of divergent control flow.
-func (a *analysis) limitPhi(b int, n fact) fact {
+func (a *shapeAnalysis) limitPhi(b int, n fact) fact {
 	if n.kind == ir.ShapeUnknown {
 		return n
 	}
@@ -233,7 +233,7 @@ func segOf(x fact, width int) pattern {
 	return pattern{}
 }
 
-func (a *analysis) fact(v *ir.Value) fact {
+func (a *shapeAnalysis) fact(v *ir.Value) fact {
 	if v.Const {
 		f := fact{kind: ir.BlockUniform, align: maxAlign, lo: -1 << 63, hi: 1<<63 - 1}
 		if !v.Type.IsFloat() && v.Type.Bits() <= 64 {
@@ -253,7 +253,7 @@ func (a *analysis) fact(v *ir.Value) fact {
 }
 
 // shapeOf is the fact as the emitter reads it.
-func (a *analysis) shapeOf(v *ir.Value) ir.Shape {
+func (a *shapeAnalysis) shapeOf(v *ir.Value) ir.Shape {
 	f := a.fact(v)
 	if f.kind == ir.ShapeUnknown {
 		f = full // in code that is never reached
@@ -272,7 +272,7 @@ func (a *analysis) shapeOf(v *ir.Value) ir.Shape {
 }
 
 // noWrap reports whether no two lanes of an affine value lie on different sides of the wrap, signed and unsigned.
-func (a *analysis) noWrap(f fact, bits int) (signed, unsigned bool) {
+func (a *shapeAnalysis) noWrap(f fact, bits int) (signed, unsigned bool) {
 	if bits >= 64 {
 		return false, false
 	}

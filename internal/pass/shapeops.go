@@ -8,7 +8,7 @@ import (
 
 // amongMembers is the kind of a result that is the same for all lanes of a member mask: of the warp, unless lanes name
 // different masks, as the tiles of a partitioned warp do.
-func (a *analysis) amongMembers(in *ir.Inst) ir.ShapeKind {
+func (a *shapeAnalysis) amongMembers(in *ir.Inst) ir.ShapeKind {
 	mask := 1
 	switch in.Op {
 	case ir.Elect:
@@ -24,7 +24,7 @@ func (a *analysis) amongMembers(in *ir.Inst) ir.ShapeKind {
 }
 
 // transfer is the fact of result i of in, from the facts of its arguments.
-func (a *analysis) transfer(in *ir.Inst, i int) fact {
+func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 	row := in.Op.Row()
 	least := ir.BlockUniform
 	for _, v := range in.Args {
@@ -112,7 +112,7 @@ func typeRange(t ir.Type) (int64, int64) {
 	return -1 << (t.Bits() - 1), 1<<(t.Bits()-1) - 1
 }
 
-func (a *analysis) phiFact(in *ir.Inst) fact {
+func (a *shapeAnalysis) phiFact(in *ir.Inst) fact {
 	var r fact
 	for _, v := range in.Args {
 		f := a.fact(v)
@@ -125,7 +125,7 @@ func (a *analysis) phiFact(in *ir.Inst) fact {
 	return r
 }
 
-func (a *analysis) sregFact(in *ir.Inst, r fact) fact {
+func (a *shapeAnalysis) sregFact(in *ir.Inst, r fact) fact {
 	n := a.st.cfg.Block
 	known := n != [3]uint32{}
 	warp := func() { r.kind = ir.WarpUniform }
@@ -202,7 +202,7 @@ func (a *analysis) sregFact(in *ir.Inst, r fact) fact {
 }
 
 // genericFact: the base of a space is one address for shared memory, one a lane for local memory.
-func (a *analysis) genericFact(in *ir.Inst, r fact) fact {
+func (a *shapeAnalysis) genericFact(in *ir.Inst, r fact) fact {
 	f := a.fact(in.Args[0])
 	r.kind, r.pat, r.guess, r.seg = f.kind, f.pat, f.guess, f.seg
 	r.align = min(f.align, 128)
@@ -234,7 +234,7 @@ func (a *analysis) genericFact(in *ir.Inst, r fact) fact {
 }
 
 // elementwise handles operations that compute each lane from the same lane of their arguments.
-func (a *analysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fact {
+func (a *shapeAnalysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fact {
 	r.kind = least
 	isInt := !in.Results[0].Type.IsFloat() && in.Results[0].Type.Bits() <= 64
 	var x, y fact
@@ -280,7 +280,7 @@ func (a *analysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fact {
 
 // patternOf is how the result differs over the lanes, if all lanes of the arguments are known relative to lane 0. exact is
 // false when that holds only if no 32-bit value wraps inside the warp.
-func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
+func (a *shapeAnalysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
 	known := func(f fact) bool { return f.kind >= ir.Affine || f.guess }
 	hard := func(fs ...fact) bool {
 		for _, f := range fs {
@@ -369,13 +369,13 @@ func (a *analysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool)
 
 // guessable reports that a wrap between two lanes may be left to a guess: an index of 32 bits that wraps names places
 // gigabytes apart, which no program means, while narrower ones go round in arrays, and so does any in steps as wide as its type.
-func (a *analysis) guessable(x fact, t ir.Type) bool {
+func (a *shapeAnalysis) guessable(x fact, t ir.Type) bool {
 	lo, hi := x.pat.bounds(a.width)
 	return t.Bits() >= 32 && hi-lo < 1<<31
 }
 
 // below reports that every lane of small is at least 0 and less than what all lanes of big are multiples of.
-func (a *analysis) below(small, big fact) bool {
+func (a *shapeAnalysis) below(small, big fact) bool {
 	g := int64(big.align)
 	if s := big.pat.step(a.width); s != 0 {
 		g = min(g, s)
@@ -385,7 +385,7 @@ func (a *analysis) below(small, big fact) bool {
 
 // andPattern: x and a mask of low bits, or of all but low bits, where lane 0 starts an aligned stretch and the step is
 // a power of two.
-func (a *analysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact bool) {
+func (a *shapeAnalysis) andPattern(x fact, mask uint64, w int) (p pattern, ok, exact bool) {
 	s := x.pat.s
 	if x.pat.seg != 0 || s <= 0 || s&(s-1) != 0 {
 		return
@@ -448,7 +448,7 @@ func maskedLanes(s int64, m, width int) (p pattern, ok, exact bool) {
 	return
 }
 
-func (a *analysis) shrPattern(x fact, k int) (p pattern, ok, exact bool) {
+func (a *shapeAnalysis) shrPattern(x fact, k int) (p pattern, ok, exact bool) {
 	s := x.pat.s
 	if s <= 0 || s&(s-1) != 0 || k >= 31 {
 		return
@@ -475,7 +475,7 @@ func (a *analysis) shrPattern(x fact, k int) (p pattern, ok, exact bool) {
 
 // segments keeps track of values that are affine inside segments though the segments lie anywhere: the rows of a block
 // that is 16 wide, times a pitch known only at run time.
-func (a *analysis) segments(in *ir.Inst, r *fact, x, y fact) {
+func (a *shapeAnalysis) segments(in *ir.Inst, r *fact, x, y fact) {
 	sx, sy := segOf(x, a.width), segOf(y, a.width)
 	plain := func(f fact, seg int) (int64, bool) { // stride inside segments
 		switch {
@@ -554,7 +554,7 @@ func alignOf(in *ir.Inst, x, y fact) uint32 {
 }
 
 // ranges bounds the result of the operations that indices are made of.
-func (a *analysis) ranges(in *ir.Inst, r *fact, x, y fact, w int) {
+func (a *shapeAnalysis) ranges(in *ir.Inst, r *fact, x, y fact, w int) {
 	tlo, thi := typeRange(in.Results[0].Type)
 	set := func(lo, hi int64) {
 		if lo >= tlo && hi <= thi && lo <= hi && lo > -1<<60 && hi < 1<<60 {

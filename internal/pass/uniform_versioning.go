@@ -38,7 +38,7 @@ func uniformVersioning(st *state) error {
 // doubled is the part of a kernel that gets a copy.
 type doubled struct {
 	f    *ir.Func
-	a    *analysis
+	a    *shapeAnalysis
 	pdom *ir.DomTree
 
 	top, end *ir.Block // its ways go from the branch that ends top to the begin of end

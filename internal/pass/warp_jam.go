@@ -60,7 +60,7 @@ func (j *jammer) prefetch() {
 type jammer struct {
 	st    *state
 	f     *ir.Func
-	a     *analysis
+	a     *shapeAnalysis
 	warps int // of a block
 	n     int // that go side by side
 	sink  bool

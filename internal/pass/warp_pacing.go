@@ -3,6 +3,7 @@ package pass
 import (
 	"container/heap"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
 
@@ -58,7 +59,7 @@ const (
 type pacer struct {
 	st     *state
 	f      *ir.Func
-	a      *analysis // nil until a pair is found
+	a      *shapeAnalysis // nil until a pair is found
 	looks  int
 	at     *threadValues
 	rounds map[*ir.Loop][]*threadValues
@@ -250,7 +251,7 @@ func (p *pacer) together(b *ir.Block) bool {
 		pdom := ir.PostDominators(p.f)
 		for _, x := range p.f.Blocks {
 			if t := x.Term(); p.whole && len(t.Targets) > 1 && p.a.fact(t.Args[0]).kind != ir.BlockUniform {
-				for y := range between(x, pdom.Idom(x)) {
+				for y := range analysis.Between(x, pdom.Idom(x)) {
 					p.apart[y] = true
 				}
 			}
