@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // locks brings what lanes do with a lock into the loop in which they wait for it. After it no lane that holds a lock stands behind such a
 // loop and waits for lanes that are still in it.
@@ -97,7 +100,7 @@ func release(f *ir.Func, l *ir.Loop, from *ir.Block, lock *ir.Inst) (*ir.Block, 
 			if !gives || in.Args[0] != lock.Args[0] {
 				continue
 			}
-			work := region(from, b)
+			work := analysis.Reach([]*ir.Block{from}, b)
 			work[b] = true
 			for w := range work {
 				if l.Contains(w) || !dom.Dominates(from, w) || meetsIn(w, b, i) {
@@ -128,7 +131,7 @@ func meetsIn(b, last *ir.Block, at int) bool {
 
 // leaveThroughPhis lets what the loop and the work compute go through phis of the new latch: to the rest, and round the loop.
 func leaveThroughPhis(f *ir.Func, l *ir.Loop, first, last, rest, latch *ir.Block) {
-	inside := region(first, rest)
+	inside := analysis.Reach([]*ir.Block{first}, rest)
 	for _, b := range l.Blocks {
 		inside[b] = true
 	}

@@ -171,20 +171,10 @@ func allMeet(st *state, r *ir.Regions) bool {
 		if len(t.Targets) < 2 || a.fact(t.Args[0]).kind == ir.BlockUniform {
 			continue
 		}
-		join := pdom.Idom(b)
-		seen := map[*ir.Block]bool{}
-		work := append([]*ir.Block(nil), b.Succs()...)
-		for len(work) > 0 {
-			x := work[len(work)-1]
-			work = work[:len(work)-1]
-			if seen[x] || x == join {
-				continue
-			}
-			seen[x] = true
+		for x := range analysis.Between(b, pdom.Idom(b)) {
 			if waits[x] {
 				return false
 			}
-			work = append(work, x.Succs()...)
 		}
 	}
 	return true

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
 
@@ -102,7 +103,7 @@ func (t *doubled) from(top *ir.Block) bool {
 	}
 	t.in, t.blocks = map[*ir.Block]bool{}, nil
 	for _, b := range t.top.Succs() {
-		for x := range region(b, t.end) {
+		for x := range analysis.Reach([]*ir.Block{b}, t.end) {
 			t.in[x] = true
 		}
 	}

@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // rtYield is image.RtYield: passes know nothing of images, but this one entry of the runtime is theirs to ask for.
 const rtYield = 6
@@ -208,13 +211,13 @@ func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
 		}
 		join := pdom.Idom(b)
 		for _, side := range b.Succs() {
-			reach := region(side, join)
+			reach := analysis.Reach([]*ir.Block{side}, join)
 			if reach[l.Header] {
 				continue
 			}
 			other := false
 			for _, s := range b.Succs() {
-				other = other || s != side && region(s, join)[l.Header]
+				other = other || s != side && analysis.Reach([]*ir.Block{s}, join)[l.Header]
 			}
 			if other && writes(reach) {
 				return true
@@ -222,21 +225,6 @@ func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
 		}
 	}
 	return false
-}
-
-func region(from, join *ir.Block) map[*ir.Block]bool {
-	seen := map[*ir.Block]bool{}
-	work := []*ir.Block{from}
-	for len(work) > 0 {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
-		if b == join || seen[b] {
-			continue
-		}
-		seen[b] = true
-		work = append(work, b.Succs()...)
-	}
-	return seen
 }
 
 func writes(blocks map[*ir.Block]bool) bool {
