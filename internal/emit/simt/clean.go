@@ -37,13 +37,12 @@ func makesNaN(in *ir.Inst) bool {
 // nanSources finds the values whose NaNs need canonical bits where they are seen. Phis, selects and shuffles of such values are such
 // values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
 func (e *emitter) nanSources(f *ir.Func) {
-	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
 	e.dirty, e.computed = map[*ir.Value]bool{}, map[*ir.Value]bool{}
 	var meetings []*ir.Inst
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
-			meets := in.Op == ir.Phi || in.Op == ir.Select || in.Op == ir.Shfl
-			if makesNaN(in) {
+			makes, meets := makesNaN(in), in.Op == ir.Phi || in.Op == ir.Select || in.Op == ir.Shfl
+			if makes {
 				for _, a := range in.Args {
 					e.computed[a] = true
 				}
@@ -53,7 +52,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 					e.dirty[r] = r.Type == ir.F32
 				}
 			}
-			if (len(in.Results) == 1 || in.Op == ir.Shfl) && canon(in.Results[0].Type) && (makesNaN(in) || meets) {
+			if (len(in.Results) == 1 || in.Op == ir.Shfl) && emit.OneNaN(in.Results[0].Type) && (makes || meets) {
 				e.dirty[in.Results[0]] = true
 				if meets {
 					meetings = append(meetings, in)
@@ -62,65 +61,14 @@ func (e *emitter) nanSources(f *ir.Func) {
 		}
 	}
 	e.keptNaNs(f)
-	for changed := true; changed; {
-		changed = false
-		for _, in := range meetings {
-			if !e.dirty[in.Results[0]] {
-				continue
-			}
-			args := in.Args
-			switch in.Op {
-			case ir.Select:
-				args = args[1:]
-			case ir.Shfl:
-				args = args[:1]
-			}
-			for _, a := range args {
-				if !e.dirty[a] && !emit.Tame(a) {
-					e.dirty[in.Results[0]], changed = false, true
-					break
-				}
-			}
-		}
-	}
+	emit.MeetNaNs(meetings, e.dirty)
 }
 
 // keptNaNs leaves in computed the f64 values that need not have the payload of NVIDIA's choice where several operands are NaNs: those of
 // loops that are computed with further, be it behind phis and selects. Code for the CPU (emit/warp) draws the line at the same place.
 func (e *emitter) keptNaNs(f *ir.Func) {
-	wide := false
-	for changed := true; changed; {
-		changed = false
-		for _, b := range f.Blocks {
-			for _, in := range b.Insts {
-				wide = wide || len(in.Results) == 1 && in.Results[0].Type == ir.F64
-				if in.Op != ir.Phi && in.Op != ir.Select || !e.computed[in.Results[0]] {
-					continue
-				}
-				for _, a := range in.Args {
-					if !e.computed[a] {
-						e.computed[a], changed = true, true
-					}
-				}
-			}
-		}
-	}
-	if !wide {
-		return
-	}
-	loops := ir.Loops(f, ir.Dominators(f))
-	if loops.Irreducible {
-		return
-	}
-	for _, b := range f.Blocks {
-		if loops.Innermost(b) != nil {
-			continue
-		}
-		for _, in := range b.Insts {
-			for _, r := range in.Results {
-				delete(e.computed, r)
-			}
-		}
+	if emit.ComputedFurther(f, e.computed) {
+		emit.OnlyInLoops(f, e.computed)
 	}
 }
 

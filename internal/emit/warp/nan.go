@@ -22,54 +22,39 @@ func makesNaN(in *ir.Inst) bool {
 // nanSources finds the values whose NaNs need canonical bits where they are seen. Phis and selects of such values are such
 // values; where arithmetic meets values that came from memory, the arithmetic is cleaned at the meeting.
 func (e *emitter) nanSources(product bool) {
-	canon := func(t ir.Type) bool { return t == ir.F16 || t == ir.F32 || t == ir.F16x2 }
+	var meetings []*ir.Inst
 	for _, b := range e.f.Blocks {
 		for _, in := range b.Insts {
-			for _, a := range in.Args {
-				e.used[a] = true
-				if makesNaN(in) {
-					e.computed[a] = true
-				}
-			}
-			if in.Mask != nil {
-				e.used[in.Mask] = true
-			}
-		}
-	}
-	for _, b := range e.f.Blocks {
-		for _, in := range b.Insts {
-			if len(in.Results) == 0 || !canon(in.Results[0].Type) {
+			makes := makesNaN(in)
+			e.uses(in, makes)
+			meets := in.Op == ir.Phi || in.Op == ir.Select
+			if len(in.Results) == 0 || !emit.OneNaN(in.Results[0].Type) || !makes && !meets {
 				continue
 			}
-			if makesNaN(in) || in.Op == ir.Phi || in.Op == ir.Select {
-				for _, r := range in.Results {
-					e.dirty[r] = true
-				}
+			for _, r := range in.Results {
+				e.dirty[r] = true
+			}
+			if meets {
+				meetings = append(meetings, in)
 			}
 		}
 	}
 	e.keptNaNs(product)
-	for changed := true; changed; {
-		changed = false
-		for _, b := range e.f.Blocks {
-			for _, in := range b.Insts {
-				if in.Op != ir.Phi && in.Op != ir.Select || !e.dirty[in.Results[0]] {
-					continue
-				}
-				args := in.Args
-				if in.Op == ir.Select {
-					args = args[1:]
-				}
-				for _, a := range args {
-					if !e.dirty[a] && !emit.Tame(a) {
-						e.dirty[in.Results[0]], changed = false, true
-						break
-					}
-				}
-			}
+	emit.MeetNaNs(meetings, e.dirty)
+	e.exchangedNaNs()
+}
+
+// uses notes what in reads, and what it computes with.
+func (e *emitter) uses(in *ir.Inst, computes bool) {
+	for _, a := range in.Args {
+		e.used[a] = true
+		if computes {
+			e.computed[a] = true
 		}
 	}
-	e.exchangedNaNs()
+	if in.Mask != nil {
+		e.used[in.Mask] = true
+	}
 }
 
 // exchangedNaNs leaves f32 numbers as they are that lanes only hand to each other as bits: sums over a warp are shuffles between
@@ -128,43 +113,12 @@ func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
 // keptNaNs leaves in computed the f64 values that need not have the payload of the card's choice where several operands are
 // NaNs: those of loops and of matrix products that are computed with further, be it behind phis and selects. Everywhere else the choice costs little.
 func (e *emitter) keptNaNs(product bool) {
-	wide := false
-	for changed := true; changed; {
-		changed = false
-		for _, b := range e.f.Blocks {
-			for _, in := range b.Insts {
-				wide = wide || len(in.Results) == 1 && in.Results[0].Type == ir.F64
-				if in.Op != ir.Phi && in.Op != ir.Select || !e.computed[in.Results[0]] {
-					continue
-				}
-				for _, a := range in.Args {
-					if !e.computed[a] {
-						e.computed[a], changed = true, true
-					}
-				}
-			}
-		}
-	}
-	if !wide || product {
-		return
-	}
-	if e.cfg.ExactNaN {
+	switch wide := emit.ComputedFurther(e.f, e.computed); {
+	case !wide || product:
+	case e.cfg.ExactNaN:
 		clear(e.computed)
-		return
-	}
-	loops := ir.Loops(e.f, ir.Dominators(e.f))
-	if loops.Irreducible {
-		return
-	}
-	for _, b := range e.f.Blocks {
-		if loops.Innermost(b) != nil {
-			continue
-		}
-		for _, in := range b.Insts {
-			for _, r := range in.Results {
-				delete(e.computed, r)
-			}
-		}
+	default:
+		emit.OnlyInLoops(e.f, e.computed)
 	}
 }
 
