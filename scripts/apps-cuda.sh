@@ -4,6 +4,7 @@
 # line "// since: 12", one of what newer ones dropped "// until: 11".
 #   scripts/apps-cuda.sh build DIR [NAME...]      programs DIR/<11|12|13>-<static|shared>/NAME, and DIR/lib with the vendor's runtimes
 #   scripts/apps-cuda.sh run DIR [NAME...]        a line a program; exits 1 when one differs     (KUDZU_LIB: default dist/lib)
+# KUDZU_APP_KINDS="13-static 12-shared" leaves out the other compilers and runtimes.
 set -eu
 cd "$(dirname "$0")/.."
 src=testdata/apps/cuda
@@ -13,7 +14,7 @@ shift 2
 if [ $# = 0 ]; then
     for f in "$src"/*.cu; do case $f in *_part*) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac done
 fi
-kinds="11-static 11-shared 12-static 12-shared 13-static 13-shared"
+kinds=${KUDZU_APP_KINDS:-11-static 11-shared 12-static 12-shared 13-static 13-shared}
 
 fits() { # NAME MAJOR: the program is for this compiler
     since=$(sed -n 's|^// since: ||p' "$src/$1.cu")
@@ -42,7 +43,7 @@ one() { # NAME MAJOR: both programs of one compiler
 build() {
     # PTX for any device, and for the recording device its own code too.
     arch="-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=[sm_90,compute_90]"
-    for major in 11 12 13; do
+    for major in $(echo "$kinds" | tr ' ' '\n' | sed 's/-.*//' | uniq); do
         root=$(scripts/nvcc.sh $major)
         nvcc=$root/bin/nvcc
         runtime=$major more=

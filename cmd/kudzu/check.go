@@ -91,11 +91,12 @@ func runCheck(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sm, err := capability()
+	sm, err := capability(filesOf(file, data)...)
 	if err != nil {
 		return err
 	}
 	r.loads = newLoads(sm)
+	r.loads.Program = findProgram(filesOf(file, data)...)
 	if isPTX(data) {
 		if t, ok := fatbin.PTXTarget(data); ok {
 			r.loads.target(t)
@@ -118,6 +119,7 @@ func runCheck(args []string, out io.Writer) error {
 	if r.needs != nil {
 		r.needs.print(out)
 	}
+	r.loads.Program.print(out, r.loads.Capability)
 	if r.modules == 0 {
 		fmt.Fprintf(out, "%s: no PTX", file)
 		if r.binaries > 0 {

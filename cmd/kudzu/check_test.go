@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/fatbin"
 )
 
@@ -76,6 +77,51 @@ func TestCheckLoads(t *testing.T) {
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestCheckProgram: a file whose name is in the table of programs gets that row's capability, and the variable overrides it.
+func TestCheckProgram(t *testing.T) {
+	self, err := os.ReadFile("/proc/self/exe") // a program without PTX
+	if err != nil {
+		t.Fatal(err)
+	}
+	const row = "blender gets compute capability 8.0: "
+	for _, c := range []struct {
+		name, variable string
+		data           []byte
+		want           []string
+		row            bool
+	}{
+		{"blender", "", []byte(checkPTX), []string{row, "at compute capability 8.0 a load takes the PTX for sm_80 ×1\n"}, true},
+		{"blender", "9.0", []byte(checkPTX), []string{row, "  but KUDZU_COMPUTE_CAPABILITY says 9.0\n", "at compute capability 9.0 a load"}, true},
+		{"blender", "", self, []string{row, "no PTX"}, true},
+		{"blenders", "", []byte(checkPTX), []string{"at compute capability " + backend.DefaultCapability.String() + " a load"}, false},
+	} {
+		t.Setenv("KUDZU_COMPUTE_CAPABILITY", c.variable)
+		file := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(file, c.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := runCheck([]string{"--quiet", "--fast", file}, &out); err != nil && !errors.Is(err, exitNoCode) {
+			t.Error(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s, %q: no %q in\n%s", c.name, c.variable, want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), row) != c.row {
+			t.Errorf("%s, %q: the row of blender in\n%s", c.name, c.variable, out.String())
+		}
+		out.Reset()
+		if err := runCheck([]string{"--json", "--fast", file}, &out); err != nil && !errors.Is(err, exitNoCode) {
+			t.Error(err)
+		}
+		if strings.Contains(out.String(), `"name": "blender",`) != c.row {
+			t.Errorf("%s, %q: %s", c.name, c.variable, out.String())
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kudzu/internal/backend"
-	"kudzu/internal/backend/cpu"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
@@ -67,7 +66,7 @@ func compileAll(c *compileArgs, out io.Writer) error {
 
 // find lists what is to be compiled, each code once.
 func (b *bulk) find(c *compileArgs, data []byte) error {
-	sm, err := capability()
+	sm, err := capability(filesOf(c.file, data)...)
 	if err != nil {
 		return err
 	}
@@ -134,13 +133,10 @@ func chosen(data []byte, sm int, each func(text string) error) error {
 	return nil
 }
 
-// capability is the compute capability that programs see.
-func capability() (int, error) {
-	infos, err := cpu.New(cpu.Config{}).Infos()
-	if err != nil {
-		return 0, err
-	}
-	return 10*infos[0].Major + infos[0].Minor, nil
+// capability is the compute capability that a program of these files sees: an executable, the libraries it is linked with.
+func capability(files ...string) (int, error) {
+	c, err := backend.ClaimedCapability(os.Getenv("KUDZU_COMPUTE_CAPABILITY"), files...)
+	return c.SM(), err
 }
 
 // shapes are the blocks to compile a kernel for: what it asks for, else what the user says, else what it is made for.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/llvm"
 	"kudzu/internal/pass"
 )
@@ -133,7 +134,7 @@ func TestCommands(t *testing.T) {
 		{"cache frob", 1, []string{"there are ls, clear and dir", "usage: kudzu cache [ls|clear|dir]"}},
 		{"cache ls more", 1, []string{"usage: kudzu cache"}},
 		{"report", 0, []string{"/dev/kfd", "AMD's libraries\n    rocBLAS ", "ROCm SMI ", "self-test\n", "cpu     0 indices", "interp  0 atomics", "right\n"}},
-		{"info", 0, []string{"backend cpu ", "backend interp ", "compute capability 9.0", "compiler ", "cache ", "libraries  " + lib}},
+		{"info", 0, []string{"backend cpu ", "backend interp ", "compute capability " + backend.DefaultCapability.String(), "compiler ", "cache ", "libraries  " + lib}},
 		{"compile", 1, []string{"which file?"}},
 		{"compile nofile.ptx", 1, []string{"nofile.ptx: no such file"}},
 		{"compile text", 1, []string{"line 1"}},

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"sort"
 	"strings"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/fatbin"
 )
 
@@ -16,12 +19,49 @@ type loads struct {
 	Taken      map[string]int `json:"taken"`             // by target: fat binaries, or texts
 	Against    map[string]int `json:"against,omitempty"` // taken though a GPU of that capability would refuse it
 	Nothing    map[string]int `json:"nothing,omitempty"` // by what is there: fat binaries that cannot be loaded
+	Program    *program       `json:"program,omitempty"` // its row in the table of programs
 
 	sm int
 }
 
 func newLoads(sm int) *loads {
 	return &loads{Capability: fmt.Sprintf("%d.%d", sm/10, sm%10), Taken: map[string]int{}, Against: map[string]int{}, Nothing: map[string]int{}, sm: sm}
+}
+
+// program is the row of the table of programs that a file belongs to.
+type program struct {
+	Name       string `json:"name"`
+	Capability string `json:"capability"`
+	Why        string `json:"why"`
+}
+
+func findProgram(files ...string) *program {
+	if p, ok := backend.FindPreference(files...); ok {
+		return &program{p.Name, p.Capability.String(), p.Why}
+	}
+	return nil
+}
+
+// print says what the row asks for, and whether KUDZU_COMPUTE_CAPABILITY says otherwise.
+func (p *program) print(out io.Writer, claimed string) {
+	if p == nil {
+		return
+	}
+	fmt.Fprintf(out, "%s gets compute capability %s: %s\n", p.Name, p.Capability, p.Why)
+	if claimed != p.Capability {
+		fmt.Fprintf(out, "  but KUDZU_COMPUTE_CAPABILITY says %s\n", claimed)
+	}
+}
+
+// filesOf are the names by which the table of programs knows a file: its own and those of the libraries that it is linked with.
+func filesOf(file string, data []byte) []string {
+	files := []string{file}
+	if f, err := elf.NewFile(bytes.NewReader(data)); err == nil {
+		if libs, err := f.ImportedLibraries(); err == nil {
+			files = append(files, libs...)
+		}
+	}
+	return files
 }
 
 // container asks what a load of one fat binary takes.

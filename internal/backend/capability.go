@@ -12,7 +12,7 @@ import (
 type Capability struct{ Major, Minor int }
 
 // DefaultCapability is what devices that run our own compiler's code claim. docs/compute-capability.md has what was measured.
-var DefaultCapability = Capability{9, 0}
+var DefaultCapability = Capability{8, 9}
 
 // String spells it as NVIDIA does.
 func (c Capability) String() string { return fmt.Sprintf("%d.%d", c.Major, c.Minor) }

@@ -1,6 +1,10 @@
 package backend
 
-import "testing"
+import (
+	"os"
+	"strings"
+	"testing"
+)
 
 func TestParseCapability(t *testing.T) {
 	for s, want := range map[string]Capability{"": {7, 5}, "8.6": {8, 6}, "90": {9, 0}, "120": {12, 0}, "12.1": {12, 1}} {
@@ -36,5 +40,49 @@ func TestLimits(t *testing.T) {
 	i.Claim(Capability{8, 6})
 	if i.SharedSM != 5 || i.WarpSize != 64 || i.Major != 8 || i.Minor != 6 || i.SharedOptin != 99<<10 || i.MaxBlock != [3]int{1024, 1024, 64} {
 		t.Errorf("%+v", i)
+	}
+}
+
+// TestPreference: a program is known by the name of its executable, a library with any version; the variable goes before the table.
+func TestPreference(t *testing.T) {
+	old := preferences
+	t.Cleanup(func() { preferences = old })
+	preferences = []Preference{{"painter", Capability{7, 5}, "x"}, {"libpaint.so", Capability{12, 1}, "y"}}
+	for _, c := range []struct {
+		variable string
+		files    string
+		want     Capability
+	}{
+		{"", "", DefaultCapability}, {"", "/usr/bin/painter", Capability{7, 5}}, {"8.6", "/usr/bin/painter", Capability{8, 6}},
+		{"", "painter", Capability{7, 5}}, {"", "/usr/bin/painters", DefaultCapability}, {"", "/painter/python3", DefaultCapability},
+		{"", "/usr/bin/python3 /lib/libpaint.so.2.6", Capability{12, 1}}, {"", "python3 libpaint.so", Capability{12, 1}},
+		{"", "python3 libpaint.sox libpaint2.so painter.2", DefaultCapability}, {"", "libpaint.so.1 painter", Capability{7, 5}},
+	} {
+		if got, err := ClaimedCapability(c.variable, strings.Fields(c.files)...); err != nil || got != c.want {
+			t.Errorf("%q, %s: %v, %v; want %v", c.variable, c.files, got, err, c.want)
+		}
+	}
+	if _, err := ClaimedCapability("x", "painter"); err == nil {
+		t.Error("a variable that says nothing is passed over")
+	}
+}
+
+// TestPreferences: every row says why, wants another capability than the default, and can be found.
+func TestPreferences(t *testing.T) {
+	for _, p := range preferences {
+		if got, ok := FindPreference("/somewhere/" + p.Name); !ok || got != p {
+			t.Errorf("%s: found %+v", p.Name, got)
+		}
+		if p.Why == "" || p.Capability == DefaultCapability {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestProcessFiles(t *testing.T) {
+	files := ProcessFiles()
+	self, err := os.Executable()
+	if err != nil || len(files) == 0 || files[0] != self {
+		t.Errorf("%s, %v: %q", self, err, files)
 	}
 }

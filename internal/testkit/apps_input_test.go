@@ -2,9 +2,13 @@ package testkit
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	device "kudzu/internal/backend"
 )
 
 // TestAppBadPTX: the code, and in the log a line with the position of each mistake.
@@ -120,5 +124,28 @@ func TestAppRuns(t *testing.T) {
 	onBackends(t, func(t *testing.T, backend string) {
 		newApp(t, backend, exe, "works", "fill", "printer", "heap", "count").run().
 			want(t, "works 0\nfill 0\nthread 2\nprinter 0\nheap 0\ncount 0\n")
+	})
+}
+
+// TestAppCapability: a program in the table of programs is told that row's compute capability, by the name of its executable;
+// KUDZU_COMPUTE_CAPABILITY goes before it.
+func TestAppCapability(t *testing.T) {
+	exe := appProgram(t, "app_capability", "-lcuda", "-lpthread", "-ldl")
+	row, ok := device.FindPreference("blender")
+	if !ok {
+		t.Fatal("no row")
+	}
+	painter := filepath.Join(t.TempDir(), row.Name)
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(painter, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	onBackends(t, func(t *testing.T, backend string) {
+		newApp(t, backend, exe).run().wantOut(t, device.DefaultCapability.String()+"\n")
+		newApp(t, backend, painter).run().wantOut(t, row.Capability.String()+"\n")
+		newApp(t, backend, painter).set("KUDZU_COMPUTE_CAPABILITY", "12.1").run().wantOut(t, "12.1\n")
 	})
 }

@@ -5,6 +5,7 @@
 //   node llama.mjs text cuda|cpu MODEL            sixteen tokens
 //   node llama.mjs sizes cuda|cpu MODEL...        batches of every size that has a kernel of its own
 //   node llama.mjs record REF OUT                 how far a GPU's OUT is from the CPU backend's REF: the lines of llama.h200.txt
+//   node llama.mjs near REF OUT                   a line a file: right if OUT is not farther from REF than rounding takes it
 //   node llama.mjs page REF RECORD NAME=OUT...    the page of how far each OUT is from REF; exit 1 if beyond twice the record
 //
 // The script runs in a folder whose node_modules has node-llama-cpp. scripts/apps/llama.sh does all of it.
@@ -181,6 +182,16 @@ function record(ref, out) {
         }
 }
 
+// near tells logits that differ by rounding (the quantisations' normalised errors are 1e-6 to 3e-2) from those of another product (about 1).
+function near(ref, out) {
+    for (const f of files(ref)) {
+        const mine = path.join(out, f), name = `llama/${model(f).replace(/^[^-]*-/, "")}-logits-${flash(f)}`;
+        if (!fs.existsSync(mine)) { console.log(name, "failed - not run"); continue; }
+        const worst = Math.max(...compareFile(path.join(ref, f), mine).map((c) => c.nmse));
+        console.log(name, worst < 0.1 ? "right" : "wrong", 0, `NMSE ${worst.toExponential(1)}`);
+    }
+}
+
 // bounds are what a GPU was recorded to be off, by model, flash attention and batch size.
 function bounds(file) {
     const lines = fs.readFileSync(file, "utf8").split("\n").filter((l) => l && !l.startsWith("#")).map((l) => l.split(" "));
@@ -251,7 +262,8 @@ const [mode, ...rest] = process.argv.slice(2);
 if (mode === "logits") await logits(rest[0], rest[1], rest.slice(2));
 else if (mode === "speed") await speed(rest[0], rest[1], +(rest[2] ?? 32));
 else if (mode === "record") record(rest[0], rest[1]);
+else if (mode === "near") near(rest[0], rest[1]);
 else if (mode === "page") page(rest[0], rest[1], rest.slice(2).map((a) => a.split("=")));
 else if (mode === "text") await generate(rest[0], rest[1]);
 else if (mode === "sizes") await everySize(rest[0], rest.slice(1));
-else { console.error("usage: node llama.mjs logits|speed|text|sizes|record|page …"); process.exit(2); }
+else { console.error("usage: node llama.mjs logits|speed|text|sizes|record|near|page …"); process.exit(2); }

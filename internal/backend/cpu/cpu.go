@@ -146,7 +146,7 @@ func (b *Backend) infos(threads int) ([]backend.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	capability, err := backend.ParseCapability(b.cfg.Env(config.Capability), backend.DefaultCapability)
+	capability, err := backend.ClaimedCapability(b.cfg.Env(config.Capability), backend.ProcessFiles()...)
 	if err != nil {
 		return nil, err
 	}

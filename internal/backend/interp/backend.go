@@ -72,7 +72,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 	}
 	claim := backend.Capability{Major: b.cfg.Info.Major, Minor: b.cfg.Info.Minor}
 	if claim == (backend.Capability{}) {
-		if claim, err = backend.ParseCapability(os.Getenv(config.Capability), backend.DefaultCapability); err != nil {
+		if claim, err = backend.ClaimedCapability(os.Getenv(config.Capability), backend.ProcessFiles()...); err != nil {
 			return nil, err
 		}
 	}

@@ -57,7 +57,11 @@ var Quants = []Quant{
 	{"IQ1_M", 29, 31, 256, 56, 8, spreadHalf},
 	{"IQ4_NL", 20, 25, 32, 18, 74, half(0, 1)},
 	{"IQ4_XS", 23, 30, 256, 136, 1370, half(0, 1)},
+	{"MXFP4", 39, 38, 32, 17, 5.85, exponent},
 }
+
+// exponent is MXFP4's way: the scale is the nearest power of two, a byte with the exponent of half of it.
+func exponent(b []byte, s float64) { b[0] = byte(math.Round(math.Log2(s)) + 128) }
 
 // spreadHalf is IQ1_M's way: the four nibbles of the scale are the top nibbles of four words at the end.
 func spreadHalf(b []byte, s float64) {

@@ -1,0 +1,62 @@
+package backend
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Preference is a program or library for which our devices claim another compute capability than DefaultCapability.
+type Preference struct {
+	Name string // of the executable, or of a library that the process has loaded: libx.so stands for libx.so.1.2 too
+	Capability
+	Why string
+}
+
+// preferences are in the order in which they are looked for. docs/compute-capability.md says how a row is found.
+var preferences = []Preference{
+	{"blender", Capability{8, 0}, "Cycles takes machine code made for just the capability that it sees, else PTX; its releases hold none for 8.0, and its source before 4.4 refuses more than 8.9"},
+}
+
+// FindPreference is the first row that one of the files belongs to: paths or names of an executable and of libraries.
+func FindPreference(files ...string) (Preference, bool) {
+	for _, p := range preferences {
+		for _, f := range files {
+			if name := filepath.Base(f); name == p.Name || strings.HasSuffix(p.Name, ".so") && strings.HasPrefix(name, p.Name+".") {
+				return p, true
+			}
+		}
+	}
+	return Preference{}, false
+}
+
+// ClaimedCapability is what a device that runs our own compiler's code claims in a process of the files: the variable's value, else
+// that of the files' row, else the default.
+func ClaimedCapability(variable string, files ...string) (Capability, error) {
+	claim := DefaultCapability
+	if p, ok := FindPreference(files...); ok {
+		claim = p.Capability
+	}
+	return ParseCapability(variable, claim)
+}
+
+// ProcessFiles are the paths of this process's executable and of the libraries that it has loaded so far.
+func ProcessFiles() []string {
+	var files []string
+	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
+		files = append(files, exe)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return files
+	}
+	for line := range strings.Lines(string(maps)) {
+		// A mapping is there in pieces: consecutive lines name the same file.
+		if at := strings.IndexByte(line, '/'); at >= 0 {
+			if f := strings.TrimSuffix(line[at:], "\n"); len(files) == 0 || files[len(files)-1] != f {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
