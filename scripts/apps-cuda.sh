@@ -4,6 +4,7 @@
 # line "// since: 12", one of what newer ones dropped "// until: 11".
 #   scripts/apps-cuda.sh build DIR [NAME...]      programs DIR/<11|12|13>-<static|shared>/NAME, and DIR/lib with the vendor's runtimes
 #   scripts/apps-cuda.sh run DIR [NAME...]        a line a program; exits 1 when one differs     (KUDZU_LIB: default dist/lib)
+# The recording device is of compute capability 9.0, so that is claimed unless KUDZU_COMPUTE_CAPABILITY says otherwise.
 # KUDZU_APP_KINDS="13-static 12-shared" leaves out the other compilers and runtimes.
 set -eu
 cd "$(dirname "$0")/.."
@@ -68,7 +69,7 @@ run() {
             fits "$name" "${kind%-*}" || { line="$line -"; continue; }
             want=$src/$name.out # the runtimes answer a few mistakes differently since 13
             [ "${kind%-*}" = 13 ] || [ ! -f "$src/$name.12.out" ] || want=$src/$name.12.out
-            if timeout "${KUDZU_APP_SECONDS:-60}" env LD_LIBRARY_PATH="$lib" "$dir/$kind/$name" >"$tmp/out" 2>"$tmp/err" </dev/null; then rc=0; else rc=$?; fi
+            if timeout "${KUDZU_APP_SECONDS:-60}" env LD_LIBRARY_PATH="$lib" KUDZU_COMPUTE_CAPABILITY="${KUDZU_COMPUTE_CAPABILITY:-9.0}" "$dir/$kind/$name" >"$tmp/out" 2>"$tmp/err" </dev/null; then rc=0; else rc=$?; fi
             if [ $rc = 0 ] && cmp -s "$tmp/out" "$want"; then
                 line="$line ok"
             else

@@ -2,7 +2,7 @@
 # Opt-in: programs of others on Kudzu, in parts. Each part can be run alone and again: what it fetched and made is kept outside the
 # repository, in $KUDZU_APPS (~/.cache/kudzu-apps) and $KUDZU_TOOLS (compilers, Python), and nothing of it is committed. A part
 # that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
-#   scripts/apps.sh [PART...]        also: compare, every kernel of some large programs against the interpreter, which takes hours; default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
+#   scripts/apps.sh [PART...]        also: compare, every kernel of some large programs against the interpreter, which takes hours; capability, some programs at several compute capabilities; default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
@@ -14,7 +14,7 @@ if [ $# -eq 0 ]; then
 fi
 
 # Every PTX module of both of llama.cpp's CUDA builds: indexed, parsed, checked and lowered; one library as far as LLVM's text, the
-# modules that a device of compute capability 9.0 gets.
+# modules that a device of compute capability 8.9 gets.
 part_ptx() {
     scripts/apps/llama.sh install || return 1
     packages=$KUDZU_APPS/llama/app/node_modules/@node-llama-cpp
@@ -23,7 +23,7 @@ part_ptx() {
         [ -n "$lib" ] || { echo "kudzu: $packages/$name has no libggml-cuda.so" >&2; return 1; }
         dist/bin/kudzu check --quiet --fast "$lib" || return 1
     done
-    dist/bin/kudzu check --quiet --sm=90 "$(find "$packages/linux-x64-cuda" -name libggml-cuda.so)"
+    dist/bin/kudzu check --quiet --sm=80 "$(find "$packages/linux-x64-cuda" -name libggml-cuda.so)"
 }
 
 # Thirty CUDA programs of our own, built by the vendor's compilers 12 and 13 (those that 11.8 knows by it too), against what a real GPU printed.
@@ -43,6 +43,9 @@ part_llama_check() { scripts/apps/llama.sh check F16 Q8_0 Q4_K Q6_K; }
 # Launches of PyTorch, CuPy and llama.cpp, each on compiler and interpreter.
 part_compare() { scripts/apps-compare.sh; }
 
+# Programs at the compute capabilities that the default was chosen from.
+part_capability() { scripts/apps-capability.sh; }
+
 results=$(mktemp)
 bad=0
 for part; do
@@ -50,7 +53,7 @@ for part; do
     echo "== $part"
     rc=0
     case $part in
-    ptx | programs | runtime11 | python | llama-text | llama-check | compare) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
+    ptx | programs | runtime11 | python | llama-text | llama-check | compare | capability) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
     *) echo "kudzu: there is no part $part" >&2; rc=2 ;;
     esac
     if [ $rc = 0 ]; then how=ok; else how="FAILED (exit $rc)" bad=1; fi

@@ -135,7 +135,7 @@ func chosen(data []byte, sm int, each func(text string) error) error {
 
 // capability is the compute capability that a program of these files sees: an executable, the libraries it is linked with.
 func capability(files ...string) (int, error) {
-	c, err := backend.ClaimedCapability(os.Getenv("KUDZU_COMPUTE_CAPABILITY"), files...)
+	c, err := backend.ClaimedCapability(os.Getenv(config.Capability), files...)
 	return c.SM(), err
 }
 

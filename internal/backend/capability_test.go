@@ -1,7 +1,9 @@
 package backend
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -67,8 +69,12 @@ func TestPreference(t *testing.T) {
 	}
 }
 
-// TestPreferences: every row says why, wants another capability than the default, and can be found.
+// TestPreferences: every row says why, wants another capability than the default, can be found and is documented.
 func TestPreferences(t *testing.T) {
+	page, err := os.ReadFile("../../docs/compute-capability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range preferences {
 		if got, ok := FindPreference("/somewhere/" + p.Name); !ok || got != p {
 			t.Errorf("%s: found %+v", p.Name, got)
@@ -76,13 +82,27 @@ func TestPreferences(t *testing.T) {
 		if p.Why == "" || p.Capability == DefaultCapability {
 			t.Errorf("%+v", p)
 		}
+		if row := fmt.Sprintf("| `%s` | %v | ", p.Name, p.Capability); !strings.Contains(string(page), row) {
+			t.Errorf("docs/compute-capability.md has no row %q", row)
+		}
 	}
 }
 
+// TestProcessFiles: this test's own program, and each file of a process once.
 func TestProcessFiles(t *testing.T) {
 	files := ProcessFiles()
 	self, err := os.Executable()
 	if err != nil || len(files) == 0 || files[0] != self {
 		t.Errorf("%s, %v: %q", self, err, files)
+	}
+	const maps = `00400000-00401000 r--p 00000000 fe:00 17 /usr/bin/python3.11
+00401000-00405000 r-xp 00001000 fe:00 17 /usr/bin/python3.11
+00a00000-00a21000 rw-p 00000000 00:00 0 [heap]
+7f0000000000-7f0000001000 r--p 00000000 fe:00 18 /opt/with space/libpaint.so.2.6
+7f0000001000-7f0000002000 rw-p 00000000 00:00 0
+7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]
+`
+	if got, want := mappedFiles(maps), []string{"/usr/bin/python3.11", "/opt/with space/libpaint.so.2.6"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -3,6 +3,7 @@ package backend
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -50,13 +51,16 @@ func ProcessFiles() []string {
 	if err != nil {
 		return files
 	}
-	for line := range strings.Lines(string(maps)) {
-		// A mapping is there in pieces: consecutive lines name the same file.
+	return append(files, mappedFiles(string(maps))...)
+}
+
+// mappedFiles are the paths in a list of mappings as /proc/self/maps has it. The pieces of a file stand together.
+func mappedFiles(maps string) []string {
+	var files []string
+	for line := range strings.Lines(maps) {
 		if at := strings.IndexByte(line, '/'); at >= 0 {
-			if f := strings.TrimSuffix(line[at:], "\n"); len(files) == 0 || files[len(files)-1] != f {
-				files = append(files, f)
-			}
+			files = append(files, strings.TrimSuffix(line[at:], "\n"))
 		}
 	}
-	return files
+	return slices.Compact(files)
 }

@@ -57,7 +57,7 @@ var Groups = []Group{
 		{Threads, "8", "threads that run kernels; default: one a processor"},
 		{Memory, "8G", "bytes of device memory that are claimed; default: four fifths of the machine's, shared by the devices"},
 		{Devices, "2", "devices that are shown, of the CPU and the interpreter; default: 1"},
-		{Capability, "8.0", "compute capability that is claimed ([docs/compute-capability.md](docs/compute-capability.md))"},
+		{Capability, "9.0", "compute capability that is claimed; default: 8.9, and another for a few programs ([docs/compute-capability.md](docs/compute-capability.md))"},
 		{DriverVersion, "13.0", "what `cuDriverGetVersion` and NVML answer; default: the newest whose PTX we take, 13.4"},
 		{NaN, "exact", "payload and sign of an f64 NaN follow the card in loops too ([docs/numerics.md](docs/numerics.md)); slower"},
 	}},

@@ -130,7 +130,7 @@ func TestAppRuns(t *testing.T) {
 // TestAppCapability: a program in the table of programs is told that row's compute capability, by the name of its executable;
 // KUDZU_COMPUTE_CAPABILITY goes before it.
 func TestAppCapability(t *testing.T) {
-	exe := appProgram(t, "app_capability", "-lcuda", "-lpthread", "-ldl")
+	exe := appProgram(t, "app_capability")
 	row, ok := device.FindPreference("blender")
 	if !ok {
 		t.Fatal("no row")

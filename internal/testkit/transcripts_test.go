@@ -89,7 +89,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := newApp(t, "cpu", exe, g)
+			a := newApp(t, "cpu", exe, g).set("KUDZU_COMPUTE_CAPABILITY", recordedOn)
 			a.cache = cache
 			r := a.run()
 			if d := compareTranscripts(lines(string(want)), lines(r.stdout)); len(d) > open[g].lines {

@@ -174,7 +174,7 @@ func TestVariables(t *testing.T) {
 		t.Errorf("%v: the kernel read %#x", err, v())
 	}
 	info, err := k.Info()
-	if err != nil || info.Const != 32 || info.MaxThreads != 1024 || info.BinaryVersion != 90 {
+	if err != nil || info.Const != 32 || info.MaxThreads != 1024 || info.BinaryVersion != backend.DefaultCapability.SM() {
 		t.Errorf("%+v, %v", info, err)
 	}
 	_ = q.Close()
