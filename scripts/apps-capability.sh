@@ -52,7 +52,10 @@ programs=${TMPDIR:-/tmp}/kudzu-programs
 export KUDZU_APP_KINDS=13-static
 prepare_cuda() { scripts/apps-cuda.sh build "$programs"; }
 try_cuda() {
-    for name in $(ls "$programs/13-static"); do whole "cuda/$name" ' ok$' env KUDZU_LIB="$KUDZU_DIST/lib" scripts/apps-cuda.sh run "$programs" "$name"; done
+    for f in "$programs"/13-static/*; do
+        name=${f##*/}
+        whole "cuda/$name" ' ok$' env KUDZU_LIB="$KUDZU_DIST/lib" scripts/apps-cuda.sh run "$programs" "$name"
+    done
 }
 
 # Logits against the package's CPU backend, within what is known of the type; then the processor time of a token.
