@@ -216,10 +216,11 @@ type Phi struct {
 	pair []string
 }
 
-// Phi writes a phi of type t at this place.
+// Phi writes a phi of type t at this place. Without an incoming value it stands in a block that nothing leads to, such as one that
+// only a trap would; LLVM has no such phi.
 func (f *Func) Phi(t string) *Phi {
 	v := f.name(t)
-	f.text = append(f.text, "")
+	f.text = append(f.text, "  "+v.S+" = freeze "+t+" poison")
 	return &Phi{v, f, len(f.text) - 1, nil}
 }
 
