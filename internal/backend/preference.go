@@ -16,7 +16,7 @@ type Preference struct {
 
 // preferences are in the order in which they are looked for. docs/compute-capability.md says how a row is found.
 var preferences = []Preference{
-	{"blender", Capability{8, 0}, "Cycles takes machine code made for just the capability that it sees, else PTX; its releases hold none for 8.0, and its source before 4.4 refuses more than 8.9"},
+	{"blender", Capability{8, 0}, "Cycles takes machine code made for just the capability that it sees, else PTX; its default build makes none for 8.0, and its source up to 4.3 refuses more than 8.9"},
 }
 
 // FindPreference is the first row that one of the files belongs to: paths or names of an executable and of libraries.
