@@ -144,43 +144,54 @@ func (a *shapeAnalysis) pass() bool {
 			}
 			a.todo.dirty[no] = false
 			for i, r := range in.Results {
-				old := a.facts.Get(r)
 				n := a.transfer(in, i)
 				if in.Op == ir.Phi {
 					n = a.limitPhi(bi, n)
 				}
-				if old == nil {
-					if n.kind == ir.ShapeUnknown {
-						continue
-					}
-					n.visits = 1
-					a.facts.Set(r, &n)
+				if a.weaken(r, n) {
 					a.todo.changed(no, r)
 					changed = true
-					continue
-				}
-				m := join(*old, n, a.width)
-				m.visits = old.visits
-				if m != *old {
-					m.visits++
-					if m.visits > 4 {
-						m.lo, m.hi = -1<<63, 1<<63-1
-					}
-					if m.visits > 40 {
-						m = full
-						m.lo, m.hi, m.visits = -1<<63, 1<<63-1, old.visits+1
-					}
-					if m != *old {
-						*old = m
-						a.todo.changed(no, r)
-						changed = true
-					}
 				}
 			}
 		}
 	}
 	return changed
 }
+
+// weaken joins n into the fact of r and reports whether that changed it. A fact that changes often is widened, first its range,
+// then all of it, so that the analysis ends.
+func (a *shapeAnalysis) weaken(r *ir.Value, n fact) bool {
+	old := a.facts.Get(r)
+	if old == nil {
+		if n.kind == ir.ShapeUnknown {
+			return false
+		}
+		n.visits = 1
+		a.facts.Set(r, &n)
+		return true
+	}
+	m := join(*old, n, a.width)
+	m.visits = old.visits
+	if m == *old {
+		return false
+	}
+	m.visits++
+	if m.visits > widenRange {
+		m.lo, m.hi = full.lo, full.hi
+	}
+	if m.visits > widenAll {
+		m = full
+		m.visits = old.visits + 1
+	}
+	*old = m // differs at least in visits
+	return true
+}
+
+// After so many changes of a fact its range, or all of it, is widened to what is always true.
+const (
+	widenRange = 4
+	widenAll   = 40
+)
 
 // limitPhi weakens a phi at a join of divergent control flow.
 func (a *shapeAnalysis) limitPhi(b int, n fact) fact {

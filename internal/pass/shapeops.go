@@ -281,87 +281,113 @@ func (a *shapeAnalysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fac
 // patternOf is how the result differs over the lanes, if all lanes of the arguments are known relative to lane 0. exact is
 // false when that holds only if no 32-bit value wraps inside the warp.
 func (a *shapeAnalysis) patternOf(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
-	known := func(f fact) bool { return f.kind >= ir.Affine || f.guess }
-	hard := func(fs ...fact) bool {
-		for _, f := range fs {
-			if f.guess {
-				return false
-			}
-		}
-		return true
-	}
-	c, isConst := int64(0), false
-	if len(in.Args) > 1 && in.Args[1].Const {
-		c, isConst = in.Args[1].Int(), true
-	}
-	w := in.Results[0].Type.Bits()
 	switch in.Op {
-	case ir.Add, ir.Sub:
-		if known(x) && known(y) {
-			sign := int64(1)
-			if in.Op == ir.Sub {
-				sign = -1
-			}
-			return x.pat.add(y.pat, sign), true, hard(x, y)
-		}
-	case ir.Mul:
-		if known(x) && isConst {
-			return x.pat.scale(c), true, hard(x)
-		}
-		if known(y) && in.Args[0].Const {
-			return y.pat.scale(in.Args[0].Int()), true, hard(y)
-		}
-	case ir.Shl:
-		if known(x) && isConst && c >= 0 && c < int64(w) && c < 62 {
-			return x.pat.scale(1 << c), true, hard(x)
-		}
-	case ir.Neg:
-		return x.pat.scale(-1), known(x), hard(x)
-	case ir.Not:
-		return x.pat.scale(-1), known(x) && w > 1, hard(x)
+	case ir.Add, ir.Sub, ir.Mul, ir.Shl, ir.Neg, ir.Not:
+		return linearPattern(in, x, y)
 	case ir.Or, ir.Xor:
-		// Disjoint bits add: one side a multiple of what the other side stays below.
-		if x.kind >= ir.Affine && y.kind >= ir.Affine && (a.below(x, y) || a.below(y, x)) {
-			return x.pat.add(y.pat, 1), true, true
-		}
-		if isConst {
-			p, ok = a.bitwise(in, x, c)
-			return p, ok, true
-		}
+		return a.orPattern(in, x, y)
 	case ir.And:
-		if isConst && x.kind == ir.Affine {
-			if low := uint64(c) + 1; x.lo >= 0 && c >= 0 && low&uint64(c) == 0 && x.hi <= c {
-				return x.pat, true, true // it cuts nothing off
-			}
-			if p, ok = a.bitwise(in, x, c); ok {
-				return p, ok, true
-			}
-			return a.andPattern(x, uint64(c), w)
+		if c := in.Args[1]; c.Const && x.kind == ir.Affine {
+			return a.maskPattern(in, x, c.Int())
 		}
 	case ir.ShrU, ir.ShrS:
-		if isConst && x.kind == ir.Affine && c >= 0 && c < int64(w) {
+		if c, ok := shiftCount(in); ok && x.kind == ir.Affine {
 			if p, ok = a.bitwise(in, x, c); ok {
 				return p, ok, true
 			}
 			return a.shrPattern(x, int(c))
 		}
+	case ir.Trunc, ir.SExt, ir.ZExt, ir.Bitcast, ir.Copy:
+		return a.castPattern(in, x)
+	case ir.Select:
+		t, f := a.fact(in.Args[1]), a.fact(in.Args[2])
+		if x.kind >= ir.WarpUniform && t.known() && f.known() && t.pat == f.pat {
+			return t.pat, true, !t.guess && !f.guess
+		}
+	}
+	return pattern{}, false, false
+}
+
+// known reports that the lanes of f are known relative to lane 0, for certain or as a guess.
+func (f fact) known() bool { return f.kind >= ir.Affine || f.guess }
+
+// shiftCount is a constant shift by less than the width of the result.
+func shiftCount(in *ir.Inst) (c int64, ok bool) {
+	if !in.Args[1].Const {
+		return 0, false
+	}
+	c = in.Args[1].Int()
+	return c, c >= 0 && c < int64(in.Results[0].Type.Bits())
+}
+
+// linearPattern is the pattern of sums, and of products with constants: they map affine values to affine values.
+func linearPattern(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
+	switch in.Op {
+	case ir.Add:
+		if x.known() && y.known() {
+			return x.pat.add(y.pat, 1), true, !x.guess && !y.guess
+		}
+	case ir.Sub:
+		if x.known() && y.known() {
+			return x.pat.add(y.pat, -1), true, !x.guess && !y.guess
+		}
+	case ir.Mul:
+		if x.known() && in.Args[1].Const {
+			return x.pat.scale(in.Args[1].Int()), true, !x.guess
+		}
+		if y.known() && in.Args[0].Const {
+			return y.pat.scale(in.Args[0].Int()), true, !y.guess
+		}
+	case ir.Shl:
+		if c, ok := shiftCount(in); ok && x.known() && c < 62 {
+			return x.pat.scale(1 << c), true, !x.guess
+		}
+	case ir.Neg:
+		return x.pat.scale(-1), x.known(), !x.guess
+	case ir.Not: // -1 - x
+		return x.pat.scale(-1), x.known() && in.Results[0].Type.Bits() > 1, !x.guess
+	}
+	return pattern{}, false, false
+}
+
+// orPattern: disjoint bits add, one side a multiple of what the other side stays below.
+func (a *shapeAnalysis) orPattern(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
+	if x.kind >= ir.Affine && y.kind >= ir.Affine && (a.below(x, y) || a.below(y, x)) {
+		return x.pat.add(y.pat, 1), true, true
+	}
+	if c := in.Args[1]; c.Const {
+		p, ok = a.bitwise(in, x, c.Int())
+		return p, ok, true
+	}
+	return pattern{}, false, false
+}
+
+// maskPattern is the pattern of an affine x and a constant mask.
+func (a *shapeAnalysis) maskPattern(in *ir.Inst, x fact, c int64) (p pattern, ok, exact bool) {
+	if low := uint64(c) + 1; x.lo >= 0 && c >= 0 && low&uint64(c) == 0 && x.hi <= c {
+		return x.pat, true, true // it cuts nothing off
+	}
+	if p, ok = a.bitwise(in, x, c); ok {
+		return p, ok, true
+	}
+	return a.andPattern(x, uint64(c), in.Results[0].Type.Bits())
+}
+
+// castPattern: a conversion keeps the pattern where no two lanes lie on different sides of the wrap.
+func (a *shapeAnalysis) castPattern(in *ir.Inst, x fact) (p pattern, ok, exact bool) {
+	from := in.Args[0].Type
+	switch in.Op {
 	case ir.Trunc:
 		return x.pat, x.kind == ir.Affine, true
 	case ir.SExt, ir.ZExt:
-		s, u := a.noWrap(x, in.Args[0].Type.Bits())
-		no := s
+		no, u := a.noWrap(x, from.Bits())
 		if in.Op == ir.ZExt {
 			no = u
 		}
-		return x.pat, x.kind == ir.Affine && in.Args[0].Type != ir.I1 && (no || a.guessable(x, in.Args[0].Type)), no
-	case ir.Select:
-		t, f := a.fact(in.Args[1]), a.fact(in.Args[2])
-		if x.kind >= ir.WarpUniform && known(t) && known(f) && t.pat == f.pat {
-			return t.pat, true, hard(t, f)
-		}
+		return x.pat, x.kind == ir.Affine && from != ir.I1 && (no || a.guessable(x, from)), no
 	case ir.Bitcast, ir.Copy:
-		if !in.Args[0].Type.IsFloat() {
-			return x.pat, known(x), hard(x)
+		if !from.IsFloat() {
+			return x.pat, x.known(), !x.guess
 		}
 	}
 	return pattern{}, false, false
