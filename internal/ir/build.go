@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // NewBlock appends an empty block to f.
 func (f *Func) NewBlock(name string) *Block {
 	b := &Block{ID: f.nextBlock, Func: f, Name: name}
@@ -41,6 +43,27 @@ func (f *Func) NewInst(op Op, results []Type, args ...*Value) *Inst {
 		in.Results = append(in.Results, v)
 	}
 	return in
+}
+
+// CloneInst copies in, with results of its own and in no block yet. with maps the original's operands and its mask to the copy's;
+// nil: they stay. It is called after the results are made.
+func (f *Func) CloneInst(in *Inst, with func(*Value) *Value) *Inst {
+	c := &Inst{Op: in.Op, Args: slices.Clone(in.Args), Targets: slices.Clone(in.Targets), Line: in.Line, Mask: in.Mask, Attr: in.Attr}
+	for i, r := range in.Results {
+		v := f.NewValue(r.Type)
+		v.Def, v.Index = c, i
+		c.Results = append(c.Results, v)
+	}
+	if with == nil {
+		return c
+	}
+	for i, a := range c.Args {
+		c.Args[i] = with(a)
+	}
+	if c.Mask != nil {
+		c.Mask = with(c.Mask)
+	}
+	return c
 }
 
 // Append adds in at the end of b.

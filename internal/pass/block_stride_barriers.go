@@ -312,12 +312,8 @@ func (t *turn) next(v *ir.Value, done map[*ir.Value]*ir.Value) *ir.Value {
 	if n := done[v]; n != nil {
 		return n
 	}
-	in := t.f.NewInst(d.Op, []ir.Type{v.Type})
-	in.Attr, in.Line = d.Attr, d.Line
-	for _, a := range d.Args {
-		in.Args = append(in.Args, t.next(a, done))
-	}
+	in := t.f.CloneInst(d, func(a *ir.Value) *ir.Value { return t.next(a, done) })
 	beforeTerm(t.l.Latches[0], in)
-	done[v] = in.Results[0]
-	return in.Results[0]
+	done[v] = in.Results[v.Index]
+	return in.Results[v.Index]
 }

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
@@ -25,42 +27,9 @@ func (c *caller) frames(g *called) {
 		if s.from != g || !s.reenters() {
 			continue
 		}
-		mine := map[*ir.Value]bool{}
-		for _, r := range s.call.Results {
-			mine[r] = true
-		}
-		copies := map[*ir.Value]*ir.Value{}
-		sp := f.Params[0]
-		fp := f.NewInst(ir.Copy, []ir.Type{ir.I64}, sp) // refind makes it the frame's address
-		fp.Line, fp.Flag = s.call.Line, true
-		head := []*ir.Inst{fp}
-		copies[sp] = fp.Results[0]
-		for _, v := range live.In(s.next) {
-			if mine[v] || v == sp {
-				continue
-			}
-			if d := v.Def; d != nil && (again(d.Op) || d.Op == ir.Add && d.Args[0] == sp && d.Args[1].Const) {
-				n := f.NewInst(d.Op, []ir.Type{v.Type})
-				n.Attr, n.Line = d.Attr, s.call.Line
-				if d.Op == ir.Add {
-					n.Args = []*ir.Value{fp.Results[0], d.Args[1]}
-				}
-				head = append(head, n)
-				copies[v] = n.Results[0]
-				continue
-			}
-			off := g.spill(v)
-			c.spillStore(f, s, sp, off, v)
-			ins, x := c.spillLoad(f, fp.Results[0], off, v.Type, s.call.Line)
-			head = append(head, ins...)
-			copies[v] = x
-		}
-		for _, in := range head {
-			in.Block = s.next
-		}
-		s.next.Insts = append(head, s.next.Insts...)
-		for _, v := range append([]*ir.Value{sp}, live.In(s.next)...) {
-			x := copies[v]
+		reloads := c.reload(g, s, live.In(s.next))
+		for _, v := range append([]*ir.Value{f.Params[0]}, live.In(s.next)...) {
+			x := reloads[v]
 			if x == nil {
 				continue
 			}
@@ -80,6 +49,45 @@ func (c *caller) frames(g *called) {
 	size.Bits = uint64(g.frame)
 	g.rename(vars, order)
 	phis.done()
+}
+
+// reload makes the values that live across the call s there again behind it: rematerialised, or stored in the frame before it and
+// loaded. It returns what stands for each.
+func (c *caller) reload(g *called, s *site, live []*ir.Value) map[*ir.Value]*ir.Value {
+	f := g.f
+	copies := map[*ir.Value]*ir.Value{}
+	sp := f.Params[0]
+	fp := f.NewInst(ir.Copy, []ir.Type{ir.I64}, sp) // refind makes it the frame's address
+	fp.Line, fp.Flag = s.call.Line, true
+	head := []*ir.Inst{fp}
+	copies[sp] = fp.Results[0]
+	for _, v := range live {
+		if v == sp || slices.Contains(s.call.Results, v) {
+			continue
+		}
+		if d := v.Def; d != nil && (again(d.Op) || d.Op == ir.Add && d.Args[0] == sp && d.Args[1].Const) {
+			n := f.CloneInst(d, func(a *ir.Value) *ir.Value {
+				if a == sp {
+					return fp.Results[0]
+				}
+				return a
+			})
+			n.Line = s.call.Line
+			head = append(head, n)
+			copies[v] = n.Results[0]
+			continue
+		}
+		off := g.spill(v)
+		c.spillStore(f, s, sp, off, v)
+		ins, x := c.spillLoad(f, fp.Results[0], off, v.Type, s.call.Line)
+		head = append(head, ins...)
+		copies[v] = x
+	}
+	for _, in := range head {
+		in.Block = s.next
+	}
+	s.next.Insts = append(head, s.next.Insts...)
+	return copies
 }
 
 // inFrame makes the addresses of local variables sums with the stack pointer. The constant it returns is to be the frame's

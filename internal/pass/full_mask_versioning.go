@@ -81,67 +81,18 @@ func accessesWith(b *ir.Block, m *ir.Value) int {
 	return n
 }
 
-// copyInside copies the chain for warps whose lanes all have m.
+// copyInside copies the chain for warps whose lanes all have m, and has g choose between the copy and the chain.
 func copyInside(f *ir.Func, g *ir.Block, m *ir.Value, chain []*ir.Block) {
-	known := map[*ir.Value]bool{}
-	learn(known, m, true)
-	with := map[*ir.Value]*ir.Value{}
-	value := func(v *ir.Value) *ir.Value {
-		if v == nil {
-			return nil
-		}
-		if w := with[v]; w != nil {
-			return w
-		}
-		if k, ok := truth(known, v, 0); ok {
-			return ir.ConstInt(ir.I1, map[bool]uint64{true: 1}[k])
-		}
-		return v
-	}
+	c := &fullMaskCopy{f: f, known: map[*ir.Value]bool{}, with: map[*ir.Value]*ir.Value{}}
+	learn(c.known, m, true)
 	end := chain[len(chain)-1].Succs()[0]
-	var copies []*ir.Block
-	for range chain {
-		copies = append(copies, f.NewBlock(""))
+	copies := make([]*ir.Block, len(chain), len(chain)+1)
+	for i := range chain {
+		copies[i] = f.NewBlock("")
 	}
+	copies = append(copies, end)
 	for i, b := range chain {
-		for _, in := range b.Insts {
-			if in.Op == ir.Phi { // the copy is entered from the block before alone
-				for k, from := range in.Targets {
-					if from == chain[max(i, 1)-1] {
-						with[in.Results[0]] = value(in.Args[k])
-					}
-				}
-				continue
-			}
-			mask := value(in.Mask)
-			if mask != nil && mask.Const {
-				if mask.Bits == 0 && in.Op == ir.Store {
-					continue
-				}
-				if mask.Bits != 0 {
-					mask = nil
-				}
-			}
-			var types []ir.Type
-			for _, r := range in.Results {
-				types = append(types, r.Type)
-			}
-			c := f.NewInst(in.Op, types)
-			c.Attr, c.Line, c.Mask = in.Attr, in.Line, mask
-			for _, a := range in.Args {
-				c.Args = append(c.Args, value(a))
-			}
-			for k, r := range in.Results {
-				with[r] = c.Results[k]
-			}
-			if in.Op.IsTerm() {
-				c.Targets = []*ir.Block{end}
-				if i+1 < len(chain) {
-					c.Targets[0] = copies[i+1]
-				}
-			}
-			copies[i].Append(c)
-		}
+		c.block(b, chain[max(i, 1)-1], copies[i], copies[i+1])
 	}
 	n := f.NewBlock("")
 	all := f.NewInst(ir.AllLanes, []ir.Type{ir.I1}, m)
@@ -153,6 +104,61 @@ func copyInside(f *ir.Func, g *ir.Block, m *ir.Value, chain []*ir.Block) {
 	retarget(g, chain[0], n)
 	renamePred(chain[0], g, n)
 	f.Rewire()
+}
+
+// fullMaskCopy copies code for warps in which conditions are known.
+type fullMaskCopy struct {
+	f     *ir.Func
+	known map[*ir.Value]bool      // conditions that are true, or false, in all lanes
+	with  map[*ir.Value]*ir.Value // original → copy
+}
+
+// value is v in the copy: a constant where the known conditions decide it.
+func (c *fullMaskCopy) value(v *ir.Value) *ir.Value {
+	if w := c.with[v]; w != nil {
+		return w
+	}
+	if is, ok := truth(c.known, v, 0); ok {
+		return constBool(is)
+	}
+	return v
+}
+
+// block copies b to the block to, which is entered from the copy of prev alone and goes on to next.
+func (c *fullMaskCopy) block(b, prev, to, next *ir.Block) {
+	for _, in := range b.Insts {
+		if in.Op == ir.Phi {
+			for k, from := range in.Targets {
+				if from == prev {
+					c.with[in.Results[0]] = c.value(in.Args[k])
+				}
+			}
+			continue
+		}
+		n := c.inst(in)
+		if n == nil {
+			continue
+		}
+		if in.Op.IsTerm() {
+			n.Targets = []*ir.Block{next}
+		}
+		to.Append(n)
+	}
+}
+
+// inst is the copy of one instruction, without a mask that is full; nil: a store of no lane.
+func (c *fullMaskCopy) inst(in *ir.Inst) *ir.Inst {
+	if in.Op == ir.Store && in.Mask != nil && isFalse(c.value(in.Mask)) {
+		return nil
+	}
+	n := c.f.CloneInst(in, c.value)
+	if n.Mask != nil && isTrue(n.Mask) {
+		n.Mask = nil
+	}
+	for k, r := range in.Results {
+		c.with[r] = n.Results[k]
+	}
+	return n
 }
 
 // learn notes what follows from v being true, or false, in every lane.

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"slices"
 	"strings"
 
 	"kudzu/internal/ir"
@@ -31,46 +32,9 @@ func products(m *ir.Module, f *ir.Func) []*ir.Func {
 // inline replaces calls by the callee's body. After it the kernel, its products, and functions that are not to be inlined
 // are the only functions.
 func inline(st *state) error {
-	byName := map[string]*ir.Func{}
+	n := &inliner{k: st.f, byName: map[string]*ir.Func{}, adopted: map[*ir.Func]bool{}, done: map[*ir.Func]visit{}}
 	for _, f := range st.m.Funcs {
-		byName[f.Name] = f
-	}
-	base := map[*ir.Func]int{} // where a callee's slots start in the kernel's local memory
-	done := map[*ir.Func]int{} // 1: under way, 2: flat
-	var flatten func(f *ir.Func) error
-	flatten = func(f *ir.Func) error {
-		if done[f] == 2 {
-			return nil
-		}
-		done[f] = 1
-		for bi := 0; bi < len(f.Blocks); bi++ {
-			b := f.Blocks[bi]
-			for i, in := range b.Insts {
-				if in.Op != ir.Call || in.Flag {
-					continue
-				}
-				g := byName[in.Sym]
-				if g == nil || len(g.Blocks) == 0 {
-					return &ir.Unsupported{What: "call of " + in.Sym + ", which has no body here,", Line: int(in.Line)}
-				}
-				if done[g] == 1 {
-					return &ir.Unsupported{What: "recursion", Line: int(in.Line)}
-				}
-				if err := flatten(g); err != nil {
-					return err
-				}
-				if _, ok := base[g]; !ok {
-					base[g] = adoptSlots(st.f, g)
-				}
-				inlineCall(f, b, i, g)
-				if size(f) > inlineLimit {
-					return &ir.Unsupported{What: "a call tree this large", Line: int(in.Line)}
-				}
-				break // the rest of b is now in a later block
-			}
-		}
-		done[f] = 2
-		return nil
+		n.byName[f.Name] = f
 	}
 	work, real := []*ir.Func{st.f}, map[*ir.Func]bool{}
 	if st.cfg.Threads { // where functions have addresses, who calls them cannot be seen
@@ -82,10 +46,10 @@ func inline(st *state) error {
 	for len(work) > 0 {
 		f := work[0]
 		work = work[1:]
-		if err := flatten(f); err != nil {
+		if err := n.flatten(f); err != nil {
 			return err
 		}
-		for _, g := range realCalls(f, byName) {
+		for _, g := range realCalls(f, n.byName) {
 			if !real[g] {
 				real[g] = true
 				work = append(work, g)
@@ -103,6 +67,67 @@ func inline(st *state) error {
 	}
 	st.m.Funcs = append(st.m.Funcs[:1:1], kept...)
 	st.f.Rewire()
+	return nil
+}
+
+// inliner inlines bottom-up: a callee is flat before it is copied.
+type inliner struct {
+	k       *ir.Func // the kernel
+	byName  map[string]*ir.Func
+	adopted map[*ir.Func]bool // its slots are in the kernel's local memory
+	done    map[*ir.Func]visit
+}
+
+// visit is how far a depth-first walk is with a function.
+type visit uint8
+
+const (
+	_ visit = iota // not begun
+	underWay
+	finished
+)
+
+// flatten inlines all calls of f, and those of the functions it calls first.
+func (n *inliner) flatten(f *ir.Func) error {
+	if n.done[f] == finished {
+		return nil
+	}
+	n.done[f] = underWay
+	for bi := 0; bi < len(f.Blocks); bi++ {
+		b := f.Blocks[bi]
+		i := slices.IndexFunc(b.Insts, func(in *ir.Inst) bool { return in.Op == ir.Call && !in.Flag })
+		if i < 0 {
+			continue
+		}
+		if err := n.call(f, b, i); err != nil { // the rest of b is now in a later block
+			return err
+		}
+	}
+	n.done[f] = finished
+	return nil
+}
+
+// call replaces the call that is instruction i of b.
+func (n *inliner) call(f *ir.Func, b *ir.Block, i int) error {
+	in := b.Insts[i]
+	g := n.byName[in.Sym]
+	if g == nil || len(g.Blocks) == 0 {
+		return &ir.Unsupported{What: "call of " + in.Sym + ", which has no body here,", Line: int(in.Line)}
+	}
+	if n.done[g] == underWay {
+		return &ir.Unsupported{What: "recursion", Line: int(in.Line)}
+	}
+	if err := n.flatten(g); err != nil {
+		return err
+	}
+	if !n.adopted[g] {
+		n.adopted[g] = true
+		adoptSlots(n.k, g)
+	}
+	inlineCall(f, b, i, g)
+	if size(f) > inlineLimit {
+		return &ir.Unsupported{What: "a call tree this large", Line: int(in.Line)}
+	}
 	return nil
 }
 
@@ -137,7 +162,7 @@ func size(f *ir.Func) int {
 
 // adoptSlots gives g's local variables a place in the kernel. One place serves all calls of g: without recursion no two
 // are under way at once.
-func adoptSlots(k, g *ir.Func) int {
+func adoptSlots(k, g *ir.Func) {
 	at := (k.LocalBytes + 15) &^ 15
 	for _, s := range g.Slots {
 		s.Name = g.Name + "/" + s.Name
@@ -147,7 +172,6 @@ func adoptSlots(k, g *ir.Func) int {
 	if g.LocalBytes > 0 {
 		k.LocalBytes = at + g.LocalBytes
 	}
-	return at
 }
 
 // inlineCall puts a copy of g in place of instruction i of b.
@@ -211,45 +235,35 @@ func cloneBlocks(f *ir.Func, from []*ir.Block, vals map[*ir.Value]*ir.Value) map
 	}
 	for _, ob := range from {
 		for _, o := range ob.Insts {
-			n := *o
-			n.Results = nil
-			for _, r := range o.Results {
-				v := f.NewValue(r.Type)
-				v.Index, v.Shape = r.Index, r.Shape
-				vals[r] = v
-				n.Results = append(n.Results, v)
+			c := blocks[ob].Append(f.CloneInst(o, nil))
+			for i, r := range o.Results {
+				c.Results[i].Shape = r.Shape
+				vals[r] = c.Results[i]
 			}
-			c := &n
-			for _, r := range c.Results {
-				r.Def = c
-			}
-			blocks[ob].Append(c)
 		}
 	}
-	mapped := func(v *ir.Value) *ir.Value {
-		if w, ok := vals[v]; ok {
-			return w
-		}
-		return v
-	}
+	// Operands only now: a phi names values of blocks that come later.
 	for _, ob := range from {
-		for _, n := range blocks[ob].Insts {
-			args := make([]*ir.Value, len(n.Args))
-			for i, a := range n.Args {
-				args[i] = mapped(a)
-			}
-			n.Args = args
-			if n.Mask != nil {
-				n.Mask = mapped(n.Mask)
-			}
-			targets := make([]*ir.Block, len(n.Targets))
-			for i, t := range n.Targets {
-				if targets[i] = blocks[t]; targets[i] == nil {
-					targets[i] = t
-				}
-			}
-			n.Targets = targets
+		for _, c := range blocks[ob].Insts {
+			remap(c, vals, blocks)
 		}
 	}
 	return blocks
+}
+
+// remap replaces operands, mask and targets of in that the maps name.
+func remap(in *ir.Inst, vals map[*ir.Value]*ir.Value, blocks map[*ir.Block]*ir.Block) {
+	for i, a := range in.Args {
+		if w, ok := vals[a]; ok {
+			in.Args[i] = w
+		}
+	}
+	if w, ok := vals[in.Mask]; ok {
+		in.Mask = w
+	}
+	for i, t := range in.Targets {
+		if b := blocks[t]; b != nil {
+			in.Targets[i] = b
+		}
+	}
 }

@@ -76,11 +76,8 @@ func nearAddresses(f *ir.Func) {
 			if c := copies[v]; c != nil {
 				return c
 			}
-			n := f.NewInst(d.Op, []ir.Type{v.Type})
-			n.Attr, n.Line, n.Block = d.Attr, d.Line, b
-			for _, a := range d.Args {
-				n.Args = append(n.Args, near(a, depth+1))
-			}
+			n := f.CloneInst(d, func(a *ir.Value) *ir.Value { return near(a, depth+1) })
+			n.Block = b
 			out = append(out, n)
 			copies[v] = n.Results[0]
 			return n.Results[0]

@@ -20,14 +20,11 @@ func rematScalars(st *state) {
 			if c := copies[v]; c != nil {
 				return c
 			}
-			in := f.NewInst(d.Op, []ir.Type{v.Type})
-			in.Attr, in.Line, in.Block = d.Attr, d.Line, b
-			for _, a := range d.Args {
-				in.Args = append(in.Args, near(a))
-			}
+			in := f.CloneInst(d, near)
+			in.Block = b
 			out = append(out, in)
-			copies[v] = in.Results[0]
-			return in.Results[0]
+			copies[v] = in.Results[v.Index]
+			return in.Results[v.Index]
 		}
 		for _, in := range b.Insts {
 			if in.Op != ir.Phi {

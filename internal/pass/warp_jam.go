@@ -399,15 +399,7 @@ func (j *jammer) clone(in *ir.Inst, i int, add func(*ir.Inst)) {
 		add(in)
 		return
 	}
-	var types []ir.Type
-	for _, r := range in.Results {
-		types = append(types, r.Type)
-	}
-	c := j.f.NewInst(in.Op, types)
-	c.Attr, c.Line, c.Mask = in.Attr, in.Line, j.copy(in.Mask, i)
-	for _, a := range in.Args {
-		c.Args = append(c.Args, j.copy(a, i))
-	}
+	c := j.f.CloneInst(in, func(v *ir.Value) *ir.Value { return j.copy(v, i) })
 	j.note(in, c, i)
 	add(c)
 }
