@@ -2,6 +2,7 @@ package pass
 
 import (
 	"math/bits"
+	"slices"
 
 	"kudzu/internal/ir"
 )
@@ -135,46 +136,49 @@ func mergeChains(f *ir.Func) {
 		if gone[b] {
 			continue
 		}
-		for {
-			t := b.Term()
-			if t.Op != ir.Br {
-				break
-			}
-			s := t.Targets[0]
-			if len(s.Preds) != 1 || s == b || s == f.Blocks[0] {
-				break
-			}
-			for _, phi := range s.Insts[:numPhis(s)] {
-				with[phi.Results[0]] = phi.Args[0]
-			}
-			rest := s.Insts[numPhis(s):]
-			for _, in := range rest {
-				in.Block = b
-			}
-			b.Insts = append(b.Insts[:len(b.Insts)-1], rest...)
-			if b.Name == "" {
-				b.Name = s.Name
-			}
-			for _, x := range b.Succs() {
-				renamePred(x, s, b)
-				for i, p := range x.Preds {
-					if p == s {
-						x.Preds[i] = b
-					}
-				}
-			}
+		for s := onlySucc(f, b); s != nil; s = onlySucc(f, b) {
+			mergeSucc(b, s, with)
 			gone[s] = true
 		}
 	}
-	kept := f.Blocks[:0]
-	for _, b := range f.Blocks {
-		if !gone[b] {
-			kept = append(kept, b)
-		}
-	}
-	f.Blocks = kept
+	f.Blocks = slices.DeleteFunc(f.Blocks, func(b *ir.Block) bool { return gone[b] })
 	replaceAll(f, with)
 	f.Rewire()
+}
+
+// onlySucc is the block that b alone leads to, and nowhere else; nil: none.
+func onlySucc(f *ir.Func, b *ir.Block) *ir.Block {
+	t := b.Term()
+	if t.Op != ir.Br {
+		return nil
+	}
+	if s := t.Targets[0]; len(s.Preds) == 1 && s != b && s != f.Blocks[0] {
+		return s
+	}
+	return nil
+}
+
+// mergeSucc moves the instructions of s, whose only predecessor is b, to the end of b. with gets what its phis are.
+func mergeSucc(b, s *ir.Block, with map[*ir.Value]*ir.Value) {
+	n := numPhis(s)
+	for _, phi := range s.Insts[:n] {
+		with[phi.Results[0]] = phi.Args[0]
+	}
+	for _, in := range s.Insts[n:] {
+		in.Block = b
+	}
+	b.Insts = append(b.Insts[:len(b.Insts)-1], s.Insts[n:]...)
+	if b.Name == "" {
+		b.Name = s.Name
+	}
+	for _, x := range b.Succs() {
+		renamePred(x, s, b)
+		for i, p := range x.Preds {
+			if p == s {
+				x.Preds[i] = b
+			}
+		}
+	}
 }
 
 func isTrue(v *ir.Value) bool  { return v.Const && v.Type == ir.I1 && v.Bits == 1 }
