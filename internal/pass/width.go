@@ -133,71 +133,75 @@ func isMatrix(op ir.Op) bool {
 
 // waitsOn finds what the loop's exits wait for: a load, or an atomic that takes a lock.
 func waitsOn(l *ir.Loop) (load, lock *ir.Inst) {
-	invariant := func(v *ir.Value) bool {
-		return v.Def == nil || !l.Contains(v.Def.Block) || v.Def.Op == ir.VarAddr || v.Def.Op == ir.SharedAddr
-	}
-	// Addresses that are computed in the loop from what does not change are invariant too.
-	var fixed func(v *ir.Value, depth int) bool
-	fixed = func(v *ir.Value, depth int) bool {
-		if invariant(v) {
-			return true
-		}
-		if depth > 6 || v.Def.Op == ir.Phi || v.Def.Op.Row().Effects != 0 {
-			return false
-		}
-		for _, a := range v.Def.Args {
-			if !fixed(a, depth+1) {
-				return false
-			}
-		}
-		return true
-	}
-	seen := map[*ir.Inst]bool{}
-	var work []*ir.Inst
-	push := func(v *ir.Value) {
-		if v.Def != nil && l.Contains(v.Def.Block) && !seen[v.Def] {
-			seen[v.Def] = true
-			work = append(work, v.Def)
-		}
-	}
+	w := &exitSlice{l: l, seen: map[*ir.Inst]bool{}}
 	for _, b := range l.Blocks {
 		t := b.Term()
 		for _, s := range t.Targets {
 			if !l.Contains(s) {
-				for _, a := range t.Args {
-					push(a)
-				}
+				w.push(t.Args)
 			}
 		}
 	}
-	for len(work) > 0 {
-		in := work[len(work)-1]
-		work = work[:len(work)-1]
+	for len(w.work) > 0 {
+		in := w.work[len(w.work)-1]
+		w.work = w.work[:len(w.work)-1]
 		switch in.Op {
 		case ir.Load:
-			if (in.Volatile || in.Order != ir.Weak) && fixed(in.Args[0], 0) {
+			if (in.Volatile || in.Order != ir.Weak) && loopInvariant(l, in.Args[0], 0) {
 				load = in
 			}
-			continue
 		case ir.Atomic, ir.AtomicCAS:
-			all := true
-			for _, a := range in.Args {
-				all = all && fixed(a, 0)
-			}
-			if all {
+			switch {
+			case !allInvariant(l, in.Args, 0):
+			case readsOnly(in):
+				lock, load = nil, in
+			default:
 				lock = in
-				// Adding nothing, or or-ing it, is a way to read.
-				if in.Op == ir.Atomic && (in.AtomOp == ir.AtomAdd || in.AtomOp == ir.AtomOr || in.AtomOp == ir.AtomXor) && isZero(in.Args[1]) {
-					lock, load = nil, in
-				}
 			}
-			continue
-		}
-		for _, a := range in.Args {
-			push(a)
+		default:
+			w.push(in.Args)
 		}
 	}
 	return load, lock
+}
+
+// exitSlice is the backward slice of the conditions under which a loop is left: a worklist of its instructions in the loop.
+type exitSlice struct {
+	l    *ir.Loop
+	seen map[*ir.Inst]bool
+	work []*ir.Inst
+}
+
+func (w *exitSlice) push(vs []*ir.Value) {
+	for _, v := range vs {
+		if v.Def != nil && w.l.Contains(v.Def.Block) && !w.seen[v.Def] {
+			w.seen[v.Def] = true
+			w.work = append(w.work, v.Def)
+		}
+	}
+}
+
+// loopInvariant reports a value from outside the loop, or computed in it from what does not change.
+func loopInvariant(l *ir.Loop, v *ir.Value, depth int) bool {
+	d := v.Def
+	if d == nil || !l.Contains(d.Block) || d.Op == ir.VarAddr || d.Op == ir.SharedAddr {
+		return true
+	}
+	return depth <= 6 && d.Op != ir.Phi && d.Op.Row().Effects == 0 && allInvariant(l, d.Args, depth+1)
+}
+
+func allInvariant(l *ir.Loop, vs []*ir.Value, depth int) bool {
+	for _, v := range vs {
+		if !loopInvariant(l, v, depth) {
+			return false
+		}
+	}
+	return true
+}
+
+// readsOnly reports an atomic that is a way to read: it adds nothing, or ors it.
+func readsOnly(in *ir.Inst) bool {
+	return in.Op == ir.Atomic && (in.AtomOp == ir.AtomAdd || in.AtomOp == ir.AtomOr || in.AtomOp == ir.AtomXor) && isZero(in.Args[1])
 }
 
 // siblingsWrite reports that lanes which do not enter the loop may write before they meet the others again: then the loop
