@@ -182,60 +182,27 @@ func (p *nextBlock) put(op ir.Op, x, y *ir.Value) *ir.Value {
 	if op == ir.Mul && x.Const && y.Const {
 		return ir.ConstInt(x.Type, x.Bits*y.Bits)
 	}
-	in := p.f.NewInst(op, []ir.Type{x.Type}, x, y)
-	in.Line = p.at.Line
-	p.before(in)
-	return in.Results[0]
+	return p.emit(op, x.Type, x, y)
 }
 
 // moves is by how much v is larger in the next block of a row of blocks, a constant or made of what all blocks share; nil: unknown.
 func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
-	zero := func() *ir.Value { return ir.ConstInt(v.Type, 0) }
 	d := v.Def
 	if v.Const {
-		return zero()
+		return ir.ConstInt(v.Type, 0)
 	}
 	if d == nil || depth > 24 || v.Type.IsFloat() || v.Type == ir.I1 || v.Type.Bits() > 64 {
 		return nil
 	}
 	switch d.Op {
 	case ir.Param:
-		return zero()
+		return ir.ConstInt(v.Type, 0)
 	case ir.SReg:
-		switch d.Sreg {
-		case ir.CtaidX:
-			return ir.ConstInt(v.Type, 1)
-		case ir.TidX, ir.TidY, ir.TidZ, ir.LaneID, ir.WarpID, ir.CtaidY, ir.CtaidZ, ir.NctaidX, ir.NctaidY, ir.NctaidZ:
-			return zero()
-		}
-		return nil
+		return sregMoves(d)
 	case ir.Add, ir.Sub:
-		x, y := p.moves(d.Args[0], depth+1), p.moves(d.Args[1], depth+1)
-		if x == nil || y == nil {
-			return nil
-		}
-		if d.Op == ir.Sub && isZero(y) {
-			return x
-		}
-		if x.Const && y.Const && d.Op == ir.Add {
-			return ir.ConstInt(v.Type, x.Bits+y.Bits)
-		}
-		return p.put(d.Op, x, y)
+		return p.sumMoves(d, depth)
 	case ir.Mul:
-		x, y := p.moves(d.Args[0], depth+1), p.moves(d.Args[1], depth+1)
-		switch {
-		case x == nil || y == nil:
-			return nil
-		case isZero(x) && isZero(y):
-			return zero()
-		case isZero(y) && p.shared(d.Args[1]) && x.Const && x.Bits == 1:
-			return d.Args[1]
-		case isZero(y) && p.shared(d.Args[1]):
-			return p.put(ir.Mul, x, d.Args[1])
-		case isZero(x) && p.shared(d.Args[0]):
-			return p.put(ir.Mul, y, d.Args[0])
-		}
-		return nil
+		return p.productMoves(d, depth)
 	case ir.Shl:
 		x := p.moves(d.Args[0], depth+1)
 		if x == nil || !d.Args[1].Const || isZero(x) {
@@ -244,30 +211,18 @@ func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
 		if x.Const {
 			return ir.ConstInt(v.Type, x.Bits<<(d.Args[1].Bits&63))
 		}
-		in := p.f.NewInst(ir.Shl, []ir.Type{v.Type}, x, d.Args[1])
-		in.Line = p.at.Line
-		p.before(in)
-		return in.Results[0]
+		return p.emit(ir.Shl, v.Type, x, d.Args[1])
 	case ir.SExt, ir.ZExt:
 		x := p.moves(d.Args[0], depth+1)
-		if x == nil || x.Const {
-			if x != nil {
-				return ir.ConstInt(v.Type, uint64(x.Int()))
-			}
+		if x == nil {
 			return nil
 		}
-		in := p.f.NewInst(ir.SExt, []ir.Type{v.Type}, x)
-		in.Line = p.at.Line
-		p.before(in)
-		return in.Results[0]
-	case ir.Phi: // a loop begins elsewhere and goes on alike; of other ways one is as good as another for a guess
-		l := p.a.li.Innermost(d.Block)
-		for i, from := range d.Targets {
-			if l == nil || l.Header != d.Block || !l.Contains(from) {
-				return p.moves(d.Args[i], depth+1)
-			}
+		if x.Const {
+			return ir.ConstInt(v.Type, uint64(x.Int()))
 		}
-		return nil
+		return p.emit(ir.SExt, v.Type, x)
+	case ir.Phi:
+		return p.phiMoves(d, depth)
 	case ir.Select:
 		return p.moves(d.Args[1], depth+1)
 	case ir.And, ir.Or, ir.ShrU, ir.ShrS, ir.Not, ir.Xor, ir.MulHiU, ir.Load:
@@ -276,9 +231,70 @@ func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
 				return nil
 			}
 		}
-		return zero()
+		return ir.ConstInt(v.Type, 0)
 	}
 	return nil
+}
+
+// sregMoves: of the special registers of blocks in a row only the block's own number differs.
+func sregMoves(d *ir.Inst) *ir.Value {
+	switch d.Sreg {
+	case ir.CtaidX:
+		return ir.ConstInt(d.Results[0].Type, 1)
+	case ir.TidX, ir.TidY, ir.TidZ, ir.LaneID, ir.WarpID, ir.CtaidY, ir.CtaidZ, ir.NctaidX, ir.NctaidY, ir.NctaidZ:
+		return ir.ConstInt(d.Results[0].Type, 0)
+	}
+	return nil
+}
+
+func (p *nextBlock) sumMoves(d *ir.Inst, depth int) *ir.Value {
+	x, y := p.moves(d.Args[0], depth+1), p.moves(d.Args[1], depth+1)
+	switch {
+	case x == nil || y == nil:
+		return nil
+	case d.Op == ir.Sub && isZero(y):
+		return x
+	case d.Op == ir.Add && x.Const && y.Const:
+		return ir.ConstInt(x.Type, x.Bits+y.Bits)
+	}
+	return p.put(d.Op, x, y)
+}
+
+// productMoves: a factor that all blocks share scales the other's move.
+func (p *nextBlock) productMoves(d *ir.Inst, depth int) *ir.Value {
+	x, y := p.moves(d.Args[0], depth+1), p.moves(d.Args[1], depth+1)
+	switch {
+	case x == nil || y == nil:
+		return nil
+	case isZero(x) && isZero(y):
+		return x
+	case isZero(y) && p.shared(d.Args[1]) && x.Const && x.Bits == 1:
+		return d.Args[1]
+	case isZero(y) && p.shared(d.Args[1]):
+		return p.put(ir.Mul, x, d.Args[1])
+	case isZero(x) && p.shared(d.Args[0]):
+		return p.put(ir.Mul, y, d.Args[0])
+	}
+	return nil
+}
+
+// phiMoves: a loop begins elsewhere and goes on alike; of other ways one is as good as another for a guess.
+func (p *nextBlock) phiMoves(d *ir.Inst, depth int) *ir.Value {
+	l := p.a.li.Innermost(d.Block)
+	for i, from := range d.Targets {
+		if l == nil || l.Header != d.Block || !l.Contains(from) {
+			return p.moves(d.Args[i], depth+1)
+		}
+	}
+	return nil
+}
+
+// emit puts an instruction before the load.
+func (p *nextBlock) emit(op ir.Op, t ir.Type, args ...*ir.Value) *ir.Value {
+	in := p.f.NewInst(op, []ir.Type{t}, args...)
+	in.Line = p.at.Line
+	p.before(in)
+	return in.Results[0]
 }
 
 // shared reports a value that all blocks have.
