@@ -25,61 +25,76 @@ type cell struct {
 
 // prepareParams finds how the body uses its .param variables.
 func (l *lowerer) prepareParams(fr *frame) {
-	marks := map[*ptx.Var]map[int]bool{} // where cells begin and end
-	types := map[*ptx.Var]map[[2]int]ir.Type{}
-	get := func(v *ptx.Var) *paramVar {
-		pv := fr.params[v]
-		if pv == nil {
-			pv = &paramVar{v: v}
-			fr.params[v] = pv
-			marks[v], types[v] = map[int]bool{}, map[[2]int]ir.Type{}
-		}
-		return pv
-	}
-	regs := l.regTypes(fr.fn)
+	u := &paramUses{fr: fr, regs: l.regTypes(fr.fn), marks: map[*ptx.Var]map[int]bool{}, types: map[*ptx.Var]map[[2]int]ir.Type{}}
 	for i := range fr.body.Insts {
 		in := &fr.body.Insts[i]
 		for a := range in.Args {
-			o := &in.Args[a]
-			switch {
-			case in.Op() == isa.Call:
-				for e := range o.Elems {
-					if isCallParam(o.Elems[e].Var) {
-						get(o.Elems[e].Var)
-					}
-				}
-			case o.Kind == ptx.OpVar && isCallParam(o.Var):
-				get(o.Var).mem = true
-			case o.Kind == ptx.OpAddr && o.Base == ptx.OpVar && isCallParam(o.Var):
-				pv := get(o.Var)
-				t := in.Type("type")
-				w := irTypes[t]
-				size := w.Bits() / 8
-				off := int(int64(o.Imm))
-				if (in.Op() != isa.Ld && in.Op() != isa.St) || size == 0 || off < 0 || size > 8 {
-					pv.mem = true
-					continue
-				}
-				vals := valueOperand(in)
-				for e, el := range vals {
-					if el.Kind == ptx.OpReg && t.Class() == isa.ClassBits && regs[el.Reg].Bits() == w.Bits() {
-						w = regs[el.Reg]
-					}
-					at := off + e*size
-					if uint64(at+size) > o.Var.Size {
-						pv.mem = true // out of bounds: memory keeps it honest
-						continue
-					}
-					marks[o.Var][at], marks[o.Var][at+size] = true, true
-					types[o.Var][[2]int{at, size}] = w
-				}
-			}
+			u.operand(in, &in.Args[a])
 		}
 	}
 	for _, pv := range sortedParams(fr.params) {
 		if !pv.mem {
-			pv.cut(l, marks[pv.v], types[pv.v])
+			pv.cut(l, u.marks[pv.v], u.types[pv.v])
 		}
+	}
+}
+
+// paramUses collects the accesses to .param variables.
+type paramUses struct {
+	fr    *frame
+	regs  []ir.Type
+	marks map[*ptx.Var]map[int]bool       // where cells begin and end
+	types map[*ptx.Var]map[[2]int]ir.Type // of the value at an offset, of a size
+}
+
+func (u *paramUses) get(v *ptx.Var) *paramVar {
+	pv := u.fr.params[v]
+	if pv == nil {
+		pv = &paramVar{v: v}
+		u.fr.params[v] = pv
+		u.marks[v], u.types[v] = map[int]bool{}, map[[2]int]ir.Type{}
+	}
+	return pv
+}
+
+// operand notes what an operand does with a .param variable: hands it to a call, takes its address, or loads or stores it.
+func (u *paramUses) operand(in *ptx.Inst, o *ptx.Operand) {
+	switch {
+	case in.Op() == isa.Call:
+		for e := range o.Elems {
+			if isCallParam(o.Elems[e].Var) {
+				u.get(o.Elems[e].Var)
+			}
+		}
+	case o.Kind == ptx.OpVar && isCallParam(o.Var):
+		u.get(o.Var).mem = true
+	case o.Kind == ptx.OpAddr && o.Base == ptx.OpVar && isCallParam(o.Var):
+		u.access(in, o)
+	}
+}
+
+// access notes the cells that a load or store needs. What is no plain access of at most 8 bytes a value has the variable in memory.
+func (u *paramUses) access(in *ptx.Inst, o *ptx.Operand) {
+	pv := u.get(o.Var)
+	t := in.Type("type")
+	w := irTypes[t]
+	size := w.Bits() / 8
+	off := int(int64(o.Imm))
+	if (in.Op() != isa.Ld && in.Op() != isa.St) || size == 0 || off < 0 || size > 8 {
+		pv.mem = true
+		return
+	}
+	for e, el := range valueOperand(in) {
+		if el.Kind == ptx.OpReg && t.Class() == isa.ClassBits && u.regs[el.Reg].Bits() == w.Bits() {
+			w = u.regs[el.Reg]
+		}
+		at := off + e*size
+		if uint64(at+size) > o.Var.Size {
+			pv.mem = true // out of bounds: memory keeps it honest
+			continue
+		}
+		u.marks[o.Var][at], u.marks[o.Var][at+size] = true, true
+		u.types[o.Var][[2]int{at, size}] = w
 	}
 }
 
