@@ -59,24 +59,9 @@ func (p *plan) resolve(name string) string {
 func (p *plan) addresses() {
 	taken := map[string]bool{}
 	for _, fn := range p.m.Funcs {
-		if fn.Body == nil {
-			continue
+		if fn.Body != nil {
+			addressesInBody(fn.Body, taken)
 		}
-		for i := range fn.Body.Insts {
-			in := &fn.Body.Insts[i]
-			call := in.Op() == isa.Call
-			for a := range in.Args {
-				if in.Args[a].Kind == ptx.OpFunc && !(call && (a == 1 || a == 3)) {
-					taken[in.Args[a].Name] = true
-				}
-			}
-		}
-		for _, t := range fn.Body.Tables {
-			for _, name := range t.Funcs {
-				taken[name] = true
-			}
-		}
-		addressesIn(fn.Body.Vars, taken)
 	}
 	addressesIn(p.m.Vars, taken)
 	for _, d := range p.m.Pragmas {
@@ -100,6 +85,25 @@ func (p *plan) addresses() {
 			p.taken = append(p.taken, fn.Name)
 		}
 	}
+}
+
+// addressesInBody notes the functions that operands, tables and initialisers of a body name.
+func addressesInBody(body *ptx.Body, taken map[string]bool) {
+	for i := range body.Insts {
+		in := &body.Insts[i]
+		call := in.Op() == isa.Call
+		for a := range in.Args {
+			if in.Args[a].Kind == ptx.OpFunc && !(call && (a == 1 || a == 3)) {
+				taken[in.Args[a].Name] = true
+			}
+		}
+	}
+	for _, t := range body.Tables {
+		for _, name := range t.Funcs {
+			taken[name] = true
+		}
+	}
+	addressesIn(body.Vars, taken)
 }
 
 // addressesIn notes the symbols that initialisers name.
