@@ -264,26 +264,10 @@ func (v *verifier) use(b *Block, in *Inst, a *Value) {
 
 // special checks what a signature cannot say.
 func (v *verifier) special(b *Block, in *Inst) {
-	bits := func(vs []*Value) (n int) {
-		for _, x := range vs {
-			n += x.Type.Bits()
-		}
-		return n
-	}
 	wrong := func(format string, args ...any) { v.fail(b, in, format, args...) }
 	switch in.Op {
-	case Trunc, FTrunc:
-		if in.Args[0].Type.Bits() <= in.Results[0].Type.Bits() && !(in.Op == FTrunc && in.Args[0].Type.Bits() == 16) {
-			wrong("does not narrow")
-		}
-	case ZExt, SExt, FExt:
-		if in.Args[0].Type.Bits() >= in.Results[0].Type.Bits() {
-			wrong("does not widen")
-		}
-	case Bitcast, Pack, Unpack:
-		if bits(in.Args) != bits(in.Results) {
-			wrong("%d bits become %d", bits(in.Args), bits(in.Results))
-		}
+	case Trunc, FTrunc, ZExt, SExt, FExt, Bitcast, Pack, Unpack:
+		v.widths(b, in)
 	case ICmp:
 		if in.Cmp > HS {
 			wrong("%s is no integer comparison", in.Cmp)
@@ -303,19 +287,8 @@ func (v *verifier) special(b *Block, in *Inst) {
 		if in.Space == Const || in.Space == ParamSpace {
 			wrong("store to read-only space %s", in.Space)
 		}
-	case LocalAddr:
-		if in.Sym == "" {
-			break // where the frame ends, or with Flag the stack
-		}
-		v.symbol(b, in, len(v.f.Slots), func(i int) string { return v.f.Slots[i].Name })
-	case SharedAddr:
-		if in.Sym != "" {
-			v.symbol(b, in, len(v.m.Shared), func(i int) string { return v.m.Shared[i].Name })
-		} else if v.m.DynamicAlign == 0 {
-			wrong("the module has no dynamic shared memory")
-		}
-	case VarAddr:
-		v.symbol(b, in, len(v.m.Vars), func(i int) string { return v.m.Vars[i] })
+	case LocalAddr, SharedAddr, VarAddr:
+		v.address(b, in)
 	case Mma, LdMatrix, StMatrix, MovMatrix:
 		if in.Mat == nil {
 			wrong("has no matrix attribute")
@@ -323,14 +296,58 @@ func (v *verifier) special(b *Block, in *Inst) {
 	case Call:
 		v.call(b, in)
 	case Ret:
-		if len(in.Args) != len(v.f.Results) {
-			wrong("returns %d values of %d", len(in.Args), len(v.f.Results))
-			return
+		v.ret(b, in)
+	}
+}
+
+// widths checks the widths of a conversion's operands and results.
+func (v *verifier) widths(b *Block, in *Inst) {
+	bits := func(vs []*Value) (n int) {
+		for _, x := range vs {
+			n += x.Type.Bits()
 		}
-		for i, a := range in.Args {
-			if a.Type != v.f.Results[i] {
-				wrong("result %d is %s, not %s", i, a.Type, v.f.Results[i])
-			}
+		return n
+	}
+	from, to := bits(in.Args), bits(in.Results)
+	switch in.Op {
+	case Trunc, FTrunc:
+		if from <= to && !(in.Op == FTrunc && from == 16) {
+			v.fail(b, in, "does not narrow")
+		}
+	case ZExt, SExt, FExt:
+		if from >= to {
+			v.fail(b, in, "does not widen")
+		}
+	case Bitcast, Pack, Unpack:
+		if from != to {
+			v.fail(b, in, "%d bits become %d", from, to)
+		}
+	}
+}
+
+// address checks that what an address is taken of exists.
+func (v *verifier) address(b *Block, in *Inst) {
+	switch {
+	case in.Op == VarAddr:
+		v.symbol(b, in, len(v.m.Vars), func(i int) string { return v.m.Vars[i] })
+	case in.Op == LocalAddr && in.Sym != "": // else where the frame ends, or with Flag the stack
+		v.symbol(b, in, len(v.f.Slots), func(i int) string { return v.f.Slots[i].Name })
+	case in.Op == SharedAddr && in.Sym != "":
+		v.symbol(b, in, len(v.m.Shared), func(i int) string { return v.m.Shared[i].Name })
+	case in.Op == SharedAddr && v.m.DynamicAlign == 0:
+		v.fail(b, in, "the module has no dynamic shared memory")
+	}
+}
+
+// ret checks what is returned against the function's results.
+func (v *verifier) ret(b *Block, in *Inst) {
+	if len(in.Args) != len(v.f.Results) {
+		v.fail(b, in, "returns %d values of %d", len(in.Args), len(v.f.Results))
+		return
+	}
+	for i, a := range in.Args {
+		if a.Type != v.f.Results[i] {
+			v.fail(b, in, "result %d is %s, not %s", i, a.Type, v.f.Results[i])
 		}
 	}
 }
