@@ -175,35 +175,20 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 	}
 	switch a.Kind {
 	case OpReg:
-		r := &p.b.Regs[a.Reg]
-		if a.Elem == ElemSel {
-			if o.Sel == "" {
-				return false
-			}
-		} else if n := p.wholeVector(a); n > 0 {
-			return a.Imm == 0 && fitsVector(c, o, n)
-		} else if a.Imm != 0 && (o.Dest || r.Type == isa.Pred || r.Type.IsFloat() || r.Type.Bits() > 64) { // register + constant
-			return false
-		}
-		if o.VecSlot && hasVec(c) {
-			return false
-		}
-		if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != r.Type.IsFloat() && !r.Type.IsBits() {
-			return false // tells the optional operands of textures apart
-		}
-		return o.Kinds&isa.KReg != 0 && p.isPred(c, j, o) == (r.Type == isa.Pred)
+		return p.fitsReg(c, j, o, a)
 	case OpImm:
-		if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != (a.ImmKind == ImmF32 || a.ImmKind == ImmF64) {
+		float := a.ImmKind == ImmF32 || a.ImmKind == ImmF64
+		if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != float {
 			return false
 		}
-		return o.Kinds&isa.KImm != 0 && (!(o.VecSlot && hasVec(c)) || c.Form.Op == isa.Mov && (a.ImmKind == ImmInt || a.ImmKind == ImmUint))
+		return o.Kinds&isa.KImm != 0 && (!inVector(c, o) || c.Form.Op == isa.Mov && (a.ImmKind == ImmInt || a.ImmKind == ImmUint))
 	case OpSReg:
 		if p.wholeVector(a) > 0 {
 			return o.VecSlot && fitsVector(c, o, 4)
 		}
-		return o.Kinds&isa.KReg != 0 && !(o.VecSlot && hasVec(c))
+		return o.Kinds&isa.KReg != 0 && !inVector(c, o)
 	case OpVar, OpFunc:
-		return o.Kinds&(isa.KReg|isa.KSym) != 0 && !(o.VecSlot && hasVec(c))
+		return o.Kinds&(isa.KReg|isa.KSym) != 0 && !inVector(c, o)
 	case OpAddr:
 		return o.Kinds&isa.KAddr != 0 && (!a.Unified || o.Unified)
 	case OpTexAddr:
@@ -222,6 +207,30 @@ func (p *parser) fits(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool 
 	}
 	return false
 }
+
+// fitsReg is fits for a register, one element of a vector register, or all of it.
+func (p *parser) fitsReg(c *isa.Candidate, j int, o *isa.Operand, a *Operand) bool {
+	r := &p.b.Regs[a.Reg]
+	if a.Elem == ElemSel {
+		if o.Sel == "" {
+			return false
+		}
+	} else if n := p.wholeVector(a); n > 0 {
+		return a.Imm == 0 && fitsVector(c, o, n)
+	} else if a.Imm != 0 && (o.Dest || r.Type == isa.Pred || r.Type.IsFloat() || r.Type.Bits() > 64) { // register + constant
+		return false
+	}
+	if inVector(c, o) {
+		return false
+	}
+	if o.Optional && o.Ref == isa.TypeFixed && o.Fixed.IsFloat() != r.Type.IsFloat() && !r.Type.IsBits() {
+		return false // tells the optional operands of textures apart
+	}
+	return o.Kinds&isa.KReg != 0 && p.isPred(c, j, o) == (r.Type == isa.Pred)
+}
+
+// inVector reports an operand that the .v2, .v4 or .v8 of the instruction makes a vector.
+func inVector(c *isa.Candidate, o *isa.Operand) bool { return o.VecSlot && hasVec(c) }
 
 // fitsVector reports whether operand o takes a vector of n.
 func fitsVector(c *isa.Candidate, o *isa.Operand, n int) bool {
