@@ -147,39 +147,56 @@ func (e *emitter) widened(t *tileKind, elem string, v ll.Val) []ll.Val {
 // leftOperand puts a into memory.
 func (e *emitter) leftOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.Val {
 	return e.prepared(t.name+".a", args, t.aBytes(), func(p ll.Val) {
-		put := func(quad, block int, x ll.Val, lanes []int) {
-			for swap := 0; swap < 2; swap++ {
-				pick := make([]int, 16)
-				for l := range pick {
-					pick[l] = lanes[l^2*swap]
-				}
-				off := ((quad*2*t.rows+block)*2 + swap) * 64
-				e.o.Do("store %s, %s, align 64", e.shuffle(x, x, pick), e.at(p, off))
-			}
-		}
 		for s := 0; s < t.steps; s++ {
 			for h := 0; h < t.rows; h++ {
-				v := e.vector(args[t.rows*s+h])
-				if t.elem == "i32" && t.sa == t.sb { // see corrected
-					v = e.op2("xor", v, k(v, -0x7f7f7f80))
-					if t.nibbles {
-						v = e.op2("xor", e.vector(args[t.rows*s+h]), k(v, -0x77777778))
-					}
-				}
-				for j, x := range e.widened(t, m.A, v) {
-					for half := 0; half < 2; half++ {
-						if n, _ := split(x.T); n == 32 {
-							put(s*t.parts+j, 2*h+half, x, rangeInts(16*half, 16, func(l int) int { return l }))
-							continue
-						}
-						for q := 0; q < 2; q++ {
-							put(2*s+q, 2*h+half, x, rangeInts(0, 16, func(l int) int { return 8*(4*half+l/4) + 4*q + l%4 }))
-						}
-					}
+				for j, x := range e.widened(t, m.A, e.biased(t, args[t.rows*s+h])) {
+					e.putLeft(t, p, x, tileAt{step: s, row: h, part: j})
 				}
 			}
 		}
 	})
+}
+
+// tileAt says which part of a tile a vector of the left operand is.
+type tileAt struct{ step, row, part int }
+
+// biased is a register of the left operand as unsigned bytes, where VNNI wants them: see corrected.
+func (e *emitter) biased(t *tileKind, arg *ir.Value) ll.Val {
+	v := e.vector(arg)
+	switch {
+	case t.elem != "i32" || t.sa != t.sb:
+		return v
+	case t.nibbles:
+		return e.op2("xor", v, k(v, -0x77777778))
+	}
+	return e.op2("xor", v, k(v, -0x7f7f7f80))
+}
+
+// putLeft stores a vector of the left operand for both halves of its rows.
+func (e *emitter) putLeft(t *tileKind, p, x ll.Val, at tileAt) {
+	n, _ := split(x.T)
+	for half := 0; half < 2; half++ {
+		block := 2*at.row + half
+		if n == 32 {
+			e.putQuad(t, p, x, at.step*t.parts+at.part, block, rangeInts(16*half, 16, func(l int) int { return l }))
+			continue
+		}
+		for q := 0; q < 2; q++ {
+			e.putQuad(t, p, x, 2*at.step+q, block, rangeInts(0, 16, func(l int) int { return 8*(4*half+l/4) + 4*q + l%4 }))
+		}
+	}
+}
+
+// putQuad stores 16 lanes of x as a block of a quad, and again with neighbouring pairs swapped.
+func (e *emitter) putQuad(t *tileKind, p, x ll.Val, quad, block int, lanes []int) {
+	for swap := 0; swap < 2; swap++ {
+		pick := make([]int, 16)
+		for l := range pick {
+			pick[l] = lanes[l^2*swap]
+		}
+		off := ((quad*2*t.rows+block)*2 + swap) * 64
+		e.o.Do("store %s, %s, align 64", e.shuffle(x, x, pick), e.at(p, off))
+	}
 }
 
 // rightOperand puts b into memory, and behind it what corrected says.
