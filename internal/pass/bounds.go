@@ -3,105 +3,25 @@ package pass
 import (
 	"math/bits"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
 
-// bounds is where a value lies, as a signed number of its type, as far as a few steps back tell: thread indices divided and cut
+// bounds is where a value of at most 32 bits lies, as far as a few steps back tell: thread indices divided and cut
 // to pieces as compilers write it for signed numbers. block is the launch's shape, or zero.
-func bounds(v *ir.Value, block [3]uint32, depth int) (lo, hi int64) {
-	if v.Type.IsFloat() || v.Type.Bits() > 32 {
-		return -1 << 63, 1<<63 - 1
-	}
-	lo, hi = typeRange(v.Type)
-	if v.Const {
-		return v.Int(), v.Int()
-	}
+func bounds(v *ir.Value, block [3]uint32, depth int) analysis.Range {
 	d := v.Def
-	if d == nil || depth > 12 {
-		return lo, hi
+	switch {
+	case v.Type.IsFloat() || v.Type.Bits() > 32:
+		return analysis.RangeOf(ir.I64)
+	case v.Const:
+		return analysis.Range{Lo: v.Int(), Hi: v.Int()}
+	case d == nil || depth > 12:
+		return analysis.RangeOf(v.Type)
+	case d.Op == ir.SReg:
+		return analysis.SRegRange(d.Sreg, v.Type, block)
 	}
-	fits := func(l, h int64) (int64, int64) {
-		if l < lo || h > hi {
-			return lo, hi
-		}
-		return l, h
-	}
-	arg := func(i int) (int64, int64) { return bounds(d.Args[i], block, depth+1) }
-	switch d.Op {
-	case ir.SReg:
-		return sregBounds(d.Sreg, block, lo, hi)
-	case ir.Copy:
-		return arg(0)
-	case ir.ZExt:
-		if l, h := arg(0); l >= 0 && d.Args[0].Type != ir.I1 {
-			return l, h
-		}
-	case ir.Add:
-		l0, h0 := arg(0)
-		l1, h1 := arg(1)
-		return fits(l0+l1, h0+h1)
-	case ir.Sub:
-		l0, h0 := arg(0)
-		l1, h1 := arg(1)
-		return fits(l0-h1, h0-l1)
-	case ir.Mul:
-		l0, h0 := arg(0)
-		l1, h1 := arg(1)
-		if l0 >= 0 && l1 >= 0 {
-			return fits(l0*l1, h0*h1)
-		}
-	case ir.Shl:
-		if c := d.Args[1]; c.Const && c.Bits < 31 {
-			if l, h := arg(0); l >= 0 {
-				return fits(l<<c.Bits, h<<c.Bits)
-			}
-		}
-	case ir.ShrU, ir.ShrS:
-		if c := d.Args[1]; c.Const && c.Bits < 32 {
-			if l, h := arg(0); l >= 0 || d.Op == ir.ShrS {
-				return l >> c.Bits, h >> c.Bits
-			} else if n := d.Args[0].Type.Bits(); c.Bits > 0 && int(c.Bits) < n {
-				return 0, 1<<(n-int(c.Bits)) - 1
-			}
-		}
-	case ir.And:
-		l0, h0 := arg(0)
-		l1, h1 := arg(1)
-		switch {
-		case l0 >= 0 && l1 >= 0:
-			return 0, min(h0, h1)
-		case l1 >= 0:
-			return 0, h1
-		case l0 >= 0:
-			return 0, h0
-		}
-	case ir.Or, ir.Xor:
-		l0, h0 := arg(0)
-		l1, h1 := arg(1)
-		if l0 >= 0 && l1 >= 0 {
-			return 0, int64(1)<<bits.Len64(uint64(h0|h1)) - 1
-		}
-	}
-	return lo, hi
-}
-
-func sregBounds(s ir.SpecialReg, block [3]uint32, lo, hi int64) (int64, int64) {
-	switch s {
-	case ir.TidX, ir.TidY, ir.TidZ:
-		if n := block[s-ir.TidX]; n > 0 {
-			return 0, int64(n) - 1
-		}
-		return 0, 1023
-	case ir.LaneID, ir.WarpID:
-		return 0, 31
-	case ir.NtidX, ir.NtidY, ir.NtidZ:
-		return 1, 1024
-	case ir.CtaidY, ir.CtaidZ, ir.NctaidY, ir.NctaidZ:
-		return 0, 65535
-	case ir.CtaidX:
-		return 0, hi
-	}
-	return lo, hi
+	return analysis.Transfer(v, func(i int) analysis.Range { return bounds(d.Args[i], block, depth+1) })
 }
 
 // foldBounds knows what shifts and masks do to numbers that lie in a small range: signed division of what is not negative is a
@@ -116,10 +36,10 @@ func foldBounds(in *ir.Inst, t ir.Type, block [3]uint32) *ir.Value {
 		if !b.Const || b.Bits >= uint64(t.Bits()) || a.Const {
 			return nil
 		}
-		lo, hi := bounds(a, block, 0)
+		r := bounds(a, block, 0)
 		switch {
-		case lo < 0:
-		case hi>>b.Bits == 0:
+		case r.Lo < 0:
+		case r.Hi>>b.Bits == 0:
 			return ir.ConstInt(t, 0)
 		case in.Op == ir.ShrS:
 			in.Op = ir.ShrU
@@ -132,11 +52,11 @@ func foldBounds(in *ir.Inst, t ir.Type, block [3]uint32) *ir.Value {
 			in.Args = []*ir.Value{d.Args[0], ir.ConstInt(t, d.Args[1].Bits&b.Bits)}
 			return nil
 		}
-		lo, hi := bounds(a, block, 0)
-		if lo < 0 {
+		r := bounds(a, block, 0)
+		if r.Lo < 0 {
 			return nil
 		}
-		used := int64(1)<<bits.Len64(uint64(hi)) - 1 // bits that a may have
+		used := int64(1)<<bits.Len64(uint64(r.Hi)) - 1 // bits that a may have
 		if m := b.Int(); m&used == used {
 			return a
 		} else if m&used == 0 {

@@ -3,6 +3,7 @@ package pass
 import (
 	"math/bits"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
 
@@ -36,7 +37,7 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 	}
 	r := full
 	t := in.Results[i].Type
-	r.lo, r.hi = typeRange(t)
+	r.lo, r.hi = analysis.RangeOf(t).Lo, analysis.RangeOf(t).Hi
 	switch row.Lanes {
 	case ir.LanesBlock:
 		r.kind = ir.BlockUniform
@@ -102,16 +103,6 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 	return a.elementwise(in, r, least)
 }
 
-func typeRange(t ir.Type) (int64, int64) {
-	if t.IsFloat() || t.Bits() >= 64 {
-		return -1 << 63, 1<<63 - 1
-	}
-	if t == ir.I1 {
-		return -1, 0
-	}
-	return -1 << (t.Bits() - 1), 1<<(t.Bits()-1) - 1
-}
-
 func (a *shapeAnalysis) phiFact(in *ir.Inst) fact {
 	var r fact
 	for _, v := range in.Args {
@@ -137,11 +128,10 @@ func (a *shapeAnalysis) sregFact(in *ir.Inst, r fact) fact {
 	}
 	r.kind = ir.BlockUniform
 	s := in.Sreg
+	within := analysis.SRegRange(s, in.Results[0].Type, n)
+	r.lo, r.hi = within.Lo, within.Hi
 	if s == ir.TidX || s == ir.TidY || s == ir.TidZ {
-		r.kind, r.lo, r.hi = ir.Varying, 0, 1023
-		if known {
-			r.hi = int64(n[s-ir.TidX]) - 1
-		}
+		r.kind = ir.Varying
 		if a.width == 1 {
 			warp()
 			return r
@@ -175,7 +165,6 @@ func (a *shapeAnalysis) sregFact(in *ir.Inst, r fact) fact {
 	}
 	switch s {
 	case ir.LaneID:
-		r.lo, r.hi = 0, 31
 		if a.width == 1 {
 			warp()
 		} else {
@@ -183,13 +172,6 @@ func (a *shapeAnalysis) sregFact(in *ir.Inst, r fact) fact {
 		}
 	case ir.WarpID:
 		warp()
-		r.lo, r.hi = 0, 31
-	case ir.NtidX, ir.NtidY, ir.NtidZ:
-		r.lo, r.hi = 1, 1024
-	case ir.CtaidX, ir.NctaidX:
-		r.lo = 0
-	case ir.CtaidY, ir.CtaidZ, ir.NctaidY, ir.NctaidZ:
-		r.lo, r.hi = 0, 65535
 	case ir.LanemaskEQ, ir.LanemaskLE, ir.LanemaskLT, ir.LanemaskGE, ir.LanemaskGT:
 		r.kind = ir.Varying
 		if a.width == 1 {
@@ -251,7 +233,7 @@ func (a *shapeAnalysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fac
 		return r
 	}
 	bitsOf := in.Results[0].Type.Bits()
-	a.ranges(in, &r, x, y, bitsOf)
+	r.lo, r.hi = a.rangeOf(in)
 	r.align = alignOf(in, x, y)
 	if least >= ir.WarpUniform {
 		return r
@@ -579,78 +561,11 @@ func alignOf(in *ir.Inst, x, y fact) uint32 {
 	return 1
 }
 
-// ranges bounds the result of the operations that indices are made of.
-func (a *shapeAnalysis) ranges(in *ir.Inst, r *fact, x, y fact, w int) {
-	tlo, thi := typeRange(in.Results[0].Type)
-	set := func(lo, hi int64) {
-		if lo >= tlo && hi <= thi && lo <= hi && lo > -1<<60 && hi < 1<<60 {
-			r.lo, r.hi = lo, hi
-		}
-	}
-	small := func(f fact) bool { return f.lo > -1<<40 && f.hi < 1<<40 }
-	switch in.Op {
-	case ir.Add:
-		if small(x) && small(y) {
-			set(x.lo+y.lo, x.hi+y.hi)
-		}
-	case ir.Sub:
-		if small(x) && small(y) {
-			set(x.lo-y.hi, x.hi-y.lo)
-		}
-	case ir.Mul:
-		if x.lo >= 0 && y.lo >= 0 && x.hi < 1<<31 && y.hi < 1<<31 {
-			set(x.lo*y.lo, x.hi*y.hi)
-		}
-	case ir.Shl:
-		if c := in.Args[1]; c.Const && c.Bits < 30 && x.lo >= 0 && x.hi < 1<<31 {
-			set(x.lo<<c.Bits, x.hi<<c.Bits)
-		}
-	case ir.ShrU, ir.ShrS:
-		if c := in.Args[1]; c.Const && c.Bits < 63 && x.lo >= 0 {
-			set(x.lo>>c.Bits, x.hi>>c.Bits)
-		}
-	case ir.And:
-		if y.lo >= 0 {
-			set(0, y.hi)
-		} else if x.lo >= 0 {
-			set(0, x.hi)
-		}
-	case ir.Or, ir.Xor:
-		if x.lo >= 0 && y.lo >= 0 && small(x) && small(y) {
-			set(0, int64(1)<<bits.Len64(uint64(x.hi|y.hi))-1)
-		}
-	case ir.SExt:
-		set(x.lo, x.hi)
-	case ir.ZExt:
-		if in.Args[0].Type == ir.I1 {
-			set(0, 1)
-		} else if x.lo >= 0 {
-			set(x.lo, x.hi)
-		} else if n := in.Args[0].Type.Bits(); n < 60 {
-			set(0, 1<<n-1)
-		}
-	case ir.Trunc:
-		set(x.lo, x.hi)
-	case ir.RemU:
-		if y.lo > 0 {
-			set(0, y.hi-1)
-		}
-	case ir.DivU:
-		if x.lo >= 0 && y.lo > 0 {
-			set(0, x.hi)
-		}
-	case ir.Popc, ir.Clz:
-		set(0, 64)
-	case ir.Select:
-		f, t := a.fact(in.Args[1]), a.fact(in.Args[2])
-		set(min(f.lo, t.lo), max(f.hi, t.hi))
-	case ir.MinS:
-		set(min(x.lo, y.lo), min(x.hi, y.hi))
-	case ir.MaxS:
-		set(max(x.lo, y.lo), max(x.hi, y.hi))
-	case ir.MinU:
-		if x.lo >= 0 && y.lo >= 0 {
-			set(0, min(x.hi, y.hi))
-		}
-	}
+// rangeOf bounds the result of an operation on integers.
+func (a *shapeAnalysis) rangeOf(in *ir.Inst) (lo, hi int64) {
+	r := analysis.Transfer(in.Results[0], func(i int) analysis.Range {
+		f := a.fact(in.Args[i])
+		return analysis.Range{Lo: f.lo, Hi: f.hi}
+	})
+	return r.Lo, r.Hi
 }

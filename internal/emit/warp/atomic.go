@@ -200,7 +200,7 @@ func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 		bits = 8
 		off = e.conv("trunc", e.vector(x), "i8")
 		place = func(x ll.Val) ll.Val { return e.op2("add", e.op2("shl", x, k(x, shift)), k(x, base)) }
-	} else if top, ok := e.upper(addr, 0); ok && top < 1<<16 {
+	} else if e.below(addr, 1<<16) {
 		bits = 16
 		off = e.conv("trunc", off, "i16")
 	}
@@ -251,51 +251,12 @@ func (e *emitter) byteIndex(v *ir.Value) (x *ir.Value, shift, base int64, ok boo
 		}
 		break
 	}
-	top, known := e.upper(v, 0)
-	return v, shift, base, known && top < 256 && !uniform(v) && base >= 0 && base < 1<<24
+	return v, shift, base, e.below(v, 256) && !uniform(v) && base >= 0 && base < 1<<24
 }
 
-// upper bounds a value as an unsigned number.
-func (e *emitter) upper(v *ir.Value, depth int) (uint64, bool) {
-	if v.Const {
-		return v.Bits, true
-	}
-	d := v.Def
-	if d == nil || depth > 8 {
-		return 0, false
-	}
-	const small = 1 << 40
-	switch d.Op {
-	case ir.SharedAddr:
-		return uint64(e.sharedOffset(d.Sym) + d.Off), d.Off >= 0
-	case ir.ZExt:
-		if x, ok := e.upper(d.Args[0], depth+1); ok {
-			return x, true
-		}
-		return 1<<d.Args[0].Type.Bits() - 1, d.Args[0].Type.Bits() <= 32
-	case ir.Load:
-		return 1<<v.Type.Bits() - 1, v.Type.Bits() <= 16
-	case ir.And:
-		if c := d.Args[1]; c.Const {
-			return c.Bits, true
-		}
-	case ir.ShrU:
-		if c := d.Args[1]; c.Const && c.Bits < uint64(v.Type.Bits()) && v.Type.Bits() <= 32 {
-			return (1<<v.Type.Bits() - 1) >> c.Bits, true
-		}
-	case ir.Shl:
-		x, ok := e.upper(d.Args[0], depth+1)
-		if c := d.Args[1]; ok && c.Const && c.Bits < 24 && x < small && x<<c.Bits < 1<<uint(min(v.Type.Bits(), 63)) {
-			return x << c.Bits, true
-		}
-	case ir.Add:
-		x, okx := e.upper(d.Args[0], depth+1)
-		y, oky := e.upper(d.Args[1], depth+1)
-		if okx && oky && x < small && y < small && x+y < 1<<uint(min(v.Type.Bits(), 63)) {
-			return x + y, true
-		}
-	}
-	return 0, false
+// below reports a value that is less than n as an unsigned number.
+func (e *emitter) below(v *ir.Value, n uint64) bool {
+	return e.rangeOf(v, 9).UpperU(v.Type.Bits()) < n
 }
 
 // eachPointer runs body for each acting lane with its address and its other operands, and sets the results.
