@@ -6,6 +6,8 @@ set -eu
 cd "$(dirname "$0")/.."
 bad=$(gofmt -l cmd internal examples ./*.go)
 if [ -n "$bad" ]; then echo "gofmt would change:"; echo "$bad"; exit 1; fi
+large=$(git ls-files -z | xargs -0 -r stat -c '%s %n' | awk '$1 > 4194304')
+if [ -n "$large" ]; then echo "built, not written:"; echo "$large"; exit 1; fi
 go mod tidy -diff
 command -v shellcheck >/dev/null || { echo "shellcheck is missing (Debian: apt-get install shellcheck)"; exit 1; }
 # shellcheck disable=SC2046 # no name has a blank
