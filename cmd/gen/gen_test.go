@@ -51,6 +51,7 @@ struct T
 	A int
 cuMemAlloc_v2(out dptr *CUdeviceptr, in bytesize size_t) int since 3.2
 cuMemAlloc(out dptr *unsigned int, in bytesize unsigned int) int since 2.0 go=MemAllocV1
+cuNarrow(in p unsigned int, in n unsigned int, in c int) int since 2.0 narrow
 cuName(in name *const char, in t *const T, inopt u *const T, host p **void) int
 cuBias(in b float, outopt n *size_t, in s CUstream) int ptsz 7.0
 `
@@ -77,6 +78,7 @@ func TestMatch(t *testing.T) {
 		{"func (t *Thread) Name(s string, a, b *cu.T, p hostmem.Ptr) error { return nil }", "1223"},
 		{"func (t *Thread) Name(s, a, b, p hostmem.Ptr) error { return nil }", "3333"},
 		{"func (t *Thread) Bias(b float32, s uint64) (uint64, error) { return 0, nil }", "040"},
+		{"func (t *Thread) Narrow(p DevPtr, n uint64, c int32) error { return nil }", "000"},
 	}
 	for _, r := range rows {
 		w, err := bound(t, r.method)
@@ -101,6 +103,7 @@ func TestMisfit(t *testing.T) {
 		"func (t *Thread) MemAlloc(n uint32) (DevPtr, error) { return 0, nil }":          "parameter uint32 cannot take size_t bytesize",
 		"func (t *Thread) MemAlloc(n uint64) (Mem, error) { return 0, nil }":             "result driver.Mem cannot be stored through *CUdeviceptr dptr",
 		"func (t *Thread) MemAlloc(n uint64, m int32) (DevPtr, error) { return 0, nil }": "it has 2 parameters and 1 results besides error",
+		"func (t *Thread) Narrow(p DevPtr, n uint64, c uint64) error { return nil }":     "parameter uint64 cannot take int c",
 		"func (t *Thread) Bias(b uint32, s uint64) (uint64, error) { return 0, nil }":    "parameter uint32 cannot take float b",
 	} {
 		_, err := bound(t, method)

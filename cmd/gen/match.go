@@ -192,6 +192,9 @@ func (b *binding) accepts(p spec.Param, t types.Type) (pass, bool) {
 		if b.scope.Underlying(p.Type).Name == "int" && types.TypeString(t.Underlying(), nil) == "int64" {
 			return passWide, true
 		}
+		if b.fn.Narrow && b.scope.Underlying(p.Type).Name == "unsigned int" && types.TypeString(t.Underlying(), nil) == "uint64" {
+			return passValue, true // the conversion widens it
+		}
 		return passValue, b.fits(p.Type, t)
 	}
 	if isPtr(t) {

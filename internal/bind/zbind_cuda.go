@@ -4043,7 +4043,7 @@ func bind_cuMemFree(thread, args unsafe.Pointer) int32 {
 
 		Dptr uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemFreeV1(cu.CUdeviceptr_v1(a.Dptr))
+	err := (*driver.Thread)(thread).MemFree(driver.DevPtr(a.Dptr))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4078,7 +4078,7 @@ func bind_cuMemAllocHost(thread, args unsafe.Pointer) int32 {
 		Pp       uint64
 		Bytesize uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemAllocHostV1(hostmem.Ptr(a.Pp), uint32(a.Bytesize))
+	err := (*driver.Thread)(thread).MemAllocHost(hostmem.Ptr(a.Pp), uint64(a.Bytesize))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4112,7 +4112,7 @@ func bind_cuMemcpyHtoD(thread, args unsafe.Pointer) int32 {
 		SrcHost   uint64
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyHtoDV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyHtoD(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4127,7 +4127,7 @@ func bind_cuMemcpyDtoH(thread, args unsafe.Pointer) int32 {
 		SrcDevice uint32
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyDtoHV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyDtoH(hostmem.Ptr(a.DstHost), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4142,7 +4142,7 @@ func bind_cuMemcpyDtoD(thread, args unsafe.Pointer) int32 {
 		SrcDevice uint32
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyDtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyDtoD(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4158,7 +4158,7 @@ func bind_cuMemcpyDtoA(thread, args unsafe.Pointer) int32 {
 		SrcDevice uint32
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyDtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyDtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4174,7 +4174,7 @@ func bind_cuMemcpyAtoD(thread, args unsafe.Pointer) int32 {
 		SrcOffset uint32
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyAtoDV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyAtoD(driver.DevPtr(a.DstDevice), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4190,7 +4190,7 @@ func bind_cuMemcpyHtoA(thread, args unsafe.Pointer) int32 {
 		SrcHost   uint64
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyHtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyHtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4206,7 +4206,7 @@ func bind_cuMemcpyAtoH(thread, args unsafe.Pointer) int32 {
 		SrcOffset uint32
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyAtoHV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyAtoH(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4223,7 +4223,7 @@ func bind_cuMemcpyAtoA(thread, args unsafe.Pointer) int32 {
 		SrcOffset uint32
 		ByteCount uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyAtoAV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount))
+	err := (*driver.Thread)(thread).MemcpyAtoA(cu.CUarray(a.DstArray), uint64(a.DstOffset), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4240,7 +4240,7 @@ func bind_cuMemcpyHtoAAsync(thread, args unsafe.Pointer) int32 {
 		ByteCount uint32
 		HStream   uint64
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyHtoAAsyncV1(cu.CUarray(a.DstArray), uint32(a.DstOffset), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	err := (*driver.Thread)(thread).MemcpyHtoAAsync(cu.CUarray(a.DstArray), uint64(a.DstOffset), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4257,7 +4257,7 @@ func bind_cuMemcpyAtoHAsync(thread, args unsafe.Pointer) int32 {
 		ByteCount uint32
 		HStream   uint64
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyAtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint32(a.SrcOffset), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	err := (*driver.Thread)(thread).MemcpyAtoHAsync(hostmem.Ptr(a.DstHost), cu.CUarray(a.SrcArray), uint64(a.SrcOffset), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4324,7 +4324,7 @@ func bind_cuMemcpyHtoDAsync(thread, args unsafe.Pointer) int32 {
 		ByteCount uint32
 		HStream   uint64
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyHtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), hostmem.Ptr(a.SrcHost), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	err := (*driver.Thread)(thread).MemcpyHtoDAsync(driver.DevPtr(a.DstDevice), hostmem.Ptr(a.SrcHost), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4340,7 +4340,7 @@ func bind_cuMemcpyDtoHAsync(thread, args unsafe.Pointer) int32 {
 		ByteCount uint32
 		HStream   uint64
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyDtoHAsyncV1(hostmem.Ptr(a.DstHost), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	err := (*driver.Thread)(thread).MemcpyDtoHAsync(hostmem.Ptr(a.DstHost), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4356,7 +4356,7 @@ func bind_cuMemcpyDtoDAsync(thread, args unsafe.Pointer) int32 {
 		ByteCount uint32
 		HStream   uint64
 	})(args)
-	err := (*driver.Thread)(thread).MemcpyDtoDAsyncV1(cu.CUdeviceptr_v1(a.DstDevice), cu.CUdeviceptr_v1(a.SrcDevice), uint32(a.ByteCount), cu.CUstream(a.HStream))
+	err := (*driver.Thread)(thread).MemcpyDtoDAsync(driver.DevPtr(a.DstDevice), driver.DevPtr(a.SrcDevice), uint64(a.ByteCount), cu.CUstream(a.HStream))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4407,7 +4407,7 @@ func bind_cuMemsetD8(thread, args unsafe.Pointer) int32 {
 		Uc        uint8
 		N         uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemsetD8V1(cu.CUdeviceptr_v1(a.DstDevice), uint8(a.Uc), uint32(a.N))
+	err := (*driver.Thread)(thread).MemsetD8(driver.DevPtr(a.DstDevice), uint8(a.Uc), uint64(a.N))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4422,7 +4422,7 @@ func bind_cuMemsetD16(thread, args unsafe.Pointer) int32 {
 		Us        uint16
 		N         uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemsetD16V1(cu.CUdeviceptr_v1(a.DstDevice), uint16(a.Us), uint32(a.N))
+	err := (*driver.Thread)(thread).MemsetD16(driver.DevPtr(a.DstDevice), uint16(a.Us), uint64(a.N))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4437,7 +4437,7 @@ func bind_cuMemsetD32(thread, args unsafe.Pointer) int32 {
 		Ui        uint32
 		N         uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemsetD32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.Ui), uint32(a.N))
+	err := (*driver.Thread)(thread).MemsetD32(driver.DevPtr(a.DstDevice), uint32(a.Ui), uint64(a.N))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4454,7 +4454,7 @@ func bind_cuMemsetD2D8(thread, args unsafe.Pointer) int32 {
 		Width     uint32
 		Height    uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemsetD2D8V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint8(a.Uc), uint32(a.Width), uint32(a.Height))
+	err := (*driver.Thread)(thread).MemsetD2D8(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint8(a.Uc), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4471,7 +4471,7 @@ func bind_cuMemsetD2D16(thread, args unsafe.Pointer) int32 {
 		Width     uint32
 		Height    uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemsetD2D16V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint16(a.Us), uint32(a.Width), uint32(a.Height))
+	err := (*driver.Thread)(thread).MemsetD2D16(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint16(a.Us), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return driver.Code(err)
 	}
@@ -4488,7 +4488,7 @@ func bind_cuMemsetD2D32(thread, args unsafe.Pointer) int32 {
 		Width     uint32
 		Height    uint32
 	})(args)
-	err := (*driver.Thread)(thread).MemsetD2D32V1(cu.CUdeviceptr_v1(a.DstDevice), uint32(a.DstPitch), uint32(a.Ui), uint32(a.Width), uint32(a.Height))
+	err := (*driver.Thread)(thread).MemsetD2D32(driver.DevPtr(a.DstDevice), uint64(a.DstPitch), uint32(a.Ui), uint64(a.Width), uint64(a.Height))
 	if err != nil {
 		return driver.Code(err)
 	}

@@ -53,18 +53,12 @@ func (t *Thread) MemAllocPitchV1(width, height, element uint32) (cu.CUdeviceptr_
 	return q, clamp(pitch), lowErr
 }
 
-// MemFreeV1 is MemFree.
-func (t *Thread) MemFreeV1(p cu.CUdeviceptr_v1) error { return t.MemFree(DevPtr(p)) }
-
 // MemGetAddressRangeV1 is MemGetAddressRange.
 func (t *Thread) MemGetAddressRangeV1(p cu.CUdeviceptr_v1) (cu.CUdeviceptr_v1, uint32, error) {
 	base, n, err := t.MemGetAddressRange(DevPtr(p))
 	q, err := low(base, err)
 	return q, clamp(n), err
 }
-
-// MemAllocHostV1 is MemAllocHost.
-func (t *Thread) MemAllocHostV1(pp hostmem.Ptr, n uint32) error { return t.MemAllocHost(pp, uint64(n)) }
 
 // MemHostGetDevicePointerV1 is MemHostGetDevicePointer.
 func (t *Thread) MemHostGetDevicePointerV1(p hostmem.Ptr, flags uint32) (cu.CUdeviceptr_v1, error) {
@@ -76,71 +70,6 @@ func (t *Thread) ModuleGetGlobalV1(m cu.CUmodule, name string) (cu.CUdeviceptr_v
 	p, n, err := t.ModuleGetGlobal(m, name)
 	q, err := low(p, err)
 	return q, clamp(n), err
-}
-
-// MemcpyHtoDV1 is MemcpyHtoD.
-func (t *Thread) MemcpyHtoDV1(dst cu.CUdeviceptr_v1, src hostmem.Ptr, n uint32) error {
-	return t.MemcpyHtoD(DevPtr(dst), src, uint64(n))
-}
-
-// MemcpyDtoHV1 is MemcpyDtoH.
-func (t *Thread) MemcpyDtoHV1(dst hostmem.Ptr, src cu.CUdeviceptr_v1, n uint32) error {
-	return t.MemcpyDtoH(dst, DevPtr(src), uint64(n))
-}
-
-// MemcpyDtoDV1 is MemcpyDtoD.
-func (t *Thread) MemcpyDtoDV1(dst, src cu.CUdeviceptr_v1, n uint32) error {
-	return t.MemcpyDtoD(DevPtr(dst), DevPtr(src), uint64(n))
-}
-
-// MemcpyDtoAV1 is MemcpyDtoA.
-func (t *Thread) MemcpyDtoAV1(dst cu.CUarray, offset uint32, src cu.CUdeviceptr_v1, n uint32) error {
-	return t.MemcpyDtoA(dst, uint64(offset), DevPtr(src), uint64(n))
-}
-
-// MemcpyAtoDV1 is MemcpyAtoD.
-func (t *Thread) MemcpyAtoDV1(dst cu.CUdeviceptr_v1, src cu.CUarray, offset, n uint32) error {
-	return t.MemcpyAtoD(DevPtr(dst), src, uint64(offset), uint64(n))
-}
-
-// MemcpyHtoAV1 is MemcpyHtoA.
-func (t *Thread) MemcpyHtoAV1(dst cu.CUarray, offset uint32, src hostmem.Ptr, n uint32) error {
-	return t.MemcpyHtoA(dst, uint64(offset), src, uint64(n))
-}
-
-// MemcpyAtoHV1 is MemcpyAtoH.
-func (t *Thread) MemcpyAtoHV1(dst hostmem.Ptr, src cu.CUarray, offset, n uint32) error {
-	return t.MemcpyAtoH(dst, src, uint64(offset), uint64(n))
-}
-
-// MemcpyAtoAV1 is MemcpyAtoA.
-func (t *Thread) MemcpyAtoAV1(dst cu.CUarray, to uint32, src cu.CUarray, from, n uint32) error {
-	return t.MemcpyAtoA(dst, uint64(to), src, uint64(from), uint64(n))
-}
-
-// MemcpyHtoAAsyncV1 is MemcpyHtoAAsync.
-func (t *Thread) MemcpyHtoAAsyncV1(dst cu.CUarray, offset uint32, src hostmem.Ptr, n uint32, stream cu.CUstream) error {
-	return t.MemcpyHtoAAsync(dst, uint64(offset), src, uint64(n), stream)
-}
-
-// MemcpyAtoHAsyncV1 is MemcpyAtoHAsync.
-func (t *Thread) MemcpyAtoHAsyncV1(dst hostmem.Ptr, src cu.CUarray, offset, n uint32, stream cu.CUstream) error {
-	return t.MemcpyAtoHAsync(dst, src, uint64(offset), uint64(n), stream)
-}
-
-// MemcpyHtoDAsyncV1 is MemcpyHtoDAsync.
-func (t *Thread) MemcpyHtoDAsyncV1(dst cu.CUdeviceptr_v1, src hostmem.Ptr, n uint32, stream cu.CUstream) error {
-	return t.MemcpyHtoDAsync(DevPtr(dst), src, uint64(n), stream)
-}
-
-// MemcpyDtoHAsyncV1 is MemcpyDtoHAsync.
-func (t *Thread) MemcpyDtoHAsyncV1(dst hostmem.Ptr, src cu.CUdeviceptr_v1, n uint32, stream cu.CUstream) error {
-	return t.MemcpyDtoHAsync(dst, DevPtr(src), uint64(n), stream)
-}
-
-// MemcpyDtoDAsyncV1 is MemcpyDtoDAsync.
-func (t *Thread) MemcpyDtoDAsyncV1(dst, src cu.CUdeviceptr_v1, n uint32, stream cu.CUstream) error {
-	return t.MemcpyDtoDAsync(DevPtr(dst), DevPtr(src), uint64(n), stream)
 }
 
 // widen2D is the description of a copy with today's sizes.
@@ -184,34 +113,4 @@ func (t *Thread) Memcpy3DV1(p *cu.CUDA_MEMCPY3D_v1) error { return t.Memcpy3D(wi
 // Memcpy3DAsyncV1 is Memcpy3DAsync.
 func (t *Thread) Memcpy3DAsyncV1(p *cu.CUDA_MEMCPY3D_v1, stream cu.CUstream) error {
 	return t.Memcpy3DAsync(widen3D(p), stream)
-}
-
-// MemsetD8V1 is MemsetD8.
-func (t *Thread) MemsetD8V1(dst cu.CUdeviceptr_v1, v uint8, n uint32) error {
-	return t.MemsetD8(DevPtr(dst), v, uint64(n))
-}
-
-// MemsetD16V1 is MemsetD16.
-func (t *Thread) MemsetD16V1(dst cu.CUdeviceptr_v1, v uint16, n uint32) error {
-	return t.MemsetD16(DevPtr(dst), v, uint64(n))
-}
-
-// MemsetD32V1 is MemsetD32.
-func (t *Thread) MemsetD32V1(dst cu.CUdeviceptr_v1, v, n uint32) error {
-	return t.MemsetD32(DevPtr(dst), v, uint64(n))
-}
-
-// MemsetD2D8V1 is MemsetD2D8.
-func (t *Thread) MemsetD2D8V1(dst cu.CUdeviceptr_v1, pitch uint32, v uint8, width, height uint32) error {
-	return t.MemsetD2D8(DevPtr(dst), uint64(pitch), v, uint64(width), uint64(height))
-}
-
-// MemsetD2D16V1 is MemsetD2D16.
-func (t *Thread) MemsetD2D16V1(dst cu.CUdeviceptr_v1, pitch uint32, v uint16, width, height uint32) error {
-	return t.MemsetD2D16(DevPtr(dst), uint64(pitch), v, uint64(width), uint64(height))
-}
-
-// MemsetD2D32V1 is MemsetD2D32.
-func (t *Thread) MemsetD2D32V1(dst cu.CUdeviceptr_v1, pitch, v, width, height uint32) error {
-	return t.MemsetD2D32(DevPtr(dst), uint64(pitch), v, uint64(width), uint64(height))
 }

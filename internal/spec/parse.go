@@ -95,7 +95,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 		default:
 			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver") {
 				extra[name] = value
-			} else if w == "ends" || w == "nocontext" || w == "lasterror" || w == "plain" {
+			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" {
 				extra[w] = w
 			} else {
 				head = append(head, w)

@@ -98,6 +98,7 @@ func (p *parser) function(row string) error {
 		return fmt.Errorf("function %s: %w", name, err)
 	}
 	f.Span, f.Go, f.Ends, f.For = span, x["go"], x["ends"] != "", x["for"]
+	f.Narrow = x["narrow"] != ""
 	f.Driver, f.NoContext = x["driver"], x["nocontext"] != ""
 	if f.NoContext && f.Driver == "" || f.Driver != "" && f.Go != "" {
 		return fmt.Errorf("function %s: nocontext is said of a call of the driver, and that has no method beside it", name)

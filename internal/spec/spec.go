@@ -150,6 +150,7 @@ type Func struct {
 	PTSZ, PTDS Version
 	Go         string // method that implements it, when not the usual name
 	Ends       bool   // it may end a context
+	Narrow     bool   // of the first releases: numbers of 32 bits go to a method that takes 64
 	Driver     string // of the runtime API: the driver's method that does it, when nothing else is to be done
 	NoContext  bool   // of these: it needs the driver, and no context
 	For        string // of a function that we call: the function of CUDA that it stands in for
