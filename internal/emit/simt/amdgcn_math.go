@@ -16,7 +16,7 @@ const unitLast = "!fpmath !2"
 func (e *emitter) rough(in *ir.Inst, a []ll.Val) ll.Val {
 	if in.Op == ir.FSqrt {
 		e.mod.Declare("float", "llvm.sqrt.f32", "float")
-		return e.intr("arithmetic.fence", e.o.Op("float", "call contract float @llvm.sqrt.f32(%s), "+unitLast, a[0])) // as e.sqrt
+		return e.fence(e.o.Op("float", "call contract float @llvm.sqrt.f32(%s), "+unitLast, a[0])) // as e.sqrt
 	}
 	return e.o.Op("float", "fdiv contract %s, %s, "+unitLast, a[0], a[1].S)
 }

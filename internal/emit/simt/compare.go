@@ -23,9 +23,9 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 	}
 	switch emit.Apart(in) {
 	case 0:
-		x = e.intr("arithmetic.fence", x)
+		x = e.fence(x)
 	case 1:
-		y = e.intr("arithmetic.fence", y)
+		y = e.fence(y)
 	}
 	e.result(in, e.fcmp(floatCmps[in.Cmp], x, y))
 }

@@ -126,7 +126,16 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 // sqrt is a square root behind a fence. LLVM 22 turns a test of the root for NaN into a test of its operand for numbers below
 // zero, and its code generator then takes the root itself for the NaN that is selected there, whatever bits that one has.
 func (e *emitter) sqrt(x ll.Val) ll.Val {
-	return e.intr("arithmetic.fence", e.intr("sqrt", x))
+	return e.fence(e.intr("sqrt", x))
+}
+
+// fence keeps a number apart from LLVM's folding. AMD's code generator (19 to 22) cannot select the intrinsic of a number that all
+// lanes share and that a vector unit made: there it is a vector register that LLVM does not see into.
+func (e *emitter) fence(x ll.Val) ll.Val {
+	if _, ok := e.t.(amdgcn); ok {
+		return e.o.Op(x.T, `call %s asm "", "=v,0"(%s)`, x.T, x)
+	}
+	return e.intr("arithmetic.fence", x)
 }
 
 // arith is one operation on elements of type t, rounded as in says.
