@@ -8,7 +8,7 @@
 
 #include "zversion.h"
 
-// named reads a version as "13.0"; 0 if it is none. internal/driver/version.go says so to the user, and has the same bounds.
+// named reads a version as "13.0"; 0 if it is none. internal/driver/core_version.go says so to the user, and has the same bounds.
 static int named(const char *s) {
 	enum { OLDEST = 11000 };
 	int major = 0, n = 0;

@@ -1,4 +1,4 @@
-// One block a host thread, shared by every front. internal/driver/thread.go is its mirror.
+// One block a host thread, shared by every front. internal/driver/core_thread.go is its mirror.
 #ifndef KZ_THREAD_H
 #define KZ_THREAD_H
 

@@ -129,7 +129,7 @@ func (w *world) writeEnumPage() {
 			o.f("| %s | %d | %s | %d |\n", v.Name, v.Value, v.For, codes[v.For])
 		}
 	}
-	o.f("\n## Device attributes\n\nThe numbers differ everywhere; names correspond as shown. What HIP does not have is answered from the table in `internal/driver/attr.go`.\n\n| HIP | number | CUDA | number |\n|---|---|---|---|\n")
+	o.f("\n## Device attributes\n\nThe numbers differ everywhere; names correspond as shown. What HIP does not have is answered from the table in `internal/driver/dev_attr.go`.\n\n| HIP | number | CUDA | number |\n|---|---|---|---|\n")
 	attrs, hips := enum("cuda", "CUdevice_attribute"), enum("hip", "hipDeviceAttribute_t")
 	plain := map[string]string{}
 	for n := range attrs {
