@@ -1,6 +1,6 @@
 """What the emulator lacks or gets wrong, mended from outside, each by the kernel in testdata/amd that shows it.
 
-base() is always there: without it calls, caches and RDNA 4's atomics do not run at all. patches() are the faults that docs/amd.md's table
+base() is always there: without it calls, caches and RDNA 4's atomics do not run at all. patches() are the faults that docs/amd-results.md
 counts; machine.py mends the rest of them (what an instruction does to the wave's mode, division, turns).
 """
 import ctypes, itertools, products, re

@@ -4,7 +4,7 @@
 //
 // A device is a HIP device with its primary context; every call sets it on its thread first. A module's variables are placed
 // by us, in device memory, and written into each kernel's code object before it is loaded, so kernels compile one by one, at
-// their first launch, and all see the same variables. docs/amd.md says what of this was verified and how.
+// their first launch, and all see the same variables. docs/amd-results.md says what of this was verified and how.
 package hip
 
 import (

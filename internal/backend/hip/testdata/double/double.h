@@ -1,6 +1,6 @@
 /* A double of libamdhip64 for tests: HIP's runtime without a GPU. Memory is one shared mapping, streams are threads, code
    objects are read and checked as ROCm's loader does, argument blocks are laid out by their metadata, and kernels are run by
-   whoever listens on the runner's socket (docs/amd.md has the protocol). What a caller does wrong is an error, more strictly
+   whoever listens on the runner's socket (internal/testkit/hipdouble has the protocol). What a caller does wrong is an error, more strictly
    than HIP: the double exists to find our mistakes. */
 #ifndef KZ_DOUBLE_H
 #define KZ_DOUBLE_H
