@@ -74,7 +74,7 @@ func (c *compiled) readHead(f *Form, head string) {
 			}
 			i++
 		}
-		words, isSet := f.Sets[word[1:]]
+		words, isSet := f.Sets.words(word[1:])
 		if !isSet && !optional && inPrefix > 0 && inPrefix < len(opWords) && opWords[inPrefix] == word[1:] {
 			c.prefix += word
 			c.words = append(c.words, word)
@@ -253,13 +253,23 @@ func (p *operandReader) one(optional bool) {
 		p.typeOf(&o)
 	}
 	if optional {
-		o.With = ModOf(operandWith[o.Name])
+		o.With = operandWith(o.Name)
 	}
 	p.c.operands = append(p.c.operands, o)
 }
 
-// operandWith are the optional operands that come with a word of the spelling.
-var operandWith = map[string]string{"policy": ".L2::cache_hint", "ctamask": ".multicast::cluster", "bytemask": ".cp_mask"}
+// operandWith is the word of the spelling that an optional operand comes with, if there is one.
+func operandWith(name string) Mod {
+	switch name {
+	case "policy":
+		return ModL2CacheHint
+	case "ctamask":
+		return ModMulticastCluster
+	case "bytemask":
+		return ModCpMask
+	}
+	return NoMod
+}
 
 func (p *operandReader) mark(name string) string {
 	if p.used == nil {
@@ -269,16 +279,25 @@ func (p *operandReader) mark(name string) string {
 	return p.specs[name]
 }
 
-// operandTypes names the types that operand names imply where Types is silent.
-var operandTypes = map[string][]string{
-	"d": {"dtype", "type"}, "a": {"atype", "type"}, "b": {"btype", "type"}, "c": {"ctype", "type"},
-	"p": {"pred"}, "q": {"pred"}, "policy": {"$b64"}, "membermask": {"u32"},
+// operandTypes names the types that an operand's name implies where Types is silent.
+func operandTypes(name string) []string {
+	switch name {
+	case "a", "b", "c", "d":
+		return []string{name + "type", "type"}
+	case "p", "q":
+		return []string{"pred"}
+	case "policy":
+		return []string{"$b64"}
+	case "membermask":
+		return []string{"u32"}
+	}
+	return nil
 }
 
 func (p *operandReader) typeOf(o *Operand) {
 	spec := p.mark(o.Name)
 	if spec == "" {
-		for _, s := range operandTypes[o.Name] {
+		for _, s := range operandTypes(o.Name) {
 			if p.f.slotOrType(s) {
 				spec = s
 				break
@@ -294,7 +313,7 @@ func (p *operandReader) typeOf(o *Operand) {
 }
 
 func (f *Form) slotOrType(s string) bool {
-	return f.Slot(s) >= 0 || typeNames[strings.TrimLeft(s, "$#")] != TypeNone
+	return f.Slot(s) >= 0 || TypeOf(strings.TrimLeft(s, "$#")) != TypeNone
 }
 
 func (o *Operand) readSpec(f *Form, spec string) error {
@@ -375,7 +394,7 @@ func (o *Operand) readRef(f *Form, name string) error {
 	case "call":
 		o.Kinds = KCall
 	default:
-		t := typeNames[name]
+		t := TypeOf(name)
 		if t == TypeNone {
 			return fmt.Errorf("unknown type %q", name)
 		}

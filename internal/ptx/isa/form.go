@@ -58,8 +58,22 @@ type Form struct {
 	compiled *compiled // by the table's index, once
 }
 
-// Sets names the alternatives of a form's slots: Sets{"rnd": {".rn", ".rz"}}.
-type Sets map[string][]string
+// Sets names the alternatives of a form's slots: Sets{{"rnd", []string{".rn", ".rz"}}}. It is no map, so that the linker can lay
+// it out.
+type Sets []struct {
+	Name  string
+	Words []string
+}
+
+// words are the alternatives of the set with that name.
+func (s Sets) words(name string) (words []string, ok bool) {
+	for i := range s {
+		if s[i].Name == name {
+			return s[i].Words, true
+		}
+	}
+	return nil, false
+}
 
 // Slot is one place for a dotted word in a form.
 type Slot struct {

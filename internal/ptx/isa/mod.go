@@ -1,9 +1,11 @@
 package isa
 
+import "sync"
+
 // Mod is a dotted word: a modifier, a type, a state space. The zero Mod is no word.
 type Mod uint16
 
-// The dotted words, types first. The constant of .a::b_c is ModABC.
+// The dotted words, types first and in Type's order. The constant of .a::b_c is ModABC.
 const (
 	NoMod Mod = iota
 	ModS8
@@ -44,8 +46,8 @@ const (
 	ModE2m1x4
 	ModUe8m0
 	ModUe8m0x2
-	ModS2f6x2
 	ModUe4m3
+	ModS2f6x2
 	ModS4
 	ModU4
 	ModS2
@@ -523,23 +525,26 @@ const (
 	NumMods
 )
 
-var mods, modTypes = indexMods()
-
-func indexMods() (map[string]Mod, [NumMods]Type) {
+// mods finds a word by its spelling. Like every index of this package it is made when first asked for: every process that
+// loads the driver imports the package, and many never read PTX.
+var mods = sync.OnceValue(func() map[string]Mod {
 	byName := make(map[string]Mod, NumMods)
-	var types [NumMods]Type
 	for m := NoMod + 1; m < NumMods; m++ {
 		byName[modNames[m]] = m
-		types[m] = typeNames[modNames[m][1:]]
 	}
-	return byName, types
-}
+	return byName
+})
 
 // ModOf finds a word by its spelling with the dot; 0 if the table has no such word.
-func ModOf(word string) Mod { return mods[word] }
+func ModOf(word string) Mod { return mods()[word] }
 
 // String is the word with its dot; "" for no word.
 func (m Mod) String() string { return modNames[m] }
 
 // Type is the type the word names, or TypeNone.
-func (m Mod) Type() Type { return modTypes[m] }
+func (m Mod) Type() Type {
+	if m < Mod(NumTypes) {
+		return Type(m)
+	}
+	return TypeNone
+}

@@ -1,5 +1,7 @@
 package isa
 
+import "sync"
+
 // Need is what a form or a word asks of the module: a PTX version and a target.
 type Need struct {
 	PTX  Version
@@ -62,41 +64,44 @@ func metList(list string, sm int, suffix string) bool {
 }
 
 // wordNeeds are words that ask for more than the forms they stand in, the same everywhere.
-var wordNeeds = map[string]Need{
-	".cluster":              {PTX: v(7, 8), SM: 90},
-	".shared::cta":          {PTX: v(7, 8), SM: 30},
-	".shared::cluster":      {PTX: v(7, 8), SM: 90},
-	".L2::cache_hint":       {PTX: v(7, 4), SM: 80},
-	".L2::64B":              {PTX: v(7, 4), SM: 75},
-	".L2::128B":             {PTX: v(7, 4), SM: 75},
-	".L2::256B":             {PTX: v(7, 4), SM: 80},
-	".param::entry":         {PTX: v(8, 3)},
-	".param::func":          {PTX: v(8, 3)},
-	".sp::ordered_metadata": {PTX: v(8, 5)},
-	".cta_group::1":         {PTX: v(8, 6), Arch: "100f 110f"},
-	".cta_group::2":         {PTX: v(8, 6), Arch: "100f 110f"},
-	".im2col::w":            {PTX: v(8, 6), Arch: "100f 110f"},
-	".im2col::w::128":       {PTX: v(8, 6), Arch: "100f 110f"},
-	".tile::gather4":        {PTX: v(8, 6), SM: 100},
-	".tile::scatter4":       {PTX: v(8, 6), Arch: "100f 110f"},
-	".cp_mask":              {PTX: v(8, 6), SM: 100},
-	".ignore_oob":           {PTX: v(9, 2), SM: 90},
+var wordNeeds = [...]struct {
+	word string
+	need Need
+}{
+	{".cluster", Need{PTX: v(7, 8), SM: 90}},
+	{".shared::cta", Need{PTX: v(7, 8), SM: 30}},
+	{".shared::cluster", Need{PTX: v(7, 8), SM: 90}},
+	{".L2::cache_hint", Need{PTX: v(7, 4), SM: 80}},
+	{".L2::64B", Need{PTX: v(7, 4), SM: 75}},
+	{".L2::128B", Need{PTX: v(7, 4), SM: 75}},
+	{".L2::256B", Need{PTX: v(7, 4), SM: 80}},
+	{".param::entry", Need{PTX: v(8, 3)}},
+	{".param::func", Need{PTX: v(8, 3)}},
+	{".sp::ordered_metadata", Need{PTX: v(8, 5)}},
+	{".cta_group::1", Need{PTX: v(8, 6), Arch: "100f 110f"}},
+	{".cta_group::2", Need{PTX: v(8, 6), Arch: "100f 110f"}},
+	{".im2col::w", Need{PTX: v(8, 6), Arch: "100f 110f"}},
+	{".im2col::w::128", Need{PTX: v(8, 6), Arch: "100f 110f"}},
+	{".tile::gather4", Need{PTX: v(8, 6), SM: 100}},
+	{".tile::scatter4", Need{PTX: v(8, 6), Arch: "100f 110f"}},
+	{".cp_mask", Need{PTX: v(8, 6), SM: 100}},
+	{".ignore_oob", Need{PTX: v(9, 2), SM: 90}},
 }
 
-var modNeeds = func() map[Mod]Need {
+var modNeeds = sync.OnceValue(func() map[Mod]Need {
 	needs := make(map[Mod]Need, len(wordNeeds))
-	for w, n := range wordNeeds {
-		m := ModOf(w)
+	for _, w := range wordNeeds {
+		m := ModOf(w.word)
 		if m == 0 {
-			panic("BUG: need of unknown word " + w)
+			panic("BUG: need of unknown word " + w.word)
 		}
-		needs[m] = n
+		needs[m] = w.need
 	}
 	return needs
-}()
+})
 
 // Need is what the word asks for by itself.
 func (m Mod) Need() (Need, bool) {
-	n, ok := modNeeds[m]
+	n, ok := modNeeds()[m]
 	return n, ok
 }

@@ -2,28 +2,28 @@ package isa
 
 // The sets that rows share. A set's name is the name of the slot it fills; see form.go for the list of slot names.
 var (
-	rnd4   = Sets{"rnd": {".rn", ".rz", ".rm", ".rp"}}
-	rnd2   = Sets{"rnd": {".rn", ".rz"}}
-	rndRN  = Sets{"rnd": {".rn"}}
-	rndCvt = Sets{"rnd": {".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi"}}
-	bool3  = Sets{"bool": {".and", ".or", ".xor"}}
-	scopes = Sets{"scope": {".cta", ".cluster", ".gpu", ".sys"}}
-	vec24  = Sets{"vec": {".v2", ".v4"}}
-	vec248 = Sets{"vec": {".v2", ".v4", ".v8"}}
+	rnd4   = Sets{{"rnd", []string{".rn", ".rz", ".rm", ".rp"}}}
+	rnd2   = Sets{{"rnd", []string{".rn", ".rz"}}}
+	rndRN  = Sets{{"rnd", []string{".rn"}}}
+	rndCvt = Sets{{"rnd", []string{".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi"}}}
+	bool3  = Sets{{"bool", []string{".and", ".or", ".xor"}}}
+	scopes = Sets{{"scope", []string{".cta", ".cluster", ".gpu", ".sys"}}}
+	vec24  = Sets{{"vec", []string{".v2", ".v4"}}}
+	vec248 = Sets{{"vec", []string{".v2", ".v4", ".v8"}}}
 
-	semAtom = Sets{"sem": {".relaxed", ".acquire", ".release", ".acq_rel"}}
-	semRed  = Sets{"sem": {".relaxed", ".release"}}
+	semAtom = Sets{{"sem", []string{".relaxed", ".acquire", ".release", ".acq_rel"}}}
+	semRed  = Sets{{"sem", []string{".relaxed", ".release"}}}
 
-	copLd    = Sets{"cop": {".ca", ".cg", ".cs", ".lu", ".cv"}}
-	copSt    = Sets{"cop": {".wb", ".cg", ".cs", ".wt"}}
-	hint     = Sets{"hint": {".L2::cache_hint"}}
-	prefetch = Sets{"prefetch": {".L2::64B", ".L2::128B", ".L2::256B"}}
-	level1   = Sets{"level1": {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"}}
-	level2   = Sets{"level2": {".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"}}
+	copLd    = Sets{{"cop", []string{".ca", ".cg", ".cs", ".lu", ".cv"}}}
+	copSt    = Sets{{"cop", []string{".wb", ".cg", ".cs", ".wt"}}}
+	hint     = Sets{{"hint", []string{".L2::cache_hint"}}}
+	prefetch = Sets{{"prefetch", []string{".L2::64B", ".L2::128B", ".L2::256B"}}}
+	level1   = Sets{{"level1", []string{".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"}}}
+	level2   = Sets{{"level2", []string{".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"}}}
 
-	policyPrimary   = Sets{"primary": {".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged"}}
-	policySecondary = Sets{"secondary": {".L2::evict_first", ".L2::evict_unchanged"}}
-	proxyKind       = Sets{"proxykind": {".alias", ".async"}}
+	policyPrimary   = Sets{{"primary", []string{".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged"}}}
+	policySecondary = Sets{{"secondary", []string{".L2::evict_first", ".L2::evict_unchanged"}}}
+	proxyKind       = Sets{{"proxykind", []string{".alias", ".async"}}}
 )
 
 // Word lists that several sets share.
@@ -63,30 +63,30 @@ var (
 	cvtaSpaces = []string{".const", ".global", ".local", ".shared", ".shared::cta", ".shared::cluster", ".param", ".param::entry"}
 )
 
-func typ(words []string) Sets               { return Sets{"type": words} }
-func dtype(words ...string) Sets            { return Sets{"dtype": words} }
-func atype(words ...string) Sets            { return Sets{"atype": words} }
-func btype(words ...string) Sets            { return Sets{"btype": words} }
-func ctype(words ...string) Sets            { return Sets{"ctype": words} }
-func abtypes(words []string) Sets           { return Sets{"atype": words, "btype": words} }
-func mode(words ...string) Sets             { return Sets{"mode": words} }
-func op(words ...string) Sets               { return Sets{"op": words} }
-func cmp(words []string) Sets               { return Sets{"cmp": words} }
-func sem(words ...string) Sets              { return Sets{"sem": words} }
-func scope(words ...string) Sets            { return Sets{"scope": words} }
-func space(words ...string) Sets            { return Sets{"space": words} }
-func shape(words ...string) Sets            { return Sets{"shape": words} }
-func set(name string, words ...string) Sets { return Sets{name: words} }
+func typ(words []string) Sets               { return Sets{{"type", words}} }
+func dtype(words ...string) Sets            { return Sets{{"dtype", words}} }
+func atype(words ...string) Sets            { return Sets{{"atype", words}} }
+func btype(words ...string) Sets            { return Sets{{"btype", words}} }
+func ctype(words ...string) Sets            { return Sets{{"ctype", words}} }
+func abtypes(words []string) Sets           { return Sets{{"atype", words}, {"btype", words}} }
+func mode(words ...string) Sets             { return Sets{{"mode", words}} }
+func op(words ...string) Sets               { return Sets{{"op", words}} }
+func cmp(words []string) Sets               { return Sets{{"cmp", words}} }
+func sem(words ...string) Sets              { return Sets{{"sem", words}} }
+func scope(words ...string) Sets            { return Sets{{"scope", words}} }
+func space(words ...string) Sets            { return Sets{{"space", words}} }
+func shape(words ...string) Sets            { return Sets{{"shape", words}} }
+func set(name string, words ...string) Sets { return Sets{{name, words}} }
 
 // with joins sets; a name may come from one of them only (a test checks the rows for it).
 func with(sets ...Sets) Sets {
-	all := Sets{}
+	var all Sets
 	for _, s := range sets {
-		for name, words := range s {
-			if _, twice := all[name]; twice {
-				panic("BUG: set ." + name + " given twice")
+		for _, one := range s {
+			if _, twice := all.words(one.Name); twice {
+				panic("BUG: set ." + one.Name + " given twice")
 			}
-			all[name] = words
+			all = append(all, one)
 		}
 	}
 	return all

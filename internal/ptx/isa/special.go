@@ -1,5 +1,7 @@
 package isa
 
+import "sync"
+
 // SReg is a special register, named in the manual's chapter "Special Registers".
 type SReg uint8
 
@@ -58,8 +60,8 @@ type SpecialReg struct {
 	SM   int
 }
 
-var sregs = func() [NumSRegs]SpecialReg {
-	t := [NumSRegs]SpecialReg{
+var sregs = sync.OnceValue(func() *[NumSRegs]SpecialReg {
+	t := &[NumSRegs]SpecialReg{
 		SRegTid:                     {"%tid", U32, true, v(1, 0), 0},
 		SRegNtid:                    {"%ntid", U32, true, v(1, 0), 0},
 		SRegLaneid:                  {"%laneid", U32, false, v(1, 3), 0},
@@ -114,27 +116,27 @@ var sregs = func() [NumSRegs]SpecialReg {
 		t[SRegEnvreg0+SReg(i)] = SpecialReg{"%envreg" + n, B32, false, v(2, 1), 0}
 	}
 	return t
-}()
+})
 
-var sregNames = func() map[string]SReg {
+var sregNames = sync.OnceValue(func() map[string]SReg {
 	m := make(map[string]SReg, NumSRegs)
 	for r := NoSReg + 1; r < NumSRegs; r++ {
-		m[sregs[r].Name] = r
+		m[r.Row().Name] = r
 	}
 	return m
-}()
+})
 
 // SRegOf finds a special register by its name with the %; NoSReg if there is none.
-func SRegOf(name string) SReg { return sregNames[name] }
+func SRegOf(name string) SReg { return sregNames()[name] }
 
 // Row is what the table knows about the register.
-func (r SReg) Row() *SpecialReg { return &sregs[r] }
+func (r SReg) Row() *SpecialReg { return &sregs()[r] }
 
 // String is the register's name with the %.
-func (r SReg) String() string { return sregs[r].Name }
+func (r SReg) String() string { return r.Row().Name }
 
 // Type is the type of the register, or of its elements.
-func (r SReg) Type() Type { return sregs[r].Type }
+func (r SReg) Type() Type { return r.Row().Type }
 
 // Vec reports a register with elements .x .y .z .w.
-func (r SReg) Vec() bool { return sregs[r].Vec }
+func (r SReg) Vec() bool { return r.Row().Vec }

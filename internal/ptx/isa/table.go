@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// chapters is the table, in the manual's order.
+// chapters is the table, in the manual's order. Rows are made when something is first looked up: they cost a millisecond.
 var chapters = [...]struct {
-	Name  string
-	Forms []Form
+	Name string
+	Rows func() []Form
 }{
 	{"integer", integerForms},
 	{"float", floatForms},
@@ -38,28 +38,34 @@ type bucket struct {
 	forms []*Form
 }
 
-var (
-	bucketsOnce sync.Once
-	buckets     map[string]*bucket
-)
+// rows are the forms of each chapter.
+var rows = sync.OnceValue(func() *[len(chapters)][]Form {
+	var all [len(chapters)][]Form
+	for i := range chapters {
+		all[i] = chapters[i].Rows()
+	}
+	return &all
+})
+
+// buckets finds the forms by their first word.
+var buckets = sync.OnceValue(func() map[string]*bucket {
+	index := make(map[string]*bucket, 256)
+	for _, forms := range rows() {
+		for i := range forms {
+			word, _, _ := strings.Cut(forms[i].Op.String(), ".")
+			b := index[word]
+			if b == nil {
+				b = &bucket{}
+				index[word] = b
+			}
+			b.forms = append(b.forms, &forms[i])
+		}
+	}
+	return index
+})
 
 func bucketOf(first string) *bucket {
-	bucketsOnce.Do(func() {
-		buckets = make(map[string]*bucket, 256)
-		for i := range chapters {
-			fs := chapters[i].Forms
-			for j := range fs {
-				word, _, _ := strings.Cut(fs[j].Op.String(), ".")
-				b := buckets[word]
-				if b == nil {
-					b = &bucket{}
-					buckets[word] = b
-				}
-				b.forms = append(b.forms, &fs[j])
-			}
-		}
-	})
-	b := buckets[first]
+	b := buckets()[first]
 	if b != nil {
 		b.once.Do(func() {
 			for _, f := range b.forms {
@@ -79,10 +85,10 @@ type Chapter struct {
 // Chapters is the whole table. It is for tests, tools and documents; the parser uses Lookup.
 func Chapters() []Chapter {
 	var all []Chapter
-	for i := range chapters {
+	for i, forms := range rows() {
 		c := Chapter{Name: chapters[i].Name}
-		for j := range chapters[i].Forms {
-			f := &chapters[i].Forms[j]
+		for j := range forms {
+			f := &forms[j]
 			word, _, _ := strings.Cut(f.Op.String(), ".")
 			bucketOf(word)
 			c.Forms = append(c.Forms, f)

@@ -2,7 +2,11 @@ package isa
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,7 +23,8 @@ func TestEveryRowCompiles(t *testing.T) {
 				t.Errorf("row %q is in %s and %s", f.Syntax, was, c.Name)
 			}
 			seen[key] = c.Name
-			for name, words := range f.Sets {
+			for _, set := range f.Sets {
+				name, words := set.Name, set.Words
 				if f.Slot(name) < 0 {
 					t.Errorf("row %q: set %q is not in the syntax", f.Syntax, name)
 				}
@@ -40,6 +45,36 @@ func TestEveryRowCompiles(t *testing.T) {
 				names[s.Name] = true
 			}
 		}
+	}
+}
+
+// TestWordsOfTypes: Mod.Type takes the number of a word for that of its type.
+func TestWordsOfTypes(t *testing.T) {
+	for m := NoMod + 1; m < NumMods; m++ {
+		if want := TypeOf(m.String()[1:]); m.Type() != want {
+			t.Errorf("%v names type %v, want %v", m, m.Type(), want)
+		}
+	}
+}
+
+// TestImport: rows and indexes are made when first asked for. Only OnceValue takes memory when a process starts.
+func TestImport(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	line := regexp.MustCompile(`init kudzu/internal/ptx/isa .* (\d+) allocs`).FindSubmatch(out)
+	if line == nil {
+		return // nothing is done at all
+	}
+	if n, err := strconv.Atoi(string(line[1])); err != nil || n > 40 {
+		t.Errorf("importing the table makes %s things: %s", line[1], line[0])
 	}
 }
 

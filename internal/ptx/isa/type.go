@@ -1,5 +1,7 @@
 package isa
 
+import "sync"
+
 // Type is a PTX fundamental or packed type, as registers, variables and instruction modifiers name it.
 type Type uint8
 
@@ -152,13 +154,13 @@ func (t Type) Wide() Type {
 }
 
 // typeNames finds a type by its spelling without the dot.
-var typeNames = func() map[string]Type {
+var typeNames = sync.OnceValue(func() map[string]Type {
 	m := make(map[string]Type, NumTypes)
 	for t := TypeNone + 1; t < NumTypes; t++ {
 		m[types[t].name] = t
 	}
 	return m
-}()
+})
 
 // TypeOf finds a type by its spelling without the dot; TypeNone if there is none.
-func TypeOf(name string) Type { return typeNames[name] }
+func TypeOf(name string) Type { return typeNames()[name] }
