@@ -53,11 +53,11 @@ type Group struct {
 // Groups are all settings, in the order of the README.
 var Groups = []Group{
 	{"What runs the kernels", []Setting{
-		{Backend, "cpu|interp|cuda|hip", "the executor, or several in the order of their devices: `hip,cpu`; default: cpu"},
+		{Backend, "cpu|interp|cuda|hip", "the executor, or several in order: `hip,cpu`; default: cpu"},
 		{Threads, "8", "threads that run kernels; default: one per processor"},
 		{Memory, "8G", "device memory that is reported; default: four fifths of the machine's, shared by the devices"},
 		{Devices, "2", "number of CPU or interpreter devices; default: 1"},
-		{Capability, "9.0", "capability that is reported; default: 8.9 ([exceptions](docs/compute-capability.md))"},
+		{Capability, "9.0", "reported capability; default: 8.9 ([exceptions](docs/compute-capability.md))"},
 		{DriverVersion, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},
 		{NaN, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},
 	}},
