@@ -284,6 +284,7 @@ struct kz_engine {
 	struct kz_thread *threads;   // guarded by lock
 	uint32_t nextra, extra_idle, permits; // guarded by lock: threads that stand in for yielding ones
 	int64_t extra_at;                     // guarded by lock
+	struct kz_thread *extra_ended;        // guarded by lock: the last of them that ended, to be joined
 
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t nready;
 	_Atomic uint32_t njobs;   // that are open

@@ -434,6 +434,34 @@ static bool await_work(struct kz_engine *e, struct work *w) {
 
 // --- threads ---
 
+static void thread_join(struct kz_thread *t) {
+	if (!t) return;
+	pthread_join(t->id, NULL);
+	free(t);
+}
+
+// Takes n threads out of the count of those that stand in, and tells kz_engine_stop when none is left.
+// Preconditions: e->lock is held.
+static void extra_gone(struct kz_engine *e, uint32_t n) {
+	e->nextra -= n;
+	if (e->nextra || !atomic_load(&e->stopping)) return;
+	atomic_fetch_add(&e->extra_event, 1);
+	kz_futex_wake(&e->extra_event, INT32_MAX);
+}
+
+// The end of a thread that stood in. Each joins the one that ended before it, so that no more than one is ever unjoined; who
+// joins the last knows that all of them are out of this code and of the engine.
+static void extra_end(struct kz_thread *t) {
+	struct kz_engine *e = t->e;
+	t->id = pthread_self();
+	kz_acquire(&e->lock);
+	struct kz_thread *before = e->extra_ended;
+	e->extra_ended = t;
+	extra_gone(e, 1);
+	kz_release(&e->lock);
+	thread_join(before);
+}
+
 static void *worker_main(void *arg) {
 	struct kz_thread *t = arg;
 	struct kz_engine *e = t->e;
@@ -450,13 +478,14 @@ static void *worker_main(void *arg) {
 	struct work w;
 	while (!t->extra && !atomic_load_explicit(&e->stopping, memory_order_relaxed))
 		if (find_work(e, &w) || await_work(e, &w)) do_work(c, &w);
-	while (t->extra && !atomic_load(&e->stopping)) {
+	while (t->extra) {
 		kz_acquire(&e->lock);
-		bool go = e->permits > 0;
+		bool stop = atomic_load(&e->stopping), go = !stop && e->permits > 0;
 		if (go) e->permits--;
-		else e->extra_idle++;
-		uint32_t ev = atomic_load(&e->extra_event);
+		else if (!stop) e->extra_idle++;
+		uint32_t ev = atomic_load(&e->extra_event); // under the lock, as kz_engine_stop counts it up: no wake is lost
 		kz_release(&e->lock);
+		if (stop) break;
 		if (go) {
 			if (find_work(e, &w)) do_work(c, &w);
 			continue;
@@ -471,12 +500,7 @@ static void *worker_main(void *arg) {
 	if (c && t->extra) ctx_drop(c);
 	else if (c) kz_ctx_give(c);
 	kz_altstack_free(alt);
-	if (t->extra) {
-		kz_acquire(&e->lock);
-		e->nextra--; // the last time this thread touches e, but for the lock
-		kz_release(&e->lock);
-		free(t);
-	}
+	if (t->extra) extra_end(t);
 	return NULL;
 }
 
@@ -494,7 +518,6 @@ static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
 	sigdelset(&all, SIGILL);
 	pthread_attr_t a;
 	pthread_attr_init(&a);
-	if (extra) pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_t id;
 	int rc = EINVAL;
@@ -532,7 +555,7 @@ void kz_extra(struct kz_engine *e, uint32_t n) {
 		atomic_fetch_add_explicit(&e->s_extra, 1, memory_order_relaxed);
 		if (spawn(e, (uint32_t)atomic_load(&e->s_extra), true) == KZ_OK) continue;
 		kz_acquire(&e->lock);
-		e->nextra -= make;
+		extra_gone(e, make);
 		kz_release(&e->lock);
 		break;
 	}
@@ -681,20 +704,20 @@ void kz_engine_stop(struct kz_engine *e) {
 	kz_engine_halt(e);
 	for (struct kz_thread *t = e->threads, *next; t; t = next) {
 		next = t->next;
-		pthread_join(t->id, NULL);
-		free(t);
+		thread_join(t);
 	}
-	for (;;) { // extra threads are detached; they end on their own
-		atomic_fetch_add(&e->extra_event, 1);
-		kz_futex_wake(&e->extra_event, INT32_MAX);
-		kz_acquire(&e->lock);
-		uint32_t left = e->nextra;
+	kz_acquire(&e->lock);
+	atomic_fetch_add(&e->extra_event, 1);
+	kz_futex_wake(&e->extra_event, INT32_MAX);
+	while (e->nextra) {
+		uint32_t ev = atomic_load(&e->extra_event);
 		kz_release(&e->lock);
-		if (!left) break;
-		sched_yield();
+		kz_futex_wait(&e->extra_event, ev, -1);
+		kz_acquire(&e->lock);
 	}
-	struct timespec moment = {0, 1000000}; // for the last of them to be out of kz_release
-	nanosleep(&moment, NULL);
+	struct kz_thread *last = e->extra_ended;
+	kz_release(&e->lock);
+	thread_join(last);
 	for (struct kz_ctx *c = e->contexts, *next; c; c = next) {
 		next = c->next;
 		kz_ctx_free(c);

@@ -1,5 +1,6 @@
 // A stress test of the engine alone, to be built with -fsanitize=thread, address or nothing: see sanitize_test.go.
 #include "../../engine.h"
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -310,6 +311,7 @@ static void bench(void) {
 
 #include "more.h"
 #include "launches.h"
+#include "ends.h"
 
 // --- the crowd: a job has no more threads than there are workers, whoever waits for it ---
 
@@ -347,6 +349,7 @@ static void crowd(void) {
 
 int main(int argc, char **argv) {
 	setvbuf(stdout, NULL, _IONBF, 0); // children must not print what the parent has not yet
+	ends();
 	if (kz_engine_start(argc > 1 ? atoi(argv[1]) : 4, &e) != KZ_OK) return 2;
 	mem = kz_mem_new(UINT64_C(4) << 30, 1);
 	empty = kernel(k_empty), count = kernel(k_count), affine = kernel(k_affine), fault = kernel(k_fault);
