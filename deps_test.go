@@ -33,9 +33,9 @@ var rules = []rule{
 	{room: "pass", may: "analysis ir"},
 	{room: "emit", may: "ir ll"},
 	{room: "emit/warp", may: "analysis emit ir ll image", why: "the calling convention is image's"},
-	{room: "emit/simt", may: "emit ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
+	{room: "emit/simt", may: "analysis emit ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
 	{room: "compile", may: "image cache llvm/release logx"},
-	{room: "compile/worker", may: "ptx ptx/check lower pass ir emit/* llvm image compile codeobject devrt"},
+	{room: "compile/worker", may: "ptx ptx/check lower analysis pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves
 	{room: "engine", cgo: true},
 	{room: "dl", may: "spec", cgo: true},

@@ -65,7 +65,7 @@ func (c *caller) reload(g *called, s *site, live []*ir.Value) map[*ir.Value]*ir.
 		if v == sp || slices.Contains(s.call.Results, v) {
 			continue
 		}
-		if d := v.Def; d != nil && (again(d.Op) || d.Op == ir.Add && d.Args[0] == sp && d.Args[1].Const) {
+		if d := v.Def; d != nil && analysis.Remat(d, analysis.RematFolded, func(a *ir.Value) bool { return a == sp }) {
 			n := f.CloneInst(d, func(a *ir.Value) *ir.Value {
 				if a == sp {
 					return fp.Results[0]

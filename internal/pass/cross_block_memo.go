@@ -1,6 +1,11 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"maps"
+
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 const (
 	keepBytes  = 24 << 10 // of all warps of a block, which must stay in the nearest cache
@@ -72,11 +77,10 @@ func (k *keeper) unordered() map[*ir.Block]bool {
 			}
 		}
 	}
-	written := map[*ir.Block]bool{}
-	reach(written, stores)
+	written := analysis.Reach(stores, nil)
 	for _, b := range bars {
 		if written[b] && storeBefore(b, written) {
-			reach(written, bars)
+			maps.Copy(written, analysis.Reach(bars, nil))
 			break
 		}
 	}
@@ -85,19 +89,6 @@ func (k *keeper) unordered() map[*ir.Block]bool {
 		plain[b] = !written[b]
 	}
 	return plain
-}
-
-// reach adds blocks, and those that they lead to, to a set.
-func reach(set map[*ir.Block]bool, from []*ir.Block) {
-	work := append([]*ir.Block(nil), from...)
-	for len(work) > 0 {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
-		if !set[b] {
-			set[b] = true
-			work = append(work, b.Succs()...)
-		}
-	}
 }
 
 // seenByOthers reports a store that a load from global memory may show: the thread's own memory and the block's are elsewhere.

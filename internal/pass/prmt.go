@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // foldPrmt knows selectors that pick a word as it is, and bytes that are zero: signs of bytes that are never negative among them.
 func foldPrmt(in *ir.Inst, t ir.Type) *ir.Value {
@@ -20,7 +23,7 @@ func foldPrmt(in *ir.Inst, t ir.Type) *ir.Value {
 		if s&8 != 0 {
 			need = 0x80
 		}
-		if z := ir.Zeros(in.Args[s>>2&1]); z>>(8*(s&3))&need != need {
+		if z := analysis.Zeros(in.Args[s>>2&1]); z>>(8*(s&3))&need != need {
 			return nil
 		}
 	}

@@ -49,48 +49,11 @@ func regions(st *state) error {
 		return nil
 	}
 	f.Regions = r
-	nearAddresses(f)
+	rematAddresses(f)
 	rematScalars(st)
 	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)
 	liveAcross(f, r)
 	return nil
-}
-
-// nearAddresses repeats the arithmetic of an address in the block that uses it, so that across a barrier lives the 32-bit
-// index or the pointer it is made of, which is smaller, and the emitter sees how it is made.
-func nearAddresses(f *ir.Func) {
-	for _, b := range f.Blocks {
-		copies := map[*ir.Value]*ir.Value{}
-		var out []*ir.Inst
-		var near func(v *ir.Value, depth int) *ir.Value
-		near = func(v *ir.Value, depth int) *ir.Value {
-			d := v.Def
-			if d == nil || d.Block == b || depth > 8 || v.Type != ir.I64 {
-				return v
-			}
-			switch d.Op {
-			case ir.Add, ir.Sub, ir.Shl, ir.SExt, ir.ZExt:
-			default:
-				return v
-			}
-			if c := copies[v]; c != nil {
-				return c
-			}
-			n := f.CloneInst(d, func(a *ir.Value) *ir.Value { return near(a, depth+1) })
-			n.Block = b
-			out = append(out, n)
-			copies[v] = n.Results[0]
-			return n.Results[0]
-		}
-		for _, in := range b.Insts {
-			switch in.Op {
-			case ir.Load, ir.Store, ir.Atomic, ir.AtomicCAS:
-				in.Args[0] = near(in.Args[0], 0)
-			}
-			out = append(out, in)
-		}
-		b.Insts = out
-	}
 }
 
 func setTermAfter(f *ir.Func, b, next *ir.Block, line int32) {
@@ -177,18 +140,9 @@ func allMeet(st *state, r *ir.Regions) bool {
 	return true
 }
 
-// again reports an operation that the emitter can repeat anywhere: it depends on the launch, the block and the warp only.
-func again(op ir.Op) bool {
-	switch op {
-	case ir.Param, ir.SReg, ir.VarAddr, ir.SharedAddr, ir.LocalAddr, ir.ParamAddr, ir.FuncAddr, ir.EntryMask, ir.Undef:
-		return true
-	}
-	return false
-}
-
 // liveAcross computes the values that live across each point.
 func liveAcross(f *ir.Func, r *ir.Regions) {
-	live := analysis.Live(f, func(v *ir.Value) bool { return v.Def != nil && !again(v.Def.Op) })
+	live := analysis.Live(f, func(v *ir.Value) bool { return v.Def != nil && !analysis.Anywhere(v) })
 	for i := range r.Points {
 		p := &r.Points[i]
 		p.Live = nil

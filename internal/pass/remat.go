@@ -1,75 +1,89 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // rematScalars rematerialises cheap arithmetic on launch, block and warp numbers in each block that uses it, so that nothing of it
 // is live across a barrier: a few scalar operations are cheaper than a slot in every warp's frame, and LLVM hoists what is
 // the same for all warps.
 func rematScalars(st *state) {
-	f := st.f
-	n := &remat{a: analyse(st), cheap: map[*ir.Value]int8{}}
+	n := &scalars{a: analyse(st), cheap: map[*ir.Value]bool{}}
+	for _, b := range st.f.Blocks {
+		repeatIn(st.f, b, func(v *ir.Value, _ int) bool { return !analysis.Anywhere(v) && n.repeatable(v, 0) }, func(in *ir.Inst) []*ir.Value {
+			if in.Op == ir.Phi {
+				return nil
+			}
+			return in.Args
+		})
+	}
+}
+
+// rematAddresses repeats the arithmetic of an address in the block that uses it, so that across a barrier lives the 32-bit
+// index or the pointer it is made of, which is smaller, and the emitter sees how it is made.
+func rematAddresses(f *ir.Func) {
+	any := func(*ir.Value) bool { return true }
 	for _, b := range f.Blocks {
-		copies := map[*ir.Value]*ir.Value{}
-		var out []*ir.Inst
-		var near func(v *ir.Value) *ir.Value
-		near = func(v *ir.Value) *ir.Value {
-			d := v.Def
-			if d == nil || d.Block == b || again(d.Op) || !n.repeatable(v, 0) {
-				return v
+		repeatIn(f, b, func(v *ir.Value, depth int) bool {
+			return depth <= 8 && v.Type == ir.I64 && !analysis.Anywhere(v) && analysis.Remat(v.Def, analysis.RematFolded, any)
+		}, func(in *ir.Inst) []*ir.Value {
+			switch in.Op {
+			case ir.Load, ir.Store, ir.Atomic, ir.AtomicCAS:
+				return in.Args[:1]
 			}
-			if c := copies[v]; c != nil {
-				return c
-			}
-			in := f.CloneInst(d, near)
-			in.Block = b
-			out = append(out, in)
-			copies[v] = in.Results[v.Index]
-			return in.Results[v.Index]
-		}
-		for _, in := range b.Insts {
-			if in.Op != ir.Phi {
-				for i, a := range in.Args {
-					in.Args[i] = near(a)
-				}
-			}
-			out = append(out, in)
-		}
-		b.Insts = out
+			return nil
+		})
 	}
 }
 
-// remat knows which values can be had again for little.
-type remat struct {
+// repeatIn computes values again in b, before those of its instructions that use them: of the arguments that uses gives, and of what
+// they are made of, those that again reports. depth is how many operations lie between.
+func repeatIn(f *ir.Func, b *ir.Block, again func(v *ir.Value, depth int) bool, uses func(*ir.Inst) []*ir.Value) {
+	copies := map[*ir.Value]*ir.Value{}
+	var out []*ir.Inst
+	var near func(v *ir.Value, depth int) *ir.Value
+	near = func(v *ir.Value, depth int) *ir.Value {
+		d := v.Def
+		if d == nil || d.Block == b || !again(v, depth) {
+			return v
+		}
+		if c := copies[v]; c != nil {
+			return c
+		}
+		in := f.CloneInst(d, func(a *ir.Value) *ir.Value { return near(a, depth+1) })
+		in.Block = b
+		out = append(out, in)
+		copies[v] = in.Results[v.Index]
+		return in.Results[v.Index]
+	}
+	for _, in := range b.Insts {
+		args := uses(in)
+		for i, a := range args {
+			args[i] = near(a, 0)
+		}
+		out = append(out, in)
+	}
+	b.Insts = out
+}
+
+// scalars knows which numbers a few scalar operations make of what is there anyway.
+type scalars struct {
 	a     *shapeAnalysis
-	cheap map[*ir.Value]int8 // 1: yes, -1: no
+	cheap map[*ir.Value]bool
 }
 
-// repeatable reports a number that a few scalar operations make of what is there anyway.
-func (n *remat) repeatable(v *ir.Value, depth int) bool {
-	if v.Const {
+func (n *scalars) repeatable(v *ir.Value, depth int) bool {
+	if v.Const || v.Def == nil || depth > 5 {
+		return v.Const
+	}
+	if analysis.Anywhere(v) {
 		return true
 	}
-	if v.Def == nil || depth > 5 {
-		return false
-	}
-	if again(v.Def.Op) {
-		return true
-	}
-	if c := n.cheap[v]; c != 0 {
-		return c > 0
-	}
-	ok := n.a.fact(v).kind >= ir.Affine
-	switch v.Def.Op {
-	case ir.Add, ir.Sub, ir.Shl, ir.ShrU, ir.And, ir.Or, ir.SExt, ir.ZExt, ir.Trunc, ir.Mul, ir.Copy:
-	default:
-		ok = false
-	}
-	for _, a := range v.Def.Args {
-		ok = ok && n.repeatable(a, depth+1)
-	}
-	n.cheap[v] = -1
-	if ok {
-		n.cheap[v] = 1
+	ok, known := n.cheap[v]
+	if !known {
+		ok = n.a.fact(v).kind >= ir.Affine && analysis.Remat(v.Def, analysis.RematScalar, func(a *ir.Value) bool { return n.repeatable(a, depth+1) })
+		n.cheap[v] = ok
 	}
 	return ok
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/compile"
 	"kudzu/internal/emit/warp"
 	"kudzu/internal/ir"
@@ -80,7 +81,7 @@ func registers(k *ir.Module) int {
 	const file, least, most, usualBlock = 64 << 10, 16, 255, 1024
 	called := 0
 	for _, f := range k.Funcs[1:] {
-		called = max(called, ir.Pressure(f))
+		called = max(called, analysis.Pressure(f))
 	}
 	block := uint64(usualBlock)
 	for _, b := range [][3]uint32{k.MaxBlock, k.ReqBlock} {
@@ -88,7 +89,7 @@ func registers(k *ir.Module) int {
 			block = n
 		}
 	}
-	return min(max(ir.Pressure(k.Funcs[0])+called, least), most, int(file/((block+31)/32*32))&^7)
+	return min(max(analysis.Pressure(k.Funcs[0])+called, least), most, int(file/((block+31)/32*32))&^7)
 }
 
 // toIR gives the kernel's IR after all passes.

@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -70,18 +71,11 @@ func differ(a, b map[*ir.Block]bool) bool {
 
 // barriersFrom are the blocks with barriers on the ways from one block to another.
 func barriersFrom(from, to *ir.Block, has map[*ir.Block]bool) map[*ir.Block]bool {
-	found, seen, work := map[*ir.Block]bool{}, map[*ir.Block]bool{to: true}, []*ir.Block{from}
-	for len(work) > 0 {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
-		if seen[b] {
-			continue
-		}
-		seen[b] = true
+	found := map[*ir.Block]bool{}
+	for b := range analysis.Reach([]*ir.Block{from}, to) {
 		if has[b] {
 			found[b] = true
 		}
-		work = append(work, b.Succs()...)
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/analysis"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -82,7 +83,7 @@ type alignment struct {
 
 // reachable reports a value that is there where in is: behind a barrier only what the passes kept is.
 func (e *emitter) reachable(v *ir.Value, in *ir.Inst) bool {
-	return e.f.Regions == nil || v.Def == nil || v.Def.Block == in.Block || v.Def.Op == ir.Param
+	return e.f.Regions == nil || v.Def == nil || v.Def.Block == in.Block || analysis.Anywhere(v)
 }
 
 // tested reports that an earlier access has tested root, which in's address is made of, for all lanes of in, and notes that in does.

@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -47,7 +48,7 @@ func emitDp4a(e *emitter, in *ir.Inst) {
 // plainBytes reports four bytes none of which is negative: nibbles, ones.
 func plainBytes(v *ir.Value) bool {
 	const signs = 0x80808080
-	return ir.Zeros(v)&signs == signs
+	return analysis.Zeros(v)&signs == signs
 }
 
 // k2 is the zero of x's type.

@@ -16,7 +16,7 @@ func (e *emitter) rangeOf(v *ir.Value, depth int) analysis.Range {
 	if depth == 0 || d == nil || v.Type.IsFloat() || v.Type.Bits() > 64 {
 		return r
 	}
-	if most := ^ir.Zeros(v) & (math.MaxUint64 >> (64 - v.Type.Bits())); most <= uint64(r.Hi) {
+	if most := ^analysis.Zeros(v) & (math.MaxUint64 >> (64 - v.Type.Bits())); most <= uint64(r.Hi) {
 		r = analysis.Range{Hi: int64(most)}
 	}
 	of := func(i int) analysis.Range { return e.rangeOf(d.Args[i], depth-1) }
@@ -45,7 +45,7 @@ func (e *emitter) rangeOf(v *ir.Value, depth int) analysis.Range {
 
 // byteRange is where the four bytes of a word lie.
 func byteRange(v *ir.Value, signed bool) analysis.Range {
-	z := ir.Zeros(v)
+	z := analysis.Zeros(v)
 	most := int64(0)
 	for i := range 4 {
 		most = max(most, int64(^z>>(8*i)&0xff))

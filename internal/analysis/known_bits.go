@@ -1,11 +1,13 @@
-package ir
+package analysis
+
+import "kudzu/internal/ir"
 
 const zerosDepth = 8 // operations that are looked through
 
-// Zeros are the bits that an integer of at most 64 bits never has.
-func Zeros(v *Value) uint64 { return zeros(v, zerosDepth) }
+// Zeros is known-bits analysis, of zeros alone: the bits that an integer of at most 64 bits never has.
+func Zeros(v *ir.Value) uint64 { return zeros(v, zerosDepth) }
 
-func zeros(v *Value, depth int) uint64 {
+func zeros(v *ir.Value, depth int) uint64 {
 	w := v.Type.Bits()
 	if v.Type.IsFloat() || w > 64 {
 		return 0
@@ -20,28 +22,28 @@ func zeros(v *Value, depth int) uint64 {
 	}
 	of := func(i int) uint64 { return zeros(d.Args[i], depth-1) }
 	switch d.Op {
-	case Copy:
+	case ir.Copy:
 		return of(0)
-	case Keep:
+	case ir.Keep:
 		return of(v.Index)
-	case And:
+	case ir.And:
 		return of(0) | of(1)
-	case Or, Xor:
+	case ir.Or, ir.Xor:
 		return of(0) & of(1)
-	case Select:
+	case ir.Select:
 		return of(1) & of(2)
-	case ZExt:
+	case ir.ZExt:
 		if d.Args[0].Type.IsFloat() || d.Args[0].Type.Bits() > 64 {
 			return 0
 		}
 		return of(0) | all&^(^uint64(0)>>(64-d.Args[0].Type.Bits()))
-	case Trunc:
+	case ir.Trunc:
 		return of(0) & all
-	case Shl:
+	case ir.Shl:
 		if n := d.Args[1]; n.Const && n.Bits < uint64(w) {
 			return (of(0)<<n.Bits | 1<<n.Bits - 1) & all
 		}
-	case ShrU:
+	case ir.ShrU:
 		if n := d.Args[1]; n.Const && n.Bits < uint64(w) {
 			return of(0)>>n.Bits | all&^(all>>n.Bits)
 		}

@@ -1,4 +1,4 @@
-package ir
+package analysis
 
 import "testing"
 
@@ -33,11 +33,8 @@ b1:
 b2:
   exit`, 5},
 	} {
-		m, err := Read("module \"k\"\nfunc \"k\" kernel {\nb0:\n  " + c.text + "\n}\n")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := Pressure(m.Funcs[0]); got != c.want {
+		f := read(t, "module \"k\"\nfunc \"k\" kernel {\nb0:\n  "+c.text+"\n}\n")
+		if got := Pressure(f); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
