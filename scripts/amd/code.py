@@ -54,7 +54,7 @@ def main():
         sys.exit(__doc__)
     clang = run(f"{ROOT}/scripts/setup.sh", "clang").strip()
     llvm = os.path.dirname(os.path.realpath(run("sh", "-c", f"command -v {clang}").strip()))
-    text = ["| processor | kernel | instructions: clang's HIP | Kudzu | ratio | registers: clang's | Kudzu | spilled: clang's | Kudzu |", "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
+    text = ["| processor | kernel | clang: instructions | Kudzu | ratio | clang: registers | Kudzu | clang: spilled | Kudzu |", "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
     with tempfile.TemporaryDirectory() as work:
         for arch in sys.argv[2:]:
             rows, logs = target(arch, llvm, clang, work), 0.0

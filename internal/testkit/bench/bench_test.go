@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -88,6 +89,31 @@ func TestScaling(t *testing.T) {
 	for _, want := range []string{"| saxpy | 2.00 | 1.0 | 0.17 | 12.0 | 12.0 |", "16 threads: saxpy 480.0 GB/s, STREAM triad (native) 600.0 GB/s: 80 %"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the pages in docs/bench of the figures that lie there")
+
+// TestPagesInStep: the pages in docs/bench are what the report makes of the figures that lie with them.
+func TestPagesInStep(t *testing.T) {
+	var r results
+	var s scaling
+	for name, page := range map[string]struct {
+		figures any
+		text    func() string
+	}{"results": {&r, r.markdown}, "scaling": {&s, s.markdown}} {
+		base := "../../../docs/bench/" + name
+		if err := readJSON(base+".json", page.figures); err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(base+".md", []byte(page.text()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(base + ".md"); err != nil || string(got) != page.text() {
+			t.Errorf("%s.md is not what the report writes (%v): go test ./internal/testkit/bench -run TestPagesInStep -update", base, err)
 		}
 	}
 }

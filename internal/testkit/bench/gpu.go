@@ -271,6 +271,18 @@ func byKernel(rows []gpuRow) []*kernelTimesOf {
 	return list
 }
 
+// shorten cuts the parameters off a C++ kernel's mangled name, so that a line of the page fits a screen; the list has it whole.
+func shorten(name string) string {
+	const fits = 60
+	if len(name) <= fits {
+		return name
+	}
+	if head, _, ok := strings.Cut(name, "EEv"); ok && len(head) < fits {
+		return head + "EEv…"
+	}
+	return name[:fits] + "…"
+}
+
 // everyKernel is a line a kernel: where it comes from, its name, and milliseconds for each target.
 func everyKernel(rows []gpuRow, targets []string) string {
 	var b strings.Builder
@@ -291,13 +303,13 @@ func everyKernel(rows []gpuRow, targets []string) string {
 
 func gpuPage(about, table string, rows []gpuRow, targets []string) string {
 	var b strings.Builder
-	b.WriteString("# Compiling for AMD's GPUs\n\nWritten by `bench gpu -page` (scripts/gpu-compile.sh). " + about + "\n\n" + table)
+	b.WriteString("# Compiling for AMD's GPUs\n\nWritten by `bench gpu -page` (scripts/gpu-compile.sh).\n\n" + about + "\n\n" + table)
 	list := byKernel(rows)
 	slices.SortStableFunc(list, func(x, y *kernelTimesOf) int { return cmp.Compare(y.longest, x.longest) })
-	fmt.Fprintf(&b, "\nThe time of every kernel is in [gpu-compile.tsv](gpu-compile.tsv); the longest, in ms:\n\n| kernel | PTX bytes | matrix | %s |\n|---|---|---|%s\n",
+	fmt.Fprintf(&b, "\nThe time of every kernel, with its whole name, is in [gpu-compile.tsv](gpu-compile.tsv). The longest, in ms:\n\n| kernel | PTX bytes | matrix | %s |\n|---|---|---|%s\n",
 		strings.Join(targets, " | "), strings.Repeat("---|", len(targets)))
 	for _, k := range list[:min(12, len(list))] {
-		fmt.Fprintf(&b, "| `%s` | %d | %t |", k.kernel, k.bytes, k.mma)
+		fmt.Fprintf(&b, "| `%s` | %d | %t |", shorten(k.kernel), k.bytes, k.mma)
 		for _, t := range targets {
 			if v, ok := k.ms[t]; ok {
 				fmt.Fprintf(&b, " %.0f |", v)

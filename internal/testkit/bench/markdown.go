@@ -14,11 +14,15 @@ func (r *results) markdown() string {
 	fmt.Fprintf(&b, "\n## Verdict\n\n%s\n", r.verdict())
 	b.WriteString("\n![Kudzu against native code and PoCL, row by row](ratios.svg)\n\n## Rows\n\n")
 	b.WriteString("Times in ms. *native* is the better of gcc and clang; ratios above 1 mean that Kudzu is faster.\n\n")
-	b.WriteString("| row | problem | gcc | clang | kudzu | pocl | native / kudzu | pocl / kudzu | rate | error |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| row | gcc | clang | kudzu | pocl | native / kudzu | pocl / kudzu | rate | error |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for i := range r.Suite.Rows {
 		w := &r.Suite.Rows[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.1g |\n", w.Name, w.What, millis(w.GCC), millis(w.Clang), millis(w.Kudzu), millis(w.PoCL),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %.1g |\n", w.Name, millis(w.GCC), millis(w.Clang), millis(w.Kudzu), millis(w.PoCL),
 			mark(w.ratio(), 0.5), mark(w.pocl(), 0.9), w.rate(), w.KudzuError)
+	}
+	b.WriteString("\n| row | problem |\n|---|---|\n")
+	for i := range r.Suite.Rows {
+		fmt.Fprintf(&b, "| %s | %s |\n", r.Suite.Rows[i].Name, r.Suite.Rows[i].What)
 	}
 	r.markdownLaunch(&b)
 	r.markdownCompile(&b)
@@ -26,8 +30,8 @@ func (r *results) markdown() string {
 }
 
 func (m *machine) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "- %s, %d cores, %s\n- native: %s; %s; `%s`\n- commit %s, %s\n", m.CPU, m.Cores, m.Kernel, or(m.GCC, "no gcc"), or(m.Clang, "no clang"), m.Flags,
-		or(m.Commit, "unknown"), m.Date)
+	fmt.Fprintf(b, "- %s, %d cores, %s\n- native: %s\n- native: %s\n- flags of both: `%s`\n- commit %s, %s\n", m.CPU, m.Cores, m.Kernel,
+		or(m.GCC, "no gcc"), or(m.Clang, "no clang"), m.Flags, or(m.Commit, "unknown"), m.Date)
 }
 
 func or(a, b string) string {
@@ -121,9 +125,9 @@ func (r *results) markdownCompile(b *strings.Builder) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## Compile time\n\nCold compile of one kernel, cut out of its module, in a compiler process that runs already (its start with libLLVM: %.0f ms, once a process); ", c.KudzuStart)
+	fmt.Fprintf(b, "\n## Compile time\n\nCold compile of one kernel, cut out of its module, in a compiler process that is already running.\nStarting that process with libLLVM takes %.0f ms, once.\n", c.KudzuStart)
 	if c.PTXAS != "" {
-		fmt.Fprintf(b, "%s -O3 on the same text, its process included (%.1f ms for an empty kernel). ", c.PTXAS, c.PTXASStart)
+		fmt.Fprintf(b, "%s -O3 compiles the same text, its process included (%.1f ms for an empty kernel).\n", c.PTXAS, c.PTXASStart)
 	}
 	fmt.Fprintf(b, "Medians of %d.\n\n| kernels | | kudzu ms | ptxas ms | median ratio | without ptxas's start | at most 2 | worst |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", c.Reps)
 	for _, s := range c.summaries() {
