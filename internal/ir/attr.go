@@ -190,14 +190,28 @@ type Matrix struct {
 	Fragment   string // wmma: "a", "b", "c", "d"
 	Scale      string // type of the factors of blocks along k, of which there are Scales; "": none
 	Scales     int
+	Selector   int // Sparse: which threads of a group of four hold the metadata
 }
 
-// What FTest tests, in Imm.
+// FloatTest is what FTest asks of a number.
+type FloatTest uint8
+
+// The tests.
 const (
-	TestFinite    = iota // neither infinite nor NaN
-	TestInfinite         //
-	TestNumber           // not a NaN
-	TestNaN              //
-	TestNormal           // not subnormal, infinite or NaN; zero is normal, as on the hardware
-	TestSubnormal        //
+	TestFinite    FloatTest = iota // neither infinite nor NaN
+	TestInfinite                   //
+	TestNumber                     // not a NaN
+	TestNaN                        //
+	TestNormal                     // not subnormal, infinite or NaN; zero is normal, as on the hardware
+	TestSubnormal                  //
+)
+
+// Dot is a set of what modifies a dot product of small integers.
+type Dot uint8
+
+// The modifiers.
+const (
+	DotSignedA Dot = 1 << iota // the parts of a are signed
+	DotSignedB
+	DotHigh // Dp2a: b's upper two bytes
 )

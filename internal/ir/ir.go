@@ -137,38 +137,58 @@ type Shape struct {
 // Inst is one instruction.
 type Inst struct {
 	Op      Op
+	Line    int32 // of the PTX text; 0: none
 	Args    []*Value
 	Results []*Value
 	Targets []*Block // terminators: successors; Phi: incoming blocks
 	Block   *Block
-	Line    int32  // of the PTX text; 0: none
 	Mask    *Value // lanes that act, once linearized; nil before, and for operations without effects
 	Attr
 }
 
-// Attr is what modifies an operation. The zero value is the plain one: round to nearest even, generic space, weak, …
+// Attr is what modifies an operation. The zero value is the plain one: round to nearest even, generic space, weak, … Which
+// operation takes which attributes is said in attribute.go, and Verify rejects the others.
 type Attr struct {
-	Rnd      Rnd
-	FTZ      bool
-	Sat      bool
-	NaN      bool // FMin, FMax: propagate NaN
-	Flag     bool // per operation, see op.go
-	Cmp      Cmp
-	Space    Space
-	Order    Order
-	Scope    Scope
-	Volatile bool
-	ReadOnly bool  // ld.global.nc, const, param: nobody writes it while the kernel runs
-	Write    bool  // Prefetch: to be written
-	Align    uint8 // Load, Store: known alignment of the address in bytes (PTX guarantees the access's size)
-	AtomOp   AtomOp
-	Shuf     ShufMode
-	Sreg     SpecialReg
-	BarKind  BarKind
-	Off      int64
-	Imm      uint64
-	Sym      string
-	Mat      *Matrix
+	Rnd       Rnd
+	FTZ       bool // subnormal operands and results are zero
+	EitherFTZ bool // with FTZ: flushing or not gives what is wanted, take the cheaper
+	Sat       bool
+	NaN       bool // FMin, FMax, Redux: propagate NaN
+	XorSign   bool // FMin, FMax: of magnitudes, with the product's sign (.xorsign.abs)
+	Relu      bool // FTrunc: a negative result is 0
+	Contract  bool // FAdd, FSub, FMul: a product and a sum may become one fused operation
+	OneUlp    bool // FDiv, FSqrt: one unit in the last place will do
+	Wrap      bool // Bmsk, FshL, FshR: positions and lengths are taken modulo 32; else they clamp
+	StackEnd  bool // LocalAddr without Sym: where the stack ends, not the frame
+	Aligned   bool // Bar: the program promises that warps come as a whole
+	AllWarps  bool // Bar: the compiler's own, which all warps of the block reach
+	NoInline  bool // Call: not to be inlined, and the first argument is where the stack is free
+	Uniform   bool // CondBr: the program promises that the warp's lanes agree (.uni)
+	Return    bool // Switch: the return of a function
+	Test      FloatTest
+	Dot       Dot
+	Lut       uint8 // Lop3: the truth table
+	Entry     uint8 // CallRt: the runtime's entry, image.RtXxx
+	Stop      uint8 // Trap: image.StopXxx
+	Tied      uint8 // Asm, AsmPure: so many first arguments are what the results hold before
+	Iters     uint8 // KeepBegin: so many first iterations of the loop are kept
+	Cmp       Cmp
+	Space     Space
+	Order     Order
+	Scope     Scope
+	Volatile  bool
+	ReadOnly  bool  // ld.global.nc, const, param: nobody writes it while the kernel runs
+	Write     bool  // Prefetch: to be written
+	Align     uint8 // Load, Store: known alignment of the address in bytes (PTX guarantees the access's size)
+	AtomOp    AtomOp
+	Shuf      ShufMode
+	Sreg      SpecialReg
+	BarKind   BarKind
+	Bytes     uint32 // CopyAsync: the copy's; Prefetch: for each lane, from the first lane's address on; 0: the processor knows better
+	UnitOp    uint32 // TexRead, TexWrite, Tensor: what is done, as internal/image encodes it (texture.go, tensor.go)
+	Off       int64
+	Sym       string
+	Mat       *Matrix
 }
 
 // Result is the instruction's only result, or nil.

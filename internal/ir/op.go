@@ -38,7 +38,7 @@ const (
 	SReg       // special register Sreg
 	VarAddr    // generic address of module variable Sym, + Off
 	SharedAddr // .shared offset of static variable Sym (layout in Module.Shared), + Off; Sym "" is the dynamic area
-	LocalAddr  // .local offset of the function's slot Sym, + Off; without Sym: where the frame ends, Flag: where the stack does
+	LocalAddr  // .local offset of the function's slot Sym, + Off; without Sym: where the frame ends, StackEnd: where the stack does
 	ParamAddr  // .param offset + Off, for indexed access
 	FuncAddr   // id of function Sym
 	ToGeneric  // (addr) space → generic
@@ -80,35 +80,34 @@ const (
 	Bfi // (field, base, pos, len)
 	BfindS
 	BfindU // i32; shiftamt form is built from it
-	Bmsk   // (pos, len), Flag: wrap
+	Bmsk   // (pos, len); Wrap
 	Fns    // (mask, base, offset)
 	Prmt   // (a, b, sel); PTX's modes are selectors made of other operations
-	Lop3   // (a, b, c), Imm: truth table
-	FshL   // (lo, hi, amount) funnel shift, amount clamped (Flag: wrapped)
+	Lop3   // (a, b, c); Lut: truth table
+	FshL   // (lo, hi, amount) funnel shift, amount clamped (Wrap: modulo 32)
 	FshR
-	Dp4a // (a, b, c), Imm: signedness bits a=1, b=2
-	Dp2a // likewise, bit 2: hi
+	Dp4a // (a, b, c) c + four products of bytes; Dot
+	Dp2a // c + two products of a half word of a and a byte of b; Dot
 
 	// compare and select
 	ICmp // Cmp
 	FCmp // Cmp, FTZ
 	Select
-	FTest // testp: Imm is a TestXxx
+	FTest // testp: Test
 
-	// floating point; Rnd, FTZ, Sat. FTZ with Flag (add, sub, mul, div, fma, sqrt, fcmp): flushing or not gives what is wanted,
-	// take the cheaper. Neg and Abs of a NaN are the canonical NaN; of an f64 NaN, that NaN made quiet.
+	// floating point; Rnd, FTZ, EitherFTZ, Sat. Neg and Abs of a NaN are the canonical NaN; of an f64 NaN, that NaN made quiet.
 	FAdd
 	FSub
 	FMul
 	FDiv
 	FFma
 	FSqrt
-	FRcp  // correctly rounded 1/x; of it, FDiv and FSqrt Imm 1: one unit in the last place will do
+	FRcp  // correctly rounded 1/x
 	FExp2 // these two are the target's own, approximately
 	FLog2
 	FNeg
 	FAbs
-	FMin // NaN: propagate; Flag: xorsign.abs
+	FMin // NaN, XorSign
 	FMax
 	FCopysign // (magnitude, sign)
 	FRound    // to integral, Rnd
@@ -124,7 +123,7 @@ const (
 	SToF
 	UToF
 	FExt
-	FTrunc // Rnd, FTZ, Sat, Flag: relu
+	FTrunc // Rnd, FTZ, Sat, Relu
 	Pack   // (lo, hi …) small parts to one integer or packed value
 	Unpack // results lo, hi …
 
@@ -133,15 +132,15 @@ const (
 	Store     // (addr, values…)
 	Atomic    // (addr, value) old; AtomOp
 	AtomicCAS // (addr, compare, value) old
-	CopyAsync // (dst shared, src global, srcbytes) Imm bytes
-	Prefetch  // (addr); Flag: it is to be done, for Imm bytes a lane from the first lane on; Write: they will be written
+	CopyAsync // (dst shared, src global, srcbytes) Bytes
+	Prefetch  // (addr); Bytes a lane; Write: they will be written
 	Fence     // Order, Scope
 
-	// textures and surfaces; Imm: what is done (internal/image, texture.go)
+	// textures and surfaces; UnitOp
 	TexRead  // (handle, words…) words
 	TexWrite // (handle, words…)
 
-	// tensor copies; Space: of the map, Imm: what is done (internal/image, tensor.go)
+	// tensor copies; UnitOp
 	Tensor // (map's address; shared address, or a map's new value; words…) bytes copied
 
 	// warp
@@ -165,33 +164,33 @@ const (
 	MovMatrix // (reg) Mat
 
 	// block
-	Bar // (id, count or 0), Bar kind; results for red: i32 or i1; Flag: the compiler's own, which all warps reach
+	Bar // (id, count or 0), BarKind, Aligned, AllWarps; results for red: i32 or i1
 	GridSync
 	Clock // Sreg: ClockLo … GlobalTimerHi; another value each time
 
 	// calls and the device runtime
-	Call    // Sym, args; results. Flag: not to be inlined, and the first argument is where the stack is free
+	Call    // Sym, args; results; NoInline
 	CallInd // (id, where the stack is free, args…); Sym lists what may be called: "f,g,alias=f"
-	CallRt  // runtime entry Imm (image.RtXxx), args; result
+	CallRt  // runtime entry Entry, args; result
 
 	// instructions that a target has and that are kept as they are written (lower.Options.Keep): Sym is the text, where $0, $1 …
-	// are the results, then the arguments, and $$ is a dollar; the first Imm arguments are what the results hold before.
+	// are the results, then the arguments, and $$ is a dollar; the first Tied arguments are what the results hold before.
 	Asm
 	AsmPure // of its arguments only
 
 	// control, last of a block
 	Br     // Targets[0]
-	CondBr // (cond) Targets[0] if true, [1]; Flag: .uni
-	Switch // (index) Targets; past the end is undefined in PTX, we take the last; Flag: the return of a function
+	CondBr // (cond) Targets[0] if true, [1]; Uniform
+	Switch // (index) Targets; past the end is undefined in PTX, we take the last; Return
 	Ret    // of a function; results as args
 	Exit   // the thread ends
-	Trap   // Imm: image.StopXxx
+	Trap   // Stop
 
 	// made by passes for warp code
 	EntryMask // i1 per lane: the lane exists in its block
 	AnyLane   // (i1) → i1 uniform: some lane has it
 	AllLanes
-	KeepBegin // (round) what follows, up to Keep, is done once a row of blocks, for each of the first Imm rounds of a loop
+	KeepBegin // (round) what follows, up to Keep, is done once a row of blocks, for each of the first Iters iterations of a loop
 	Keep      // (values) the same, kept for the blocks that follow in the row
 
 	NumOps

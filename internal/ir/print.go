@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -182,42 +183,17 @@ func (in *Inst) print(b *strings.Builder) {
 }
 
 func (in *Inst) printAttrs(b *strings.Builder) {
-	for _, e := range enumWords {
-		i := e.get(&in.Attr)
-		show := i != 0
-		for _, op := range e.must {
-			show = show || op == in.Op
-		}
-		if show {
+	for i := range attributes {
+		a := &attributes[i]
+		if a.get(&in.Attr) != 0 || slices.Contains(a.must, in.Op) {
 			b.WriteByte(' ')
-			b.WriteString(wordOf(e.words, i))
+			a.print(b, &in.Attr)
 		}
-	}
-	for _, f := range flagWords {
-		if *f.at(&in.Attr) {
-			b.WriteByte(' ')
-			b.WriteString(f.word)
-		}
-	}
-	if in.Sym != "" {
-		fmt.Fprintf(b, " sym=%s", strconv.Quote(in.Sym))
-	}
-	if in.Align != 0 {
-		fmt.Fprintf(b, " align=%d", in.Align)
-	}
-	if in.Off != 0 {
-		fmt.Fprintf(b, " off=%d", in.Off)
-	}
-	if in.Imm != 0 {
-		fmt.Fprintf(b, " imm=%#x", in.Imm)
-	}
-	if in.Mat != nil {
-		in.Mat.print(b)
 	}
 }
 
 func (m *Matrix) print(b *strings.Builder) {
-	fmt.Fprintf(b, " mat(m%d n%d k%d", m.M, m.N, m.K)
+	fmt.Fprintf(b, "mat(m%d n%d k%d", m.M, m.N, m.K)
 	for _, f := range m.fields() {
 		switch p := f.at.(type) {
 		case *string:
@@ -247,7 +223,7 @@ func (m *Matrix) fields() []matField {
 	return []matField{
 		{"a", &m.A}, {"b", &m.B}, {"c", &m.C}, {"d", &m.D}, {"alayout", &m.ALayout}, {"blayout", &m.BLayout}, {"trans", &m.Trans},
 		{"num", &m.Num}, {"sat", &m.Sat}, {"sparse", &m.Sparse}, {"bit", &m.Bit}, {"frag", &m.Fragment},
-		{"scale", &m.Scale}, {"scales", &m.Scales},
+		{"scale", &m.Scale}, {"scales", &m.Scales}, {"selector", &m.Selector},
 	}
 }
 

@@ -14,15 +14,15 @@ var opByName = sync.OnceValue(func() map[string]Op {
 	return m
 })
 
-// attrWords maps every attribute word to what it sets.
-var attrWords = sync.OnceValue(func() map[string]func(*Attr) {
-	m := map[string]func(*Attr){}
-	for _, f := range flagWords {
-		m[f.word] = func(a *Attr) { *f.at(a) = true }
-	}
-	for _, e := range enumWords {
-		for i, w := range e.words {
-			m[w] = func(a *Attr) { e.set(a, i) }
+// attrWords maps every word that begins an attribute to what reads it.
+var attrWords = sync.OnceValue(func() map[string]func(*reader, *Attr) {
+	m := map[string]func(*reader, *Attr){}
+	for _, x := range attributes {
+		if x.read != nil {
+			m[x.name] = x.read
+		}
+		for i, w := range x.words {
+			m[w] = func(_ *reader, a *Attr) { x.set(a, uint64(i)) }
 		}
 	}
 	return m
@@ -89,36 +89,11 @@ func (r *reader) readAttrs(in *Inst) {
 			return
 		}
 		r.at++
-		if set := attrWords()[w]; set != nil {
-			set(&in.Attr)
-			continue
-		}
-		if w == "mat" {
-			in.Mat = r.readMatrix()
-			continue
-		}
-		r.expect("=")
-		switch w {
-		case "sym":
-			in.Sym = r.str()
-		case "align":
-			n := r.number()
-			if n < 0 || n > 255 {
-				r.fail("align %d out of range", n)
-			}
-			in.Align = uint8(n)
-		case "off":
-			in.Off = r.number()
-		case "imm":
-			s := r.word()
-			n, err := strconv.ParseUint(s, 0, 64)
-			if err != nil {
-				r.fail("bad number %q", s)
-			}
-			in.Imm = n
-		default:
+		read := attrWords()[w]
+		if read == nil {
 			r.fail("unknown attribute %q", w)
 		}
+		read(r, &in.Attr)
 	}
 }
 

@@ -57,21 +57,22 @@ func TestShapesAreComments(t *testing.T) {
 
 // Every word must have one meaning, and every operation a row and a signature.
 func TestWords(t *testing.T) {
-	seen := map[string]int{}
-	for i, e := range enumWords {
-		for _, w := range e.words {
-			if w == "" {
-				t.Errorf("table %d has an empty word", i)
-			}
-			if j, ok := seen[w]; ok {
-				t.Errorf("%q is in tables %d and %d", w, j, i)
-			}
-			seen[w] = i
+	seen := map[string]string{}
+	word := func(row, w string) {
+		if w == "" {
+			t.Errorf("%s has an empty word", row)
 		}
+		if other, ok := seen[w]; ok {
+			t.Errorf("%q is of %s and of %s", w, other, row)
+		}
+		seen[w] = row
 	}
-	for _, f := range flagWords {
-		if _, ok := seen[f.word]; ok {
-			t.Errorf("%q is a flag and a word", f.word)
+	for _, x := range attributes {
+		if x.read != nil {
+			word(x.name, x.name)
+		}
+		for _, w := range x.words {
+			word(x.name, w)
 		}
 	}
 	names := map[string]bool{}
@@ -103,7 +104,9 @@ func TestReadErrors(t *testing.T) {
 		{head + "  %0:i32 = copy %7\n  exit\n}\n", "line 4: %7 is never defined"},
 		{head + "  %0:i32 = copy i32:1\n  %0:i32 = copy i32:1\n}\n", "line 5: second definition of %0"},
 		{head + "  br -> b9\n}\n", "block b9 of k is never defined"},
-		{head + "  exit extra\n}\n", "expected \"=\""},
+		{head + "  exit extra\n}\n", "unknown attribute \"extra\""},
+		{head + "  exit align 4\n}\n", "expected \"=\""},
+		{head + "  exit align=256\n}\n", "bad number \"256\" of align"},
 		{head + "  exit )\n}\n", "too much"},
 		{head + "b0:\n}\n", "second block"},
 		{head + "  %0:i64 = varaddr sym=\"abc\n}\n", "unclosed string"},
@@ -162,6 +165,10 @@ func TestVerifyErrors(t *testing.T) {
 		{"b0:\n  %0:i64 = bitcast i32:1\n  exit\n", "32 bits become 64"},
 		{"b0:\n  %0:i32 = zext i64:1\n  exit\n", "does not widen"},
 		{"b0:\n  call sym=\"g\"\n  exit\n", "no function"},
+		{"b0:\n  %0:i32 = add ftz i32:1, i32:2\n  exit\n", "add takes no attribute ftz"},
+		{"b0:\n  br -> b1\nb1:\n  %1:i32 = phi global [b0 i32:1]\n  exit\n", "phi takes no attribute space"},
+		{"b0:\n  %0:f32 = fadd eitherftz f32:1.0, f32:2.0\n  exit\n", "eitherftz without ftz"},
+		{"b0:\n  %0:i32 = dp4a s.u.hi i32:1, i32:2, i32:3\n  exit\n", "dp4a has no halves"},
 	} {
 		m, err := Read("module \"k\"\nfunc \"k\" kernel {\n" + c.body + "}\n")
 		if err != nil {

@@ -27,7 +27,7 @@ func (e *VerifyError) Error() string {
 
 // Verify checks that m is well formed: every block ends in one terminator, phis come first and have one argument for
 // each predecessor, definitions dominate their uses, types follow the operation's signature, masks stand only on
-// operations with effects, symbols exist. It reports up to ten errors. It needs no current Preds and renumbers.
+// operations with effects, attributes on operations that take them, symbols exist. It reports up to ten errors. It needs no current Preds and renumbers.
 func Verify(m *Module) error {
 	if len(m.Funcs) == 0 {
 		return errors.New("module has no function")
@@ -158,6 +158,7 @@ func (v *verifier) structure(b *Block) bool {
 var termTargets = [NumOps]struct{ min, max int }{Br: {1, 1}, CondBr: {2, 2}, Switch: {1, 1 << 30}, Trap: {0, 1}}
 
 func (v *verifier) inst(b *Block, in *Inst) {
+	v.attributes(b, in)
 	if in.Op == Phi {
 		v.phi(b, in)
 		return
@@ -185,6 +186,18 @@ func (v *verifier) inst(b *Block, in *Inst) {
 			v.fail(b, in, "mask on an operation without effects")
 		}
 		v.use(b, in, in.Mask)
+	}
+}
+
+func (v *verifier) attributes(b *Block, in *Inst) {
+	for _, name := range in.strays(in.Op) {
+		v.fail(b, in, "%s takes no attribute %s", in.Op, name)
+	}
+	if in.EitherFTZ && !in.FTZ {
+		v.fail(b, in, "eitherftz without ftz")
+	}
+	if in.Op == Dp4a && in.Dot&DotHigh != 0 {
+		v.fail(b, in, "%s has no halves", in.Op)
 	}
 }
 
@@ -330,7 +343,7 @@ func (v *verifier) address(b *Block, in *Inst) {
 	switch {
 	case in.Op == VarAddr:
 		v.symbol(b, in, len(v.m.Vars), func(i int) string { return v.m.Vars[i] })
-	case in.Op == LocalAddr && in.Sym != "": // else where the frame ends, or with Flag the stack
+	case in.Op == LocalAddr && in.Sym != "": // else where the frame ends, or the stack
 		v.symbol(b, in, len(v.f.Slots), func(i int) string { return v.f.Slots[i].Name })
 	case in.Op == SharedAddr && in.Sym != "":
 		v.symbol(b, in, len(v.m.Shared), func(i int) string { return v.m.Shared[i].Name })

@@ -1,7 +1,6 @@
 package ir
 
-// The words of the text form. Every word that can stand between an operation's name and its arguments is in exactly
-// one of these tables, so that the reader needs no context.
+// The words of the text form for attributes that are one of a set; the other attributes are in attribute.go.
 
 var rndWords = [...]string{RN: "rn", RZ: "rz", RM: "rm", RP: "rp", RNA: "rna", RS: "rs"}
 
@@ -24,6 +23,15 @@ var atomWords = [...]string{
 var shufWords = [...]string{ShufUp: "up", ShufDown: "down", ShufBfly: "bfly", ShufIdx: "idx"}
 
 var barWords = [...]string{BarSync: "sync", BarArrive: "arrive", BarRedPopc: "red.popc", BarRedAnd: "red.and", BarRedOr: "red.or", BarPace: "pace"}
+
+var testWords = [...]string{
+	TestFinite: "finite", TestInfinite: "infinite", TestNumber: "number", TestNaN: "notanumber", TestNormal: "normal", TestSubnormal: "subnormal",
+}
+
+var dotWords = [...]string{
+	0: "u.u", DotSignedA: "s.u", DotSignedB: "u.s", DotSignedA | DotSignedB: "s.s",
+	DotHigh: "u.u.hi", DotHigh | DotSignedA: "s.u.hi", DotHigh | DotSignedB: "u.s.hi", DotHigh | DotSignedA | DotSignedB: "s.s.hi",
+}
 
 var sregWords = [NumSpecialRegs]string{
 	TidX: "tid.x", TidY: "tid.y", TidZ: "tid.z", NtidX: "ntid.x", NtidY: "ntid.y", NtidZ: "ntid.z",
@@ -63,6 +71,12 @@ func (m ShufMode) String() string { return wordOf(shufWords[:], int(m)) }
 // String is the word of the text form.
 func (k BarKind) String() string { return wordOf(barWords[:], int(k)) }
 
+// String is the word of the text form.
+func (t FloatTest) String() string { return wordOf(testWords[:], int(t)) }
+
+// String is the word of the text form: a's sign, b's sign, and the half.
+func (d Dot) String() string { return wordOf(dotWords[:], int(d)) }
+
 // String is the register's name as PTX spells it, without the percent sign.
 func (r SpecialReg) String() string { return wordOf(sregWords[:], int(r)) }
 
@@ -71,37 +85,4 @@ func wordOf(words []string, i int) string {
 		return words[i]
 	}
 	return "?"
-}
-
-// flagWords are the attributes that are there or not.
-var flagWords = [...]struct {
-	word string
-	at   func(*Attr) *bool
-}{
-	{"ftz", func(a *Attr) *bool { return &a.FTZ }},
-	{"sat", func(a *Attr) *bool { return &a.Sat }},
-	{"nan", func(a *Attr) *bool { return &a.NaN }},
-	{"flag", func(a *Attr) *bool { return &a.Flag }},
-	{"volatile", func(a *Attr) *bool { return &a.Volatile }},
-	{"readonly", func(a *Attr) *bool { return &a.ReadOnly }},
-	{"write", func(a *Attr) *bool { return &a.Write }},
-}
-
-// enumWords are the attributes that are one of a set. must names the operations for which the zero word is printed too,
-// because without it a reader would have to know the default.
-var enumWords = [...]struct {
-	words []string
-	get   func(*Attr) int
-	set   func(*Attr, int)
-	must  []Op
-}{
-	{cmpWords[:], func(a *Attr) int { return int(a.Cmp) }, func(a *Attr, i int) { a.Cmp = Cmp(i) }, []Op{ICmp, FCmp}},
-	{sregWords[:], func(a *Attr) int { return int(a.Sreg) }, func(a *Attr, i int) { a.Sreg = SpecialReg(i) }, []Op{SReg}},
-	{shufWords[:], func(a *Attr) int { return int(a.Shuf) }, func(a *Attr, i int) { a.Shuf = ShufMode(i) }, []Op{Shfl}},
-	{atomWords[:], func(a *Attr) int { return int(a.AtomOp) }, func(a *Attr, i int) { a.AtomOp = AtomOp(i) }, []Op{Atomic, Redux}},
-	{barWords[:], func(a *Attr) int { return int(a.BarKind) }, func(a *Attr, i int) { a.BarKind = BarKind(i) }, []Op{Bar}},
-	{rndWords[:], func(a *Attr) int { return int(a.Rnd) }, func(a *Attr, i int) { a.Rnd = Rnd(i) }, nil},
-	{spaceWords[:], func(a *Attr) int { return int(a.Space) }, func(a *Attr, i int) { a.Space = Space(i) }, []Op{Load, Store, Atomic, AtomicCAS}},
-	{orderWords[:], func(a *Attr) int { return int(a.Order) }, func(a *Attr, i int) { a.Order = Order(i) }, nil},
-	{scopeWords[:], func(a *Attr) int { return int(a.Scope) }, func(a *Attr, i int) { a.Scope = Scope(i) }, nil},
 }

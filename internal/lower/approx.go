@@ -6,8 +6,8 @@ import (
 )
 
 // approxOps emits the operations that package approx's definitions are made of. Where the definition flushes (ftz), its
-// f32 operations give the same result with the processor's flush mode set or clear: they carry FTZ and Flag, "either will
-// do", so that they neither spoil a kernel that runs flushed nor cost flush code in one that does not.
+// f32 operations give the same result with the processor's flush mode set or clear: they carry FTZ and EitherFTZ,
+// so that they neither spoil a kernel that runs flushed nor cost flush code in one that does not.
 type approxOps struct {
 	l   *lowerer
 	ftz bool
@@ -18,16 +18,12 @@ var _ approx.Ops[*ir.Value] = approxOps{}
 func (x *inst) approx(ftz bool) approx.Ops[*ir.Value] { return approxOps{x.lowerer, ftz} }
 
 func (o approxOps) f(op ir.Op, args ...*ir.Value) *ir.Value {
-	return o.l.opWith(op, ir.Attr{FTZ: o.ftz, Flag: o.ftz}, args...)
+	return o.l.opWith(op, ir.Attr{FTZ: o.ftz, EitherFTZ: o.ftz}, args...)
 }
 
 // rough is f where the target may be as inexact as PTX is.
 func (o approxOps) rough(op ir.Op, args ...*ir.Value) *ir.Value {
-	attr := ir.Attr{FTZ: o.ftz, Flag: o.ftz}
-	if o.l.opts.Approximate {
-		attr.Imm = 1
-	}
-	return o.l.opWith(op, attr, args...)
+	return o.l.opWith(op, ir.Attr{FTZ: o.ftz, EitherFTZ: o.ftz, OneUlp: o.l.opts.Approximate}, args...)
 }
 
 // DivF32: of quotients only reciprocals may be rough. A product with one is not near enough where it is subnormal or the divisor is.
@@ -42,7 +38,7 @@ func (o approxOps) DivF32(a, b *ir.Value) *ir.Value {
 func (o approxOps) SqrtF32(a *ir.Value) *ir.Value { return o.rough(ir.FSqrt, a) }
 
 func (o approxOps) cmp(c ir.Cmp, a, b *ir.Value) *ir.Value {
-	return o.l.b.Emit(ir.FCmp, ir.I1, ir.Attr{Cmp: c, FTZ: o.ftz, Flag: o.ftz}, a, b)
+	return o.l.b.Emit(ir.FCmp, ir.I1, ir.Attr{Cmp: c, FTZ: o.ftz, EitherFTZ: o.ftz}, a, b)
 }
 
 func (o approxOps) shift(op ir.Op, a *ir.Value, n uint) *ir.Value {

@@ -66,7 +66,7 @@ func (x *inst) keep() {
 	if slices.Contains(keptPure, x.Op()) {
 		op = ir.AsmPure
 	}
-	in := x.b.EmitN(op, k.results, ir.Attr{Sym: k.b.String(), Imm: uint64(tied)}, k.args...)
+	in := x.b.EmitN(op, k.results, ir.Attr{Sym: k.b.String(), Tied: uint8(tied)}, k.args...)
 	for i, d := range k.dests {
 		r := x.regVar(d)
 		v := x.cast(in.Results[i], x.vars[r])

@@ -21,7 +21,7 @@ func lowerCpAsync(x *inst) {
 	case x.has("ignore"):
 		bytes = x.sel(x.value(&x.Args[x.index("ignore")], isa.Pred), i32(0), bytes)
 	}
-	x.b.EmitN(ir.CopyAsync, nil, ir.Attr{Imm: n}, dst, src, bytes)
+	x.b.EmitN(ir.CopyAsync, nil, ir.Attr{Bytes: uint32(n)}, dst, src, bytes)
 }
 
 // loop runs body for off = 0, step, … below n, an i64.
@@ -137,7 +137,7 @@ func (x *inst) when(cond *ir.Value, body func()) {
 func lowerCpReduceAsyncBulk(x *inst) {
 	to, from, n, dst, src := x.bulk()
 	t := x.Type("type")
-	attr := ir.Attr{Space: dst, Order: ir.Relaxed, Scope: ir.ScopeGPU, AtomOp: atomOp(x.Mod("op"), t), Align: align(t, 1)}
+	attr := ir.Attr{Space: dst, Order: ir.Relaxed, Scope: ir.ScopeGPU, AtomOp: atomOp(x.Mod("op"), t)}
 	x.loop(n, int64(t.Bytes()), func(off *ir.Value) {
 		v := x.b.Emit(ir.Load, irTypes[t], ir.Attr{Space: src, Align: align(t, 1)}, x.op(ir.Add, from, off))
 		x.b.EmitN(ir.Atomic, nil, attr, x.op(ir.Add, to, off), v)

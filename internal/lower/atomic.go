@@ -51,8 +51,6 @@ func (x *inst) lowerAtomic(result bool) {
 	t := x.kindOf()
 	attr, sp := x.atomic()
 	a := x.address(&x.Args[x.index("a")], sp)
-	n := x.vecSize()
-	attr.Align = align(t, n)
 	if x.Mod("op") == isa.ModCas {
 		w := irTypes[t]
 		x.result(x.b.Emit(ir.AtomicCAS, w, attr, a, x.arg("b"), x.arg("c")))

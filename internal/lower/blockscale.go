@@ -29,7 +29,7 @@ func (x *inst) blockScale(m *ir.Matrix) []*ir.Value {
 		}
 		first := x.op(ir.Shl, x.op(ir.And, x.resize(list[0], 32, false), i32(3)), i32(3))
 		v = x.argAs(reg, isa.B32)
-		v = x.opWith(ir.FshR, ir.Attr{Flag: true}, v, v, first)
+		v = x.opWith(ir.FshR, ir.Attr{Wrap: true}, v, v, first)
 		thread = x.resize(list[1], 32, false)
 		if !thread.Const {
 			thread = x.from(thread, i32(0), 0)
@@ -81,7 +81,7 @@ func (x *inst) scaleSums(f *factors, sums [][]*ir.Value) []*ir.Value {
 		for i, v := range sum {
 			v = x.scaled(f, v, x.byteOf(f.rows[i/2], b), x.byteOf(f.cols[i%2], b))
 			if b > 0 {
-				v = x.opWith(ir.FAdd, ir.Attr{FTZ: true, Flag: true}, out[i], v)
+				v = x.opWith(ir.FAdd, ir.Attr{FTZ: true, EitherFTZ: true}, out[i], v)
 			}
 			out[i] = v
 		}

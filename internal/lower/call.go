@@ -333,7 +333,7 @@ func (x *inst) passOut(fr *frame, r *ptx.Var, o *ptx.Operand) {
 
 // runtimeCalls are the functions that the engine provides, with the types of their arguments and result.
 var runtimeCalls = map[string]struct {
-	entry  uint64
+	entry  uint8
 	args   []isa.Type
 	result isa.Type
 }{
@@ -360,14 +360,14 @@ func (x *inst) callRuntime(name string) {
 	for i, t := range rt.args {
 		args = append(args, x.reader(&actual[i], t)(0, irTypes[t]))
 	}
-	attr := ir.Attr{Imm: rt.entry, Sym: name}
+	attr := ir.Attr{Entry: rt.entry, Sym: name}
 	if rt.result == isa.TypeNone {
 		x.b.EmitN(ir.CallRt, nil, attr, args...)
 	} else {
 		x.runtimeResult(x.b.Emit(ir.CallRt, irTypes[rt.result], attr, args...), rt.result)
 	}
 	if rt.entry == image.RtAssert {
-		x.stop(ir.Trap, ir.Attr{Imm: image.StopAssert})
+		x.stop(ir.Trap, ir.Attr{Stop: image.StopAssert})
 	}
 }
 
@@ -429,9 +429,9 @@ func (x *inst) callDevice(call int) {
 	for len(args) < 2+deviceWords {
 		args = append(args, ir.ConstInt(ir.I64, 0))
 	}
-	attr := ir.Attr{Imm: image.RtDevice, Sym: row.Name}
+	attr := ir.Attr{Entry: image.RtDevice, Sym: row.Name}
 	if row.Grid {
-		attr.Imm = image.RtLaunch
+		attr.Entry = image.RtLaunch
 	}
 	v := x.b.Emit(ir.CallRt, ir.I64, attr, args...)
 	if call == 0 {

@@ -36,10 +36,10 @@ func lowerRet(x *inst) { x.leave(x.fr) }
 
 func lowerExit(x *inst) { x.ends() }
 
-func lowerTrap(x *inst) { x.stop(ir.Trap, ir.Attr{Imm: image.StopTrap}) }
+func lowerTrap(x *inst) { x.stop(ir.Trap, ir.Attr{Stop: image.StopTrap}) }
 
 func lowerNanosleep(x *inst) {
-	x.b.EmitN(ir.CallRt, nil, ir.Attr{Imm: image.RtNanosleep, Sym: "nanosleep"}, x.arg("a"))
+	x.b.EmitN(ir.CallRt, nil, ir.Attr{Entry: image.RtNanosleep, Sym: "nanosleep"}, x.arg("a"))
 }
 
 // lowerNothing is for hints: performance events, register budgets, prefetch policies.

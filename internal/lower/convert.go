@@ -180,7 +180,7 @@ func (x *inst) narrow(v *ir.Value, to ir.Type, attr ir.Attr) *ir.Value {
 		v = x.opWith(ir.FMin, ir.Attr{NaN: true}, v, ir.ConstInt(ir.F32, m))
 		v = x.opWith(ir.FMax, ir.Attr{NaN: true}, v, ir.ConstInt(ir.F32, m|1<<31))
 	}
-	attr.Flag = x.Has(isa.ModRelu)
+	attr.Relu = x.Has(isa.ModRelu)
 	return x.saturate(x.b.Emit(ir.FTrunc, to, attr, v))
 }
 
@@ -232,7 +232,7 @@ func narrowFormat(t isa.Type) format {
 // toFormat packs f32 values (halves widen exactly) into a narrow format, the last operand lowest.
 func (x *inst) toFormat(d, a isa.Type) {
 	to := narrowFormat(d)
-	attr := ir.Attr{Rnd: roundings[x.Mod("rnd")], Sat: x.Has(isa.ModSatfinite), Flag: x.Has(isa.ModRelu)}
+	attr := ir.Attr{Rnd: roundings[x.Mod("rnd")], Sat: x.Has(isa.ModSatfinite), Relu: x.Has(isa.ModRelu)}
 	for _, m := range x.Mods {
 		if m == isa.ModRna || m == isa.ModRs {
 			attr.Rnd = roundings[m]
@@ -261,12 +261,12 @@ func (x *inst) toFormat(d, a isa.Type) {
 		return
 	}
 	if f, ok := narrowFmts[to]; ok && attr.Rnd == ir.RN && attr.Sat {
-		x.result(x.packNarrow(args, f, attr.Flag, irTypes[d]))
+		x.result(x.packNarrow(args, f, attr.Relu, irTypes[d]))
 		return
 	}
 	switch f, ok := narrowFmts[to]; {
 	case ok && attr.Rnd == ir.RS && attr.Sat:
-		x.result(x.packRandom(args, f, x.arg("rbits"), f.max, attr.Flag, irTypes[d]))
+		x.result(x.packRandom(args, f, x.arg("rbits"), f.max, attr.Relu, irTypes[d]))
 	case to == fmtUE8M0 && (attr.Rnd == ir.RZ || attr.Rnd == ir.RP):
 		x.result(x.powers(args, attr.Rnd == ir.RP, attr.Sat, irTypes[d]))
 	default:

@@ -355,7 +355,7 @@ func (t *thread) jump(in *ir.Inst) (stop bool, err error) {
 		t.done = true
 		return true, nil
 	case ir.Trap:
-		if in.Imm == image.StopAssert {
+		if in.Stop == image.StopAssert {
 			return true, errors.New("assert")
 		}
 		return true, errors.New("trap")

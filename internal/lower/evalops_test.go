@@ -84,7 +84,7 @@ func (t *thread) exec(in *ir.Inst) error {
 	case ir.Fence, ir.Prefetch:
 		return nil
 	case ir.CopyAsync:
-		to, err := t.memory(ir.Shared, a[0], int(in.Imm))
+		to, err := t.memory(ir.Shared, a[0], int(in.Bytes))
 		if err != nil {
 			return err
 		}
@@ -432,7 +432,7 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 		var r uint64
 		for i := range 32 {
 			k := a[0]>>i&1<<2 | a[1]>>i&1<<1 | a[2]>>i&1
-			r |= in.Imm >> k & 1 << i
+			r |= uint64(in.Lut>>k&1) << i
 		}
 		return r, true
 	case ir.Prmt:
@@ -449,7 +449,7 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 		return r, true
 	case ir.FshL, ir.FshR:
 		k := min(a[2], 32)
-		if in.Flag {
+		if in.Wrap {
 			k = a[2] & 31
 		}
 		v := a[1]<<32 | a[0]
@@ -462,10 +462,10 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 		for i := range 4 {
 			x, y := a[0]>>(8*i)&0xff, a[1]>>(8*i)&0xff
 			p, q := int64(x), int64(y)
-			if in.Imm&1 != 0 {
+			if in.Dot&ir.DotSignedA != 0 {
 				p = signed(x, 8)
 			}
-			if in.Imm&2 != 0 {
+			if in.Dot&ir.DotSignedB != 0 {
 				q = signed(y, 8)
 			}
 			r += uint64(p * q)
@@ -474,12 +474,12 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 	case ir.Dp2a:
 		r := a[2]
 		for i := range 2 {
-			x, y := a[0]>>(16*i)&0xffff, a[1]>>(8*i+int(in.Imm>>2&1)*16)&0xff
+			x, y := a[0]>>(16*i)&0xffff, a[1]>>(8*i+int(in.Dot>>2&1)*16)&0xff
 			p, q := int64(x), int64(y)
-			if in.Imm&1 != 0 {
+			if in.Dot&ir.DotSignedA != 0 {
 				p = signed(x, 16)
 			}
-			if in.Imm&2 != 0 {
+			if in.Dot&ir.DotSignedB != 0 {
 				q = signed(y, 8)
 			}
 			r += uint64(p * q)
@@ -489,7 +489,7 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 		return fns(uint32(a[0]), int(int32(a[1])), int(int32(a[2]))), true
 	case ir.Bmsk:
 		pos, l := a[0], a[1]
-		if in.Flag {
+		if in.Wrap {
 			pos, l = pos&31, l&31
 		}
 		return maskBits(^uint64(0), int(min(l, 32))) << min(pos, 63), true
@@ -564,7 +564,7 @@ func evalFloat(in *ir.Inst, a []uint64) (uint64, bool) {
 	}
 	f, g := formats[at], formats[rt]
 	e := softfloat.Env{Mode: sfModes[in.Rnd], FTZ: in.FTZ, Sat: in.Sat}
-	mm := softfloat.MinMax{FTZ: in.FTZ, NaN: in.NaN, XorSign: in.Flag}
+	mm := softfloat.MinMax{FTZ: in.FTZ, NaN: in.NaN, XorSign: in.XorSign}
 	flush := func(x uint64) uint64 {
 		if in.FTZ {
 			return f.Flush(x)
@@ -612,14 +612,14 @@ func evalFloat(in *ir.Inst, a []uint64) (uint64, bool) {
 		x := a[0]
 		num := !f.IsNaN(x)
 		fin := num && !f.IsInf(x)
-		return flagOf([]bool{fin, f.IsInf(x), num, !num, fin && !f.IsSubnormal(x), f.IsSubnormal(x)}[in.Imm]), true
+		return flagOf([]bool{fin, f.IsInf(x), num, !num, fin && !f.IsSubnormal(x), f.IsSubnormal(x)}[in.Test]), true
 	case ir.FToS, ir.FToU:
 		return f.ToInt(a[0], softfloat.Int{Width: uint(rt.Bits()), Signed: in.Op == ir.FToS}, e), true
 	case ir.SToF, ir.UToF:
 		return g.FromInt(a[0], uint(at.Bits()), in.Op == ir.SToF, e), true
 	case ir.FExt, ir.FTrunc:
 		v := f.Convert(g, a[0], e)
-		if in.Op == ir.FTrunc && in.Flag {
+		if in.Relu {
 			v = g.Relu(v)
 		}
 		return v, true

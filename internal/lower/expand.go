@@ -169,7 +169,7 @@ func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sums [][]*ir.Value, acc []*ir
 		return x.addInts(m, e, sum, acc)
 	case e.unit == unitNarrow:
 		for i := range sum {
-			sum[i] = x.opWith(ir.FAdd, ir.Attr{FTZ: true, Flag: true}, sum[i], acc[i])
+			sum[i] = x.opWith(ir.FAdd, ir.Attr{FTZ: true, EitherFTZ: true}, sum[i], acc[i])
 		}
 	}
 	return sum
@@ -179,7 +179,7 @@ func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sums [][]*ir.Value, acc []*ir
 func (x *inst) expandMma(attr ir.Attr, args []*ir.Value) []*ir.Value {
 	switch m := attr.Mat; {
 	case m.Sparse:
-		return x.expandSparse(m, int64(attr.Imm), args)
+		return x.expandSparse(m, args)
 	case quadPairs(m):
 		return x.expandQuads(m, args)
 	}
@@ -284,7 +284,7 @@ func (x *inst) multiplyAdd(m *ir.Matrix, e mmaElem, rnd ir.Rnd, a, b, c *ir.Valu
 	switch e.unit {
 	case unitF32, unitNarrow:
 		// Flushing or not is within what mma promises: take the cheaper.
-		return x.opWith(ir.FFma, ir.Attr{FTZ: true, Flag: true}, a, b, c)
+		return x.opWith(ir.FFma, ir.Attr{FTZ: true, EitherFTZ: true}, a, b, c)
 	case unitF64:
 		return x.opWith(ir.FFma, ir.Attr{Rnd: rnd}, a, b, c)
 	case unitBits:
@@ -294,14 +294,7 @@ func (x *inst) multiplyAdd(m *ir.Matrix, e mmaElem, rnd ir.Rnd, a, b, c *ir.Valu
 		}
 		return x.op(ir.Add, x.b.Emit(ir.Popc, ir.I32, ir.Attr{}, x.op(op, a, b)), c)
 	}
-	imm := uint64(0)
-	if m.A[0] == 's' {
-		imm |= 1
-	}
-	if m.B[0] == 's' {
-		imm |= 2
-	}
-	return x.opWith(ir.Dp4a, ir.Attr{Imm: imm}, a, b, c)
+	return x.opWith(ir.Dp4a, ir.Attr{Dot: signsOf(m.A[0] == 's', m.B[0] == 's')}, a, b, c)
 }
 
 // addInts adds c to the sums of products.

@@ -17,7 +17,7 @@ var roundings = map[isa.Mod]ir.Rnd{
 func (x *inst) mode() ir.Attr {
 	a := ir.Attr{Rnd: roundings[x.Mod("rnd")], FTZ: x.Has(isa.ModFtz), Sat: x.Has(isa.ModSat)}
 	if x.opts.NVIDIA && x.Mod("rnd") == 0 && (x.Op() == isa.Add || x.Op() == isa.Sub || x.Op() == isa.Mul) {
-		a.Imm = 1
+		a.Contract = true
 	}
 	return a
 }
@@ -126,10 +126,10 @@ func lowerFloatNeg(x *inst) {
 	x.result(x.opWith(ir.FNeg, ir.Attr{FTZ: x.Has(isa.ModFtz)}, x.arg("a")))
 }
 
-// floatMinMax lowers min and max, of three values too. Flag is .xorsign.abs; .abs alone (three values) takes magnitudes.
+// floatMinMax lowers min and max, of three values too. XorSign is .xorsign.abs; .abs alone (three values) takes magnitudes.
 func floatMinMax(op ir.Op) func(*inst) {
 	return func(x *inst) {
-		attr := ir.Attr{FTZ: x.Has(isa.ModFtz), NaN: x.Has(isa.ModNaN), Flag: x.Has(isa.ModXorsign)}
+		attr := ir.Attr{FTZ: x.Has(isa.ModFtz), NaN: x.Has(isa.ModNaN), XorSign: x.Has(isa.ModXorsign)}
 		a, b := x.arg("a"), x.arg("b")
 		if !x.has("c") {
 			x.result(x.opWith(op, attr, a, b))
@@ -143,13 +143,13 @@ func floatMinMax(op ir.Op) func(*inst) {
 	}
 }
 
-var tests = map[isa.Mod]uint64{
+var tests = map[isa.Mod]ir.FloatTest{
 	isa.ModFinite: ir.TestFinite, isa.ModInfinite: ir.TestInfinite, isa.ModNumber: ir.TestNumber,
 	isa.ModNotanumber: ir.TestNaN, isa.ModNormal: ir.TestNormal, isa.ModSubnormal: ir.TestSubnormal,
 }
 
 func lowerTestp(x *inst) {
-	x.result(x.b.Emit(ir.FTest, ir.I1, ir.Attr{Imm: tests[x.Mod("op")]}, x.arg("a")))
+	x.result(x.b.Emit(ir.FTest, ir.I1, ir.Attr{Test: tests[x.Mod("op")]}, x.arg("a")))
 }
 
 // lowerCopysign: PTX takes the sign of a and the magnitude of b.

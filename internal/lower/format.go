@@ -63,7 +63,7 @@ func (x *inst) narrowOne(v *ir.Value, f narrowFmt, relu bool) *ir.Value {
 	normal := x.op(ir.Sub, x.op(ir.ShrU, x.nearest(mag, cut), i32(cut)), i32(int64(127-f.bias)<<f.man))
 	// Below the smallest normal number the last place is fixed: adding the float whose last place that is rounds there.
 	magic := int64(127+1-f.bias-int(f.man)+23) << 23
-	sum := x.opWith(ir.FAdd, ir.Attr{FTZ: true, Flag: true}, x.cast(mag, ir.F32), ir.ConstInt(ir.F32, uint64(magic)))
+	sum := x.opWith(ir.FAdd, ir.Attr{FTZ: true, EitherFTZ: true}, x.cast(mag, ir.F32), ir.ConstInt(ir.F32, uint64(magic)))
 	small := x.op(ir.Sub, x.cast(sum, ir.I32), i32(magic))
 	r := x.sel(x.icmp(ir.LO, mag, i32(int64(127+1-f.bias)<<23)), small, normal)
 	r = x.op(ir.MinU, r, i32(f.max))

@@ -11,7 +11,7 @@ import (
 	"kudzu/internal/ptx/isa"
 )
 
-// Every form of the table, with each word of each slot in turn, lowers to IR that verifies or is refused by name. The
+// Every form of the table, with each word of each slot in turn, lowers to IR that verifies, for every kind of target, or is refused by name. The
 // spellings need not all be legal: those that do not parse are passed over, but not many may be.
 func TestEveryForm(t *testing.T) {
 	tried, parsed, lowered := 0, 0, 0
@@ -75,6 +75,13 @@ func lowerForm(t *testing.T, m *ptx.Module, text string, refused map[string]bool
 			t.Errorf("panic: %v\n%s", p, text)
 		}
 	}()
+	for _, opts := range []Options{{GPU: true, Approximate: true}, {GPU: true, NVIDIA: true, Keep: KeepNVPTX}, {KeepMatrix: true}} {
+		if mod, err := Kernel(m, "k", opts); err == nil {
+			if err := ir.Verify(mod); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+		}
+	}
 	mod, err := Kernel(m, "k", Options{})
 	if u := (*Unsupported)(nil); errors.As(err, &u) {
 		refused[u.What] = true

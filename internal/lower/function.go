@@ -58,7 +58,7 @@ func (x *inst) callPointer() {
 	}
 	id := x.resize(x.value(&x.Args[1], isa.B64), 64, false)
 	if len(names) == 0 { // whatever it points at is no function
-		x.stop(ir.Trap, ir.Attr{Imm: image.StopCall})
+		x.stop(ir.Trap, ir.Attr{Stop: image.StopCall})
 		return
 	}
 	like := x.m.Func(x.plan.resolve(names[0]))
@@ -92,7 +92,7 @@ func (x *inst) callWith(op ir.Op, sym string, params, results []*ptx.Var, id *ir
 			types = append(types, intOf(c.size*8))
 		}
 	}
-	in := x.b.EmitN(op, types, ir.Attr{Sym: sym, Flag: true}, args...)
+	in := x.b.EmitN(op, types, ir.Attr{Sym: sym, NoInline: op == ir.Call}, args...)
 	n := 0
 	for i, r := range results {
 		pv := got[i]
@@ -206,7 +206,7 @@ func lowerAlloca(x *inst) {
 	n := x.resize(x.arg("a"), 64, false)
 	at := x.read(x.fr.sp)
 	at = x.op(ir.And, x.op(ir.Add, at, ir.ConstInt(ir.I64, align-1)), ir.ConstInt(ir.I64, -align))
-	end := x.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{Flag: true})
+	end := x.b.Emit(ir.LocalAddr, ir.I64, ir.Attr{StackEnd: true})
 	room := x.op(ir.Sub, end, at)
 	over := x.op(ir.Or, x.icmp(ir.HI, n, room), x.icmp(ir.HI, at, end))
 	full, fits := x.newBlock(""), x.newBlock("")
@@ -214,7 +214,7 @@ func lowerAlloca(x *inst) {
 	x.seal(full)
 	x.seal(fits)
 	x.b.Block = full
-	x.stop(ir.Trap, ir.Attr{Imm: image.StopStack})
+	x.stop(ir.Trap, ir.Attr{Stop: image.StopStack})
 	x.b.Block = fits
 	x.write(x.fr.sp, x.op(ir.Add, at, n))
 	x.result(x.asType(at, x.opType(0)))

@@ -264,30 +264,33 @@ func lowerSzext(x *inst) {
 }
 
 func lowerBmsk(x *inst) {
-	x.result(x.opWith(ir.Bmsk, ir.Attr{Flag: x.Mod("mode") == isa.ModWrap}, x.arg("a"), x.arg("b")))
+	x.result(x.opWith(ir.Bmsk, ir.Attr{Wrap: x.Mod("mode") == isa.ModWrap}, x.arg("a"), x.arg("b")))
 }
 
-// dot gives dp4a's and dp2a's Imm: who is signed.
-func (x *inst) dot() (imm uint64) {
-	if x.Type("atype").IsSigned() {
-		imm |= 1
+// signsOf tells which operands of a dot product are signed.
+func signsOf(a, b bool) (d ir.Dot) {
+	if a {
+		d |= ir.DotSignedA
 	}
-	if x.Type("btype").IsSigned() {
-		imm |= 2
+	if b {
+		d |= ir.DotSignedB
 	}
-	return imm
+	return d
 }
+
+// dot is who is signed in dp4a and dp2a.
+func (x *inst) dot() ir.Dot { return signsOf(x.Type("atype").IsSigned(), x.Type("btype").IsSigned()) }
 
 func lowerDp4a(x *inst) {
-	x.result(x.opWith(ir.Dp4a, ir.Attr{Imm: x.dot()}, x.arg("a"), x.arg("b"), x.arg("c")))
+	x.result(x.opWith(ir.Dp4a, ir.Attr{Dot: x.dot()}, x.arg("a"), x.arg("b"), x.arg("c")))
 }
 
 func lowerDp2a(x *inst) {
-	imm := x.dot()
+	dot := x.dot()
 	if x.Mod("mode") == isa.ModHi {
-		imm |= 4
+		dot |= ir.DotHigh
 	}
-	x.result(x.opWith(ir.Dp2a, ir.Attr{Imm: imm}, x.arg("a"), x.arg("b"), x.arg("c")))
+	x.result(x.opWith(ir.Dp2a, ir.Attr{Dot: dot}, x.arg("a"), x.arg("b"), x.arg("c")))
 }
 
 // Extended precision: the carry flag is an i1 variable of the frame. A subtraction adds the complement, as hardware does, so that it

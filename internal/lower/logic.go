@@ -17,8 +17,8 @@ func lowerCnot(x *inst) {
 }
 
 func lowerLop3(x *inst) {
-	lut := x.Args[x.index("immLut")].Imm & 0xff
-	d := x.opWith(ir.Lop3, ir.Attr{Imm: lut}, x.arg("a"), x.arg("b"), x.arg("c"))
+	lut := uint8(x.Args[x.index("immLut")].Imm)
+	d := x.opWith(ir.Lop3, ir.Attr{Lut: lut}, x.arg("a"), x.arg("b"), x.arg("c"))
 	var p *ir.Value
 	if x.Mod("bool") != 0 {
 		op := ir.And
@@ -38,7 +38,7 @@ func lowerShf(x *inst) {
 	if x.Mod("dir") == isa.ModR {
 		op = ir.FshR
 	}
-	x.result(x.opWith(op, ir.Attr{Flag: x.Mod("mode") == isa.ModWrap}, x.arg("a"), x.arg("b"), x.arg("c")))
+	x.result(x.opWith(op, ir.Attr{Wrap: x.Mod("mode") == isa.ModWrap}, x.arg("a"), x.arg("b"), x.arg("c")))
 }
 
 func lowerShl(x *inst) { x.result(x.op(ir.Shl, x.arg("a"), x.arg("b"))) }

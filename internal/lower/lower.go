@@ -32,13 +32,13 @@ type Options struct {
 	// Keep says which instructions stay as they are written, for a target that has them: they become Asm. Nil: none.
 	Keep func(*ptx.Inst) bool
 	// GPU is for targets with state spaces of their own: constant variables have addresses in their space, and barriers say
-	// whether all threads of a warp come to them (Imm 1).
+	// whether all threads of a warp come to them (Aligned).
 	GPU bool
 	// Approximate is for targets that have instructions of their own for approximations of f32, as exact as PTX asks: FExp2, FLog2, and
-	// Imm 1 of FDiv and FSqrt.
+	// OneUlp of FDiv and FSqrt.
 	Approximate bool
 	// NVIDIA is for the GPUs that PTX was made for: functions have addresses (FuncAddr) instead of numbers, and initialisers hold
-	// them; sums and products without a rounding, which the assembler may make one of, say so (Imm 1).
+	// them; sums and products without a rounding, which the assembler may make one of, say so (Contract).
 	NVIDIA bool
 }
 

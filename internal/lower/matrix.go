@@ -65,7 +65,7 @@ func lowerMma(x *inst) {
 	if x.Op() == isa.MmaSp {
 		m.Sparse = true
 		args = append(args, x.argAs("e", isa.B32))
-		attr.Imm = x.Args[x.index("f")].Imm
+		m.Selector = int(x.Args[x.index("f")].Imm)
 	}
 	if x.has("sa") {
 		args = append(args, x.blockScale(m)...)
@@ -104,7 +104,7 @@ func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value
 	}
 	if known {
 		attr.Sym = x.mmaFunc(attr, types, args)
-		attr.FTZ, attr.Flag = true, true // as multiplyAdd says
+		attr.FTZ, attr.EitherFTZ = true, true // as multiplyAdd says
 	}
 	return x.b.EmitN(ir.Mma, types, attr, args...).Results
 }
@@ -121,7 +121,7 @@ func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string
 	}
 	switch {
 	case m.Sparse:
-		name += fmt.Sprintf(".sp%d", attr.Imm)
+		name += fmt.Sprintf(".sp%d", m.Selector)
 	case quadPairs(m):
 		name += "." + m.ALayout + "." + m.BLayout
 	}

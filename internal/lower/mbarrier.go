@@ -15,8 +15,6 @@ const (
 	txMask    = (1<<21 - 1) << mbarTx
 )
 
-var mbarAttr = ir.Attr{Space: ir.Shared, Order: ir.Relaxed, Scope: ir.ScopeCTA, Align: 8}
-
 func (x *inst) mbarAddr(name string) *ir.Value { return x.inShared(&x.Args[x.index(name)]) }
 
 // change replaces the mbarrier by what f makes of it, atomically, and gives the bits from before. The swap compares with what
@@ -28,7 +26,7 @@ func (x *inst) change(a *ir.Value, f func(old *ir.Value) *ir.Value) *ir.Value {
 	x.br(head)
 	x.b.Block = head
 	old := x.read(v)
-	got := x.b.Emit(ir.AtomicCAS, ir.I64, mbarAttr, a, old, f(old))
+	got := x.b.Emit(ir.AtomicCAS, ir.I64, ir.Attr{Space: ir.Shared, Order: ir.Relaxed, Scope: ir.ScopeCTA}, a, old, f(old))
 	x.write(v, got)
 	x.condBr(x.icmp(ir.EQ, got, old), out, head, false)
 	x.seal(head)
@@ -113,8 +111,7 @@ func (x *inst) fence(o ir.Order) {
 
 // lowerMbarrierWait is test_wait and try_wait: has the phase of the state, or of the parity, ended?
 func lowerMbarrierWait(x *inst) {
-	attr := mbarAttr
-	attr.Order = ir.Acquire
+	attr := ir.Attr{Space: ir.Shared, Order: ir.Acquire, Scope: ir.ScopeCTA, Align: 8}
 	now := x.b.Emit(ir.Load, ir.I64, attr, x.mbarAddr("a"))
 	var want *ir.Value
 	if x.has("parity") {

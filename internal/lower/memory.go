@@ -109,7 +109,7 @@ func lowerPrefetch(x *inst) {
 	sp := x.space(x.spaceWord())
 	attr := ir.Attr{Space: sp}
 	if sp == ir.Global && x.Has(isa.ModL1) {
-		attr.Flag, attr.Imm = true, 4
+		attr.Bytes = 4
 	}
 	x.b.EmitN(ir.Prefetch, nil, attr, x.address(&x.Args[0], sp))
 }

@@ -49,7 +49,7 @@ func (x *inst) expandQuads(m *ir.Matrix, args []*ir.Value) []*ir.Value {
 	lane := x.lanes().lane
 	w := &quads{x: x, lane: lane, q: x.op(ir.And, lane, i32(12)), top: x.op(ir.ShrU, x.op(ir.And, lane, i32(16)), i32(2))}
 	a, b, c := args[:2], args[2:4], args[4:]
-	both := ir.Attr{FTZ: true, Flag: true} // as multiplyAdd says
+	both := ir.Attr{FTZ: true, EitherFTZ: true} // as multiplyAdd says
 	var vs []*ir.Value
 	for i := range 8 {
 		row, col := w.spot(m.D, i)

@@ -24,15 +24,15 @@ type sparsity struct {
 }
 
 // newSparsity: of the four threads of a group one counts, chosen by the selector, or the first or second two, or all.
-func (x *inst) newSparsity(m *ir.Matrix, meta *ir.Value, selector int64) *sparsity {
+func (x *inst) newSparsity(m *ir.Matrix, meta *ir.Value) *sparsity {
 	s := &sparsity{x: x, m: m}
 	n := m.K / chunk(m.A) * 4 / 16
 	first := 0
 	switch n {
 	case 1:
-		first = int(selector & 3)
+		first = m.Selector & 3
 	case 2:
-		first = int(selector&1) * 2
+		first = m.Selector & 1 * 2
 	}
 	for i := range n {
 		s.words = append(s.words, x.inGroup(meta, first+i))
@@ -85,7 +85,7 @@ func (s *sparsity) right(ls lanes, b []*ir.Value, reg, t, h, n int) *ir.Value {
 }
 
 // expandSparse is mma.sp: args are a, b, c and the metadata.
-func (x *inst) expandSparse(m *ir.Matrix, selector int64, args []*ir.Value) []*ir.Value {
+func (x *inst) expandSparse(m *ir.Matrix, args []*ir.Value) []*ir.Value {
 	e := mmaElems[m.A]
 	args, f := x.factors(m, args)
 	rows, steps := m.M/8, m.K/(8*e.pack)
@@ -93,7 +93,7 @@ func (x *inst) expandSparse(m *ir.Matrix, selector int64, args []*ir.Value) []*i
 	c := args[len(a)+len(b) : len(args)-1]
 	acc := x.accumulators(m, c)
 	sums := x.startSums(m, e, acc)
-	ls, sp := x.lanes(), x.newSparsity(m, args[len(args)-1], selector)
+	ls, sp := x.lanes(), x.newSparsity(m, args[len(args)-1])
 	for pass := range e.passes() {
 		for s := range steps {
 			for t := range 4 {

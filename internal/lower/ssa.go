@@ -242,7 +242,7 @@ func (s *ssa) condBr(c *ir.Value, yes, no *ir.Block, uniform bool) {
 	}
 	s.edge(s.b.Block, yes)
 	s.edge(s.b.Block, no)
-	s.b.Terminate(ir.CondBr, ir.Attr{Flag: uniform}, []*ir.Value{c}, yes, no)
+	s.b.Terminate(ir.CondBr, ir.Attr{Uniform: uniform}, []*ir.Value{c}, yes, no)
 	s.b.Block = nil
 }
 

@@ -9,16 +9,13 @@ import (
 // lowerBar lowers bar and barrier in all forms. A missing count is 0: all threads of the block.
 func lowerBar(x *inst) {
 	id, n := x.arg("a"), i32(0)
-	var together uint64
-	if x.opts.GPU && (x.Op() == isa.Bar || x.Has(isa.ModAligned)) {
-		together = 1
-	}
+	aligned := x.opts.GPU && (x.Op() == isa.Bar || x.Has(isa.ModAligned))
 	if x.has("b") {
 		n = x.arg("b")
 	}
 	switch {
 	case x.Has(isa.ModArrive):
-		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarArrive, Imm: together}, id, n)
+		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarArrive, Aligned: aligned}, id, n)
 	case x.Has(isa.ModRed):
 		kind, t := ir.BarRedPopc, ir.I32
 		switch x.Mod("op") {
@@ -27,9 +24,9 @@ func lowerBar(x *inst) {
 		case isa.ModOr:
 			kind, t = ir.BarRedOr, ir.I1
 		}
-		x.result(x.b.Emit(ir.Bar, t, ir.Attr{BarKind: kind, Imm: together}, id, n, x.arg("c")))
+		x.result(x.b.Emit(ir.Bar, t, ir.Attr{BarKind: kind, Aligned: aligned}, id, n, x.arg("c")))
 	default:
-		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync, Imm: together}, id, n)
+		x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync, Aligned: aligned}, id, n)
 	}
 }
 
@@ -63,7 +60,7 @@ func lowerBarrierCluster(x *inst) {
 }
 
 func (l *lowerer) clusterCall(what int64) *ir.Value {
-	return l.b.Emit(ir.CallRt, ir.I64, ir.Attr{Imm: image.RtCluster, Sym: "cluster"}, i32(what))
+	return l.b.Emit(ir.CallRt, ir.I64, ir.Attr{Entry: image.RtCluster, Sym: "cluster"}, i32(what))
 }
 
 // ends tells the cluster that a thread is over.

@@ -11,14 +11,14 @@ import (
 // Tensor copies are the runtime's: what is copied is only known when the map is read. Here is what the instruction says, and the
 // mbarrier that is told.
 
-var tensorModes = map[isa.Mod]uint64{
+var tensorModes = map[isa.Mod]uint32{
 	isa.ModTileGather4: image.TensorModeRows, isa.ModTileScatter4: image.TensorModeRows, isa.ModIm2col: image.TensorModeIm2col,
 	isa.ModIm2colNoOffs: image.TensorModeIm2col, isa.ModIm2colW: image.TensorModeNone, isa.ModIm2colW128: image.TensorModeNone,
 }
 
 // tensorOp is the operation's bits that say how the copy goes, the address of the map, and the words: coordinates and im2col offsets.
-func (x *inst) tensorOp() (op uint64, where *ir.Value, words []*ir.Value) {
-	op = uint64(x.Mod("dim").String()[1]-'0')<<image.TensorRankShift | tensorModes[x.Mod("load_mode")]<<image.TensorModeShift
+func (x *inst) tensorOp() (op uint32, where *ir.Value, words []*ir.Value) {
+	op = uint32(x.Mod("dim").String()[1]-'0')<<image.TensorRankShift | tensorModes[x.Mod("load_mode")]<<image.TensorModeShift
 	for i := range x.Args {
 		o := &x.Args[i]
 		if o.Kind != ptx.OpTexAddr || len(o.Elems) != 2 {
@@ -55,9 +55,9 @@ func (x *inst) mapAddress(o *ptx.Operand) *ir.Value {
 }
 
 // tensor emits the copy between the map's tensor and an address of shared memory, and gives the bytes it copied.
-func (x *inst) tensor(op uint64, where, shared *ir.Value, words []*ir.Value) *ir.Value {
+func (x *inst) tensor(op uint32, where, shared *ir.Value, words []*ir.Value) *ir.Value {
 	args := append([]*ir.Value{where, shared}, words...)
-	return x.b.Emit(ir.Tensor, ir.I32, ir.Attr{Space: ir.Generic, Imm: op}, args...)
+	return x.b.Emit(ir.Tensor, ir.I32, ir.Attr{UnitOp: op}, args...)
 }
 
 // lowerCpAsyncBulkTensor copies a box of a tensor to shared memory, or back.
@@ -79,7 +79,7 @@ func lowerCpAsyncBulkTensor(x *inst) {
 	one(i64(0))
 }
 
-var tensorReds = map[isa.Mod]uint64{
+var tensorReds = map[isa.Mod]uint32{
 	isa.ModAdd: image.TensorRedAdd, isa.ModMin: image.TensorRedMin, isa.ModMax: image.TensorRedMax, isa.ModInc: image.TensorRedInc,
 	isa.ModDec: image.TensorRedDec, isa.ModAnd: image.TensorRedAnd, isa.ModOr: image.TensorRedOr, isa.ModXor: image.TensorRedXor,
 }

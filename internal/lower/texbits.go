@@ -8,14 +8,14 @@ import (
 
 // An instruction on textures or surfaces as the number that executors take (internal/image/texture.go).
 
-var texGeoms = map[isa.Mod]uint64{
+var texGeoms = map[isa.Mod]uint32{
 	isa.Mod1d: image.TexGeom1D, isa.Mod2d: image.TexGeom2D, isa.Mod3d: image.TexGeom3D, isa.ModA1d: image.TexGeomA1D, isa.ModA2d: image.TexGeomA2D,
 	isa.ModCube: image.TexGeomCube, isa.ModAcube: image.TexGeomACube,
 }
 
-var texLods = map[isa.Mod]uint64{isa.ModLevel: image.TexLodLevel, isa.ModGrad: image.TexLodGrad, isa.ModBase: image.TexLodBase}
+var texLods = map[isa.Mod]uint32{isa.ModLevel: image.TexLodLevel, isa.ModGrad: image.TexLodGrad, isa.ModBase: image.TexLodBase}
 
-var texQueries = map[isa.Mod]uint64{
+var texQueries = map[isa.Mod]uint32{
 	isa.ModWidth: image.TexQueryWidth, isa.ModHeight: image.TexQueryHeight, isa.ModDepth: image.TexQueryDepth, isa.ModChannelDataType: image.TexQueryType,
 	isa.ModChannelOrder: image.TexQueryOrder, isa.ModNormalizedCoords: image.TexQueryNormalized, isa.ModArraySize: image.TexQueryArray,
 	isa.ModNumMipmapLevels: image.TexQueryLevels, isa.ModNumSamples: image.TexQuerySamples, isa.ModForceUnnormalizedCoords: image.TexQueryUnnormalized,
@@ -23,10 +23,10 @@ var texQueries = map[isa.Mod]uint64{
 	isa.ModMemoryLayout: image.TexQueryLayout,
 }
 
-var texClamps = map[isa.Mod]uint64{isa.ModTrap: image.TexOutTrap, isa.ModClamp: image.TexOutClamp, isa.ModZero: image.TexOutZero}
+var texClamps = map[isa.Mod]uint32{isa.ModTrap: image.TexOutTrap, isa.ModClamp: image.TexOutClamp, isa.ModZero: image.TexOutZero}
 
 // texBits is the number. Preconditions: the geometry and the query, if there is one, are known.
-func texBits(in *ptx.Inst) uint64 {
+func texBits(in *ptx.Inst) uint32 {
 	switch in.Op() {
 	case isa.Txq, isa.Suq:
 		op := image.TexQuery | texQueries[in.Mod("query")]<<image.TexSubShift
@@ -38,7 +38,7 @@ func texBits(in *ptx.Inst) uint64 {
 		}
 		return op
 	case isa.Istypep: // backend.TextureObject, SurfaceObject, SamplerObject are 1, 2, 3
-		return image.TexIsType | map[isa.Mod]uint64{isa.ModTexref: 1, isa.ModSurfref: 2, isa.ModSamplerref: 3}[in.Mod("type")]<<image.TexSubShift
+		return image.TexIsType | map[isa.Mod]uint32{isa.ModTexref: 1, isa.ModSurfref: 2, isa.ModSamplerref: 3}[in.Mod("type")]<<image.TexSubShift
 	case isa.Tex, isa.Tld4:
 		return fetchBits(in)
 	}
@@ -55,10 +55,10 @@ func texOperand(in *ptx.Inst, name string) *ptx.Operand {
 	return nil
 }
 
-func fetchBits(in *ptx.Inst) uint64 {
+func fetchBits(in *ptx.Inst) uint32 {
 	op := texGeoms[in.Mod("geom")] << image.TexGeomShift
 	if in.Op() == isa.Tld4 {
-		op |= image.TexGather | map[isa.Mod]uint64{isa.ModR: 0, isa.ModG: 1, isa.ModB: 2, isa.ModA: 3}[in.Mod("comp")]<<image.TexSubShift
+		op |= image.TexGather | map[isa.Mod]uint32{isa.ModR: 0, isa.ModG: 1, isa.ModB: 2, isa.ModA: 3}[in.Mod("comp")]<<image.TexSubShift
 	}
 	if in.Mod("ctype") == isa.ModS32 {
 		op |= image.TexIntCoords
@@ -87,9 +87,9 @@ func formatted(in *ptx.Inst) bool {
 	return in.Has(isa.ModP) || in.Form.Prefix() == "sust.p" || in.Form.Prefix() == "sured.p"
 }
 
-func surfaceBits(in *ptx.Inst) uint64 {
+func surfaceBits(in *ptx.Inst) uint32 {
 	t := in.Type("ctype")
-	kind := uint64(image.SurfStore)
+	kind := uint32(image.SurfStore)
 	switch {
 	case in.Op() == isa.Suld:
 		kind, t = image.SurfLoad, in.Type("dtype")
@@ -105,15 +105,15 @@ func surfaceBits(in *ptx.Inst) uint64 {
 }
 
 // log2Bytes is log2 of the bytes that an access moves.
-func log2Bytes(n int) uint64 {
-	l := uint64(0)
+func log2Bytes(n int) uint32 {
+	l := uint32(0)
 	for 1<<l < n {
 		l++
 	}
 	return l
 }
 
-func reductionOf(w isa.Mod, t isa.Type) uint64 {
+func reductionOf(w isa.Mod, t isa.Type) uint32 {
 	switch {
 	case w == isa.ModAdd:
 		return image.TexRedAdd

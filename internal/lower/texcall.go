@@ -299,7 +299,7 @@ func (c *texCaller) query() string {
 	return name
 }
 
-var surfaceNames = map[uint64]string{image.SurfLoad: "load", image.SurfStore: "store", image.SurfStoreFormatted: "storep", image.SurfReduce: "reduce"}
+var surfaceNames = map[uint32]string{image.SurfLoad: "load", image.SurfStore: "store", image.SurfStoreFormatted: "storep", image.SurfReduce: "reduce"}
 
 func (c *texCaller) surface() string {
 	if !c.address(texSurface) {

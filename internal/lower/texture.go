@@ -108,7 +108,7 @@ func lowerTex(x *inst) {
 	packed := t == isa.F16x2
 	op := texBits(x.Inst)
 	four := []ir.Type{ir.I32, ir.I32, ir.I32, ir.I32}
-	vs := x.b.EmitN(ir.TexRead, four, ir.Attr{Imm: op}, args...).Results
+	vs := x.b.EmitN(ir.TexRead, four, ir.Attr{UnitOp: op}, args...).Results
 	d := x.Args[0]
 	if d.Kind == ptx.OpPair {
 		x.second(0, isa.Pred, func() *ir.Value { return ir.ConstInt(ir.I1, 1) }) // the memory is always there
@@ -142,11 +142,11 @@ func lowerTxq(x *inst) {
 	if x.has("lod") {
 		args = append(args, x.argAs("lod", isa.B32))
 	}
-	x.result(x.b.Emit(ir.TexRead, ir.I32, ir.Attr{Imm: texBits(x.Inst)}, args...))
+	x.result(x.b.Emit(ir.TexRead, ir.I32, ir.Attr{UnitOp: texBits(x.Inst)}, args...))
 }
 
 func lowerIstypep(x *inst) {
-	v := x.b.Emit(ir.TexRead, ir.I32, ir.Attr{Imm: texBits(x.Inst)}, x.texHandle(&x.Args[x.index("a")]))
+	v := x.b.Emit(ir.TexRead, ir.I32, ir.Attr{UnitOp: texBits(x.Inst)}, x.texHandle(&x.Args[x.index("a")]))
 	x.result(x.icmp(ir.NE, v, i32(0)))
 }
 
@@ -158,7 +158,7 @@ func lowerSuld(x *inst) {
 	for i := range words {
 		words[i] = ir.I32
 	}
-	vs := x.b.EmitN(ir.TexRead, words, ir.Attr{Imm: texBits(x.Inst)}, args...).Results
+	vs := x.b.EmitN(ir.TexRead, words, ir.Attr{UnitOp: texBits(x.Inst)}, args...).Results
 	ds := elements(&x.Args[0])
 	for i := range ds {
 		bit := 8 * t.Bytes() * i
@@ -205,12 +205,12 @@ func lowerSust(x *inst) {
 	args := x.geometry("a")
 	t := x.Type("ctype")
 	args = append(args, x.surfaceValues(t, elements(&x.Args[x.index("c")]))...)
-	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: texBits(x.Inst)}, args...)
+	x.b.EmitN(ir.TexWrite, nil, ir.Attr{UnitOp: texBits(x.Inst)}, args...)
 }
 
 func lowerSured(x *inst) {
 	args := x.geometry("a")
 	c := x.Args[x.index("c")]
 	args = append(args, x.surfaceValues(x.Type("ctype"), []ptx.Operand{c})...)
-	x.b.EmitN(ir.TexWrite, nil, ir.Attr{Imm: texBits(x.Inst)}, args...)
+	x.b.EmitN(ir.TexWrite, nil, ir.Attr{UnitOp: texBits(x.Inst)}, args...)
 }

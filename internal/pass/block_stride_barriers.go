@@ -273,7 +273,7 @@ func (t *turn) apply() {
 		}
 	}
 	bar := t.f.NewInst(ir.Bar, []ir.Type{ir.I1}, ir.ConstInt(ir.I32, 0), ir.ConstInt(ir.I32, 0), end.Args[0])
-	bar.BarKind, bar.Flag, bar.Line = ir.BarRedOr, true, end.Line
+	bar.BarKind, bar.AllWarps, bar.Line = ir.BarRedOr, true, end.Line
 	beforeTerm(latch, bar)
 	end.Args = []*ir.Value{bar.Results[0]}
 	t.f.Rewire()
@@ -292,7 +292,7 @@ func (t *turn) prefetch(in *ir.Inst, rounds int64) {
 		at = put(ir.Add, in.Args[0], put(ir.Mul, put(ir.Sub, at, in.Args[0]), ir.ConstInt(ir.I64, uint64(rounds))))
 	}
 	p := t.f.NewInst(ir.Prefetch, nil, at)
-	p.Space, p.Flag, p.Line, p.Imm = in.Space, true, in.Line, uint64(in.Results[0].Type.Bits()+7)/8*uint64(len(in.Results))
+	p.Space, p.Line, p.Bytes = in.Space, in.Line, uint32((in.Results[0].Type.Bits()+7)/8*len(in.Results))
 	beforeTerm(latch, p)
 }
 

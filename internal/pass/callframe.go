@@ -58,7 +58,7 @@ func (c *caller) reload(g *called, s *site, live []*ir.Value) map[*ir.Value]*ir.
 	copies := map[*ir.Value]*ir.Value{}
 	sp := f.Params[0]
 	fp := f.NewInst(ir.Copy, []ir.Type{ir.I64}, sp) // refind makes it the frame's address
-	fp.Line, fp.Flag = s.call.Line, true
+	fp.Line = s.call.Line
 	head := []*ir.Inst{fp}
 	copies[sp] = fp.Results[0]
 	for _, v := range live {
@@ -100,7 +100,7 @@ func (g *called) inFrame() *ir.Value {
 	size := ir.ConstInt(ir.I64, 0)
 	for _, b := range g.f.Blocks {
 		for _, in := range b.Insts {
-			if in.Op != ir.LocalAddr || in.Flag {
+			if in.Op != ir.LocalAddr || in.StackEnd {
 				continue
 			}
 			off := size
@@ -214,14 +214,7 @@ func (c *caller) spillLoad(f *ir.Func, fp *ir.Value, off int, t ir.Type, line in
 func (c *caller) refind(s *site, sp *ir.Value) {
 	b := s.next
 	n := numPhis(b)
-	var fp *ir.Inst
-	for _, in := range b.Insts[n:] {
-		if in.Op == ir.Copy && in.Flag {
-			fp = in
-			break
-		}
-	}
-	fp.Flag = false
+	fp := b.Insts[n] // reload put it first
 	if s.fixed {
 		fp.Op = ir.Sub
 		fp.Args = []*ir.Value{sp, ir.ConstInt(ir.I64, uint64(s.from.frame))}

@@ -59,7 +59,7 @@ func (c *caller) needsStack() bool {
 		}
 		for _, b := range g.f.Blocks {
 			for _, in := range b.Insts {
-				if in.Op == ir.LocalAddr && in.Flag {
+				if in.Op == ir.LocalAddr && in.StackEnd {
 					return true
 				}
 			}
@@ -184,7 +184,7 @@ func (c *caller) reach(s *site) error {
 		s.targets = append(s.targets, target{g, funcID(name)})
 	}
 	d := s.args[0].Def
-	s.fixed = d != nil && d.Op == ir.LocalAddr && d.Sym == "" && !d.Flag
+	s.fixed = d != nil && d.Op == ir.LocalAddr && d.Sym == "" && !d.StackEnd
 	return nil
 }
 
@@ -294,7 +294,7 @@ func (g *called) addresses(k *ir.Func, base, end int) {
 		for _, in := range b.Insts {
 			switch {
 			case in.Op != ir.LocalAddr:
-			case in.Flag:
+			case in.StackEnd:
 				in.Op, in.Attr, in.Args = ir.Copy, ir.Attr{}, []*ir.Value{ir.ConstInt(ir.I64, uint64(end))}
 			case in.Sym == "" && g.f == k:
 				in.Op, in.Attr, in.Args = ir.Copy, ir.Attr{}, []*ir.Value{ir.ConstInt(ir.I64, uint64(base))}
@@ -364,7 +364,7 @@ func (c *caller) guard(g *called, first *ir.Block, end int) {
 	g.entry.Append(most)
 	full := k.NewBlock("")
 	t := setTerm(k, full, ir.Trap, nil)
-	t.Imm, t.Line = stopStack, line
+	t.Stop, t.Line = stopStack, line
 	setTerm(k, g.entry, ir.CondBr, []*ir.Value{most.Results[0]}, full, first).Line = line
 }
 
@@ -416,7 +416,7 @@ func (c *caller) connect(s *site) {
 			b = other
 			if i == len(s.targets)-1 {
 				trap := setTerm(k, other, ir.Trap, nil)
-				trap.Imm, trap.Line = stopCall, call.Line
+				trap.Stop, trap.Line = stopCall, call.Line
 			}
 		}
 		t.g.enter(k, edge, s, args, call.Line, seen[t.g])
@@ -462,6 +462,6 @@ func (g *called) finish(k *ir.Func) {
 	case 1:
 		setTerm(k, g.exit, ir.Br, nil, g.sites[0])
 	default:
-		setTerm(k, g.exit, ir.Switch, []*ir.Value{g.results[1].Results[0]}, g.sites...).Flag = true
+		setTerm(k, g.exit, ir.Switch, []*ir.Value{g.results[1].Results[0]}, g.sites...).Return = true
 	}
 }

@@ -169,7 +169,7 @@ func (k *keeper) block(b *ir.Block, l *ir.Loop, room int) int {
 		types = append(types, v.Type)
 	}
 	begin, end := k.f.NewInst(ir.KeepBegin, nil), k.f.NewInst(ir.Keep, types, out...)
-	begin.Line, end.Line, begin.Imm = list[0].Line, list[0].Line, uint64(rounds)
+	begin.Line, end.Line, begin.Iters = list[0].Line, list[0].Line, uint8(rounds)
 	if l != nil {
 		begin.Args = []*ir.Value{k.counter(l)}
 	}

@@ -57,7 +57,7 @@ func keeps(in *ir.Inst) bool {
 		return false
 	}
 	if in.Op == ir.Prefetch {
-		return in.Flag
+		return in.Bytes != 0
 	}
 	return e&(ir.Writes|ir.Barrier|ir.Stops) != 0
 }

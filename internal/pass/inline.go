@@ -95,7 +95,7 @@ func (n *inliner) flatten(f *ir.Func) error {
 	n.done[f] = underWay
 	for bi := 0; bi < len(f.Blocks); bi++ {
 		b := f.Blocks[bi]
-		i := slices.IndexFunc(b.Insts, func(in *ir.Inst) bool { return in.Op == ir.Call && !in.Flag })
+		i := slices.IndexFunc(b.Insts, func(in *ir.Inst) bool { return in.Op == ir.Call && !in.NoInline })
 		if i < 0 {
 			continue
 		}
@@ -136,7 +136,7 @@ func realCalls(f *ir.Func, byName map[string]*ir.Func) []*ir.Func {
 	var out []*ir.Func
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
-			if in.Op != ir.CallInd && !(in.Op == ir.Call && in.Flag) {
+			if in.Op != ir.CallInd && !(in.Op == ir.Call && in.NoInline) {
 				continue
 			}
 			for _, n := range strings.Split(in.Sym, ",") {

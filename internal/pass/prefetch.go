@@ -86,7 +86,7 @@ func (p *nextBlock) stream(in *ir.Inst) bool {
 	}
 	p.streams[root] = append(p.streams[root], span{off, off + 32*size})
 	x := p.f.NewInst(ir.Prefetch, nil, p.put(ir.Add, in.Args[0], ir.ConstInt(ir.I64, uint64(ahead))))
-	x.Space, x.Flag, x.Write, x.Line, x.Imm = in.Space, true, in.Op == ir.Store, in.Line, uint64(size)
+	x.Space, x.Write, x.Line, x.Bytes = in.Space, in.Op == ir.Store, in.Line, uint32(size)
 	p.before(x)
 	return true
 }
@@ -138,7 +138,7 @@ func (p *nextBlock) ask(in *ir.Inst) bool {
 	}
 	p.asked[root] = append(p.asked[root], span{off, off + hi + size})
 	x := p.f.NewInst(ir.Prefetch, nil, p.put(ir.Add, in.Args[0], d))
-	x.Space, x.Flag, x.Line, x.Imm = in.Space, true, in.Line, uint64(hi+size+31)/32
+	x.Space, x.Line, x.Bytes = in.Space, in.Line, uint32(hi+size+31)/32
 	p.before(x)
 	return true
 }

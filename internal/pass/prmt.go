@@ -8,7 +8,7 @@ import (
 // foldPrmt knows selectors that pick a word as it is, and bytes that are zero: signs of bytes that are never negative among them.
 func foldPrmt(in *ir.Inst, t ir.Type) *ir.Value {
 	sel := in.Args[2]
-	if !sel.Const || in.Imm != 0 {
+	if !sel.Const {
 		return nil
 	}
 	switch sel.Bits & 0xffff {

@@ -70,7 +70,7 @@ func randomKernel(r *rand.Rand, n int) string {
 		}
 		switch t := targets[i]; {
 		case len(t) == 0 && k > 0 && r.Intn(2) == 0:
-			b.WriteString("  trap imm=0x2\n")
+			b.WriteString("  trap stop=2\n")
 		case len(t) == 0:
 			b.WriteString("  exit\n")
 		case len(t) == 1 || t[0] == t[1]:

@@ -77,7 +77,7 @@ func gathers(op ir.Op) bool {
 }
 
 // isYield reports the mark that a loop waits on memory that other warps of the block may write.
-func isYield(in *ir.Inst) bool { return in.Op == ir.CallRt && in.Flag }
+func isYield(in *ir.Inst) bool { return in.Op == ir.CallRt && in.Entry == rtYield }
 
 // oneWarp replaces the barriers of a block that is one warp: it meets itself at once.
 func oneWarp(f *ir.Func) {
@@ -93,9 +93,9 @@ func oneWarp(f *ir.Func) {
 			case ir.BarSync, ir.BarArrive, ir.BarPace:
 				continue
 			case ir.BarRedAnd:
-				in.Op = ir.VoteAll
+				in.Op, in.Attr = ir.VoteAll, ir.Attr{}
 			case ir.BarRedOr:
-				in.Op = ir.VoteAny
+				in.Op, in.Attr = ir.VoteAny, ir.Attr{}
 			case ir.BarRedPopc:
 				v := f.NewInst(ir.Ballot, []ir.Type{ir.I32}, in.Args[2], all)
 				v.Mask, v.Line, v.Block = in.Mask, in.Line, b

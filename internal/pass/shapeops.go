@@ -80,7 +80,7 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 			return r
 		}
 		r.kind = ir.WarpUniform // block-uniform only where all warps meet
-		if in.Flag {
+		if in.AllWarps {
 			r.kind = ir.BlockUniform
 		}
 		return r

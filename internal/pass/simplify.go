@@ -101,7 +101,7 @@ func simplifyBranches(f *ir.Func) bool {
 				dropPred(s, b)
 			}
 		}
-		t.Op, t.Args, t.Targets, t.Flag = ir.Br, nil, []*ir.Block{to}, false
+		t.Op, t.Attr, t.Args, t.Targets = ir.Br, ir.Attr{}, nil, []*ir.Block{to}
 		changed = true
 	}
 	return changed

@@ -49,7 +49,7 @@ func width(st *state) error {
 	}
 	for _, l := range waits {
 		y := f.NewInst(ir.CallRt, nil)
-		y.Imm, y.Flag, y.Sym = rtYield, true, "yield"
+		y.Entry, y.Sym = rtYield, "yield"
 		y.Line = l.Header.Term().Line
 		insertAt(l.Header, numPhis(l.Header), y)
 	}
@@ -65,7 +65,7 @@ func returnApart(st *state) (bool, error) {
 			meet := false
 			var here []*ir.Inst
 			for _, b := range l.Blocks {
-				if t := b.Term(); t.Op == ir.Switch && t.Flag {
+				if t := b.Term(); t.Op == ir.Switch && t.Return {
 					here = append(here, t)
 				}
 				for _, in := range b.Insts {
@@ -81,7 +81,7 @@ func returnApart(st *state) (bool, error) {
 	// Before structure there are loops with two entries, which candidate does not see.
 	returns, meet := false, false
 	for _, b := range st.f.Blocks {
-		if t := b.Term(); t.Op == ir.Switch && t.Flag {
+		if t := b.Term(); t.Op == ir.Switch && t.Return {
 			returns = true
 		}
 		for _, in := range b.Insts {

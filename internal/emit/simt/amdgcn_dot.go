@@ -22,18 +22,20 @@ func (e *emitter) dot(name string, a, b, c ll.Val) ll.Val {
 	return e.o.Call("i32", "llvm.amdgcn."+name, a, b, c, ll.Int("i1", 0))
 }
 
+const bothSigned = ir.DotSignedA | ir.DotSignedB
+
 // dp4a adds the products of four bytes to c, by instructions where there are any.
-func (e *emitter) dp4a(signs uint64, a, b, c ll.Val) (ll.Val, bool) {
+func (e *emitter) dp4a(signs ir.Dot, a, b, c ll.Val) (ll.Val, bool) {
 	told, alike := e.t.(amdgcn).dots()
 	switch {
 	case told:
 		return e.o.Call("i32", "llvm.amdgcn.sudot4", ll.Int("i1", int64(signs&1)), a, ll.Int("i1", int64(signs>>1)), b, c, ll.Int("i1", 0)), true
-	case alike && signs == 3:
+	case alike && signs == bothSigned:
 		return e.dot("sdot4", a, b, c), true
 	case alike && signs == 0:
 		return e.dot("udot4", a, b, c), true
 	case alike: // unsigned bytes are signed ones, and 256 more where the top bit is set
-		if signs == 1 {
+		if signs == ir.DotSignedA {
 			a, b = b, a
 		}
 		tops := e.op2("and", e.op2("lshr", a, k(a, 7)), k(a, 0x01010101))
@@ -45,7 +47,7 @@ func (e *emitter) dp4a(signs uint64, a, b, c ll.Val) (ll.Val, bool) {
 
 func gcnDp4a(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
-	r, ok := e.dp4a(in.Imm&3, a[0], a[1], a[2])
+	r, ok := e.dp4a(in.Dot, a[0], a[1], a[2])
 	if !ok {
 		emitDp4a(e, in)
 		return
@@ -55,19 +57,20 @@ func gcnDp4a(e *emitter, in *ir.Inst) {
 
 func gcnDp2a(e *emitter, in *ir.Inst) {
 	_, alike := e.t.(amdgcn).dots()
-	if !alike || in.Imm&3 == 2 { // unsigned halves and signed bytes have no signed type in common
+	signs := in.Dot & bothSigned
+	if !alike || signs == ir.DotSignedB { // unsigned halves and signed bytes have no signed type in common
 		emitDp2a(e, in)
 		return
 	}
 	a := e.operands(in)
 	b := e.cast(a[1], "<4 x i8>")
 	pick := "<2 x i32> <i32 0, i32 1>"
-	if in.Imm&4 != 0 {
+	if in.Dot&ir.DotHigh != 0 {
 		pick = "<2 x i32> <i32 2, i32 3>"
 	}
 	ext, name := "zext", "sdot2"
-	switch in.Imm & 3 {
-	case 3:
+	switch signs {
+	case bothSigned:
 		ext = "sext"
 	case 0:
 		name = "udot2"

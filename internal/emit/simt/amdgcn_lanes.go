@@ -50,12 +50,12 @@ func (e *emitter) lanesMma(in *ir.Inst, u matrixUnit) {
 // lanesAdd adds the products of two registers' elements to a sum.
 func (e *emitter) lanesAdd(m *ir.Matrix, v, w, sum ll.Val) ll.Val {
 	if bytes(m.A) {
-		var signs uint64
+		var signs ir.Dot
 		if m.A[0] == 's' {
-			signs |= 1
+			signs |= ir.DotSignedA
 		}
 		if m.B[0] == 's' {
-			signs |= 2
+			signs |= ir.DotSignedB
 		}
 		r, ok := e.dp4a(signs, v, w, sum)
 		if !ok {

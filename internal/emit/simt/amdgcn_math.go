@@ -88,7 +88,7 @@ func gcnMinMax(e *emitter, in *ir.Inst) {
 func plainMinMax(in *ir.Inst) bool {
 	switch in.Results[0].Type {
 	case ir.F32, ir.F16, ir.F16x2:
-		return !in.Flag
+		return !in.XorSign
 	}
 	return false
 }

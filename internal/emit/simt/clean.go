@@ -111,7 +111,7 @@ func allFlushed(kernels []Kernel) bool {
 					if !in.FTZ {
 						return false
 					}
-					some = some || !in.Flag
+					some = some || !in.EitherFTZ
 				}
 			}
 		}

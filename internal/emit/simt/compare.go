@@ -44,7 +44,7 @@ func emitFTest(e *emitter, in *ir.Inst) {
 	b := e.bits(e.val(in.Args[0]))
 	mag := e.op2("and", b, k(b, int64(f.Sign-1)))
 	inf, least, zero := k(b, int64(f.Inf)), k(b, int64(f.Least)), k(b, 0)
-	switch in.Imm {
+	switch in.Test {
 	case ir.TestFinite:
 		e.result(in, e.cmp("ult", mag, inf))
 	case ir.TestInfinite:
@@ -58,6 +58,6 @@ func emitFTest(e *emitter, in *ir.Inst) {
 	case ir.TestSubnormal:
 		e.result(in, e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, zero)))
 	default:
-		e.fail("testp %d", in.Imm)
+		e.fail("testp %s", in.Test)
 	}
 }

@@ -63,7 +63,7 @@ func (e *emitter) kernel() {
 	for _, f := range e.m.Funcs {
 		for _, b := range f.Blocks {
 			for _, in := range b.Insts {
-				if in.Op == ir.LocalAddr && in.Flag {
+				if in.Op == ir.LocalAddr && in.StackEnd {
 					e.stack = stackBytes
 				}
 			}

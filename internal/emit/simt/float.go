@@ -34,9 +34,9 @@ func (e *emitter) halves(t ir.Type, a []ll.Val, op func(el ir.Type, a []ll.Val) 
 // fc is a float constant given by its bits.
 func fc(t ir.Type, bits uint64) ll.Val { return constant(t, bits) }
 
-// flushed is an operand as in wants it; Flag says that either will do.
+// flushed is an operand as in wants it.
 func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
-	if !in.FTZ || (in.Flag || e.flush) && t == ir.F32 || t != ir.F32 && t != ir.F16 {
+	if !in.FTZ || (in.EitherFTZ || e.flush) && t == ir.F32 || t != ir.F32 && t != ir.F16 {
 		return x
 	}
 	return e.flushBits(x, t)
@@ -95,7 +95,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 			r = e.pickNaN(in, r, a)
 		case el == ir.F16 && in.FTZ:
 			r = e.flushBits(r, el)
-		case el == ir.F32 && in.FTZ && !in.Flag && !e.flush:
+		case el == ir.F32 && in.FTZ && !in.EitherFTZ && !e.flush:
 			r = e.flushTiny(in, r, args)
 		}
 		if in.Sat {
@@ -141,7 +141,7 @@ func (e *emitter) fence(x ll.Val) ll.Val {
 // arith is one operation on elements of type t, rounded as in says.
 func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	switch {
-	case t == ir.F32 && in.Imm == 1 && (in.Op == ir.FDiv || in.Op == ir.FSqrt):
+	case t == ir.F32 && in.OneUlp:
 		return e.rough(in, a)
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
@@ -284,7 +284,7 @@ func emitCopysign(e *emitter, in *ir.Inst) {
 func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	args := e.operands(in)
-	if in.Flag { // .xorsign.abs looks at the signs, NaNs' too
+	if in.XorSign { // .xorsign.abs looks at the signs, NaNs' too
 		args = []ll.Val{e.clean(in.Args[0]), e.clean(in.Args[1])}
 	}
 	e.result(in, e.halves(t, args, func(el ir.Type, a []ll.Val) ll.Val {
@@ -292,7 +292,7 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 		if in.FTZ && (el == ir.F32 || el == ir.F16) {
 			x, y = e.flushBits(x, el), e.flushBits(y, el)
 		}
-		return e.minMax(in.Op == ir.FMax, in.NaN, in.Flag, x, y, el)
+		return e.minMax(in.Op == ir.FMax, in.NaN, in.XorSign, x, y, el)
 	}))
 }
 

@@ -129,26 +129,26 @@ func emitShift(e *emitter, in *ir.Inst) {
 	e.result(in, e.shift(shiftNames[in.Op], e.val(in.Args[0]), e.val(in.Args[1])))
 }
 
-// emitDp4a adds the products of four bytes; Imm: a's bytes are signed 1, b's 2.
+// emitDp4a adds the products of four bytes.
 func emitDp4a(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	r := a[2]
 	for i := range 4 {
-		r = e.op2("add", r, e.op2("mul", e.part(a[0], 8, i, in.Imm&1 != 0), e.part(a[1], 8, i, in.Imm&2 != 0)))
+		r = e.op2("add", r, e.op2("mul", e.part(a[0], 8, i, in.Dot&ir.DotSignedA != 0), e.part(a[1], 8, i, in.Dot&ir.DotSignedB != 0)))
 	}
 	e.result(in, r)
 }
 
-// emitDp2a adds the products of two halves of a with two bytes of b, the high ones with Imm bit 2.
+// emitDp2a adds the products of two halves of a with two bytes of b, the high ones with DotHigh.
 func emitDp2a(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	r := a[2]
 	for i := range 2 {
 		j := i
-		if in.Imm&4 != 0 {
+		if in.Dot&ir.DotHigh != 0 {
 			j += 2
 		}
-		r = e.op2("add", r, e.op2("mul", e.part(a[0], 16, i, in.Imm&1 != 0), e.part(a[1], 8, j, in.Imm&2 != 0)))
+		r = e.op2("add", r, e.op2("mul", e.part(a[0], 16, i, in.Dot&ir.DotSignedA != 0), e.part(a[1], 8, j, in.Dot&ir.DotSignedB != 0)))
 	}
 	e.result(in, r)
 }

@@ -61,10 +61,10 @@ func emitBfind(e *emitter, in *ir.Inst) {
 	e.result(in, e.op2("sub", k(c, w-1), c))
 }
 
-// emitBmsk is a mask of len bits from pos on; Flag wraps both to 5 bits, otherwise they clamp.
+// emitBmsk is a mask of len bits from pos on; Wrap takes both modulo 32, otherwise they clamp.
 func emitBmsk(e *emitter, in *ir.Inst) {
 	pos, length := e.val(in.Args[0]), e.val(in.Args[1])
-	if in.Flag {
+	if in.Wrap {
 		pos, length = e.op2("and", pos, k(pos, 31)), e.op2("and", length, k(length, 31))
 	}
 	e.result(in, e.shift("shl", e.not(e.shift("shl", k(pos, -1), length)), pos))
@@ -74,7 +74,7 @@ func emitBmsk(e *emitter, in *ir.Inst) {
 func emitLop3(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	x, b, c := a[0], a[1], a[2]
-	pair := func(bits uint64) ll.Val { // a function of b and c: bit 3 is 11, 2 is 10, 1 is 01, 0 is 00
+	pair := func(bits uint8) ll.Val { // a function of b and c: bit 3 is 11, 2 is 10, 1 is 01, 0 is 00
 		inverted := bits&1 != 0
 		if inverted {
 			bits ^= 15
@@ -103,7 +103,7 @@ func emitLop3(e *emitter, in *ir.Inst) {
 		}
 		return r
 	}
-	hi, lo := in.Imm>>4&15, in.Imm&15
+	hi, lo := in.Lut>>4, in.Lut&15
 	if hi == lo {
 		e.result(in, pair(hi))
 		return
@@ -120,7 +120,7 @@ func emitFsh(e *emitter, in *ir.Inst) {
 		name, whole = "fshr", hi
 	}
 	r := e.intr(name, hi, lo, s)
-	if !in.Flag {
+	if !in.Wrap {
 		r = e.sel(e.cmp("uge", s, k(s, 32)), whole, r)
 	}
 	e.result(in, r)

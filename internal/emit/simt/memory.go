@@ -233,7 +233,7 @@ func (e *emitter) scope(s ir.Scope) string {
 // emitCopyAsync copies at once: 4, 8 or 16 bytes, of which those past the count are zero. Each word is asked for by itself.
 func emitCopyAsync(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
-	for off := int64(0); off < int64(in.Imm); off += 4 {
+	for off := int64(0); off < int64(in.Bytes); off += 4 {
 		word := e.o.NewLabel("copy")
 		some, zero, join := word+".some", word+".zero", word+".join"
 		have := e.op2("sub", a[2], ll.Int("i32", off))

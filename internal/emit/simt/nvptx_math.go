@@ -91,8 +91,8 @@ func nvFind(e *emitter, in *ir.Inst) {
 // nvWords are instructions of 32 bits that the IR has as they are.
 func nvWords(e *emitter, in *ir.Inst) {
 	var text string
-	sign := func(bit uint64) string {
-		if in.Imm&bit != 0 {
+	sign := func(bit ir.Dot) string {
+		if in.Dot&bit != 0 {
 			return "s32"
 		}
 		return "u32"
@@ -100,7 +100,7 @@ func nvWords(e *emitter, in *ir.Inst) {
 	switch in.Op {
 	case ir.Bmsk:
 		text = "bmsk.clamp.b32 $0, $1, $2;"
-		if in.Flag {
+		if in.Wrap {
 			text = "bmsk.wrap.b32 $0, $1, $2;"
 		}
 	case ir.Fns:
@@ -108,21 +108,21 @@ func nvWords(e *emitter, in *ir.Inst) {
 	case ir.Prmt:
 		text = "prmt.b32 $0, $1, $2, $3;"
 	case ir.Lop3:
-		text = fmt.Sprintf("lop3.b32 $0, $1, $2, $3, %d;", in.Imm&0xff)
+		text = fmt.Sprintf("lop3.b32 $0, $1, $2, $3, %d;", in.Lut)
 	case ir.Dp4a:
-		text = fmt.Sprintf("dp4a.%s.%s $0, $1, $2, $3;", sign(1), sign(2))
+		text = fmt.Sprintf("dp4a.%s.%s $0, $1, $2, $3;", sign(ir.DotSignedA), sign(ir.DotSignedB))
 	case ir.Dp2a:
 		half := "lo"
-		if in.Imm&4 != 0 {
+		if in.Dot&ir.DotHigh != 0 {
 			half = "hi"
 		}
-		text = fmt.Sprintf("dp2a.%s.%s.%s $0, $1, $2, $3;", half, sign(1), sign(2))
+		text = fmt.Sprintf("dp2a.%s.%s.%s $0, $1, $2, $3;", half, sign(ir.DotSignedA), sign(ir.DotSignedB))
 	}
 	e.one(in, text, e.operands(in)...)
 }
 
 func nvFunnel(e *emitter, in *ir.Inst) {
-	if in.Flag {
+	if in.Wrap {
 		emitFsh(e, in)
 		return
 	}
@@ -143,14 +143,14 @@ var nvNames = map[ir.Op]string{ir.FAdd: "add", ir.FSub: "sub", ir.FMul: "mul", i
 // flushing, and the instruction otherwise.
 func nvArith(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
-	ftz := in.FTZ && !in.Flag
+	ftz := in.FTZ && !in.EitherFTZ
 	a := e.operands(in)
 	switch t {
 	case ir.F32, ir.F64:
 		suffix := map[ir.Type]string{ir.F32: "f", ir.F64: "d"}[t]
 		simple := in.Rnd == ir.RN && !ftz && !in.Sat
 		switch {
-		case in.Sat || in.Op == ir.FSub && !simple || in.Imm == 1:
+		case in.Sat || in.Op == ir.FSub && !simple || in.Contract:
 			e.nvInstruction(in, ftz, a)
 		case simple && (in.Op == ir.FAdd || in.Op == ir.FSub || in.Op == ir.FMul):
 			e.result(in, e.op2(emit.Arith[in.Op], a[0], a[1]))
@@ -184,7 +184,7 @@ func nvArith(e *emitter, in *ir.Inst) {
 func (e *emitter) nvInstruction(in *ir.Inst, ftz bool, a []ll.Val) {
 	t := in.Results[0].Type
 	text := nvNames[in.Op]
-	if in.Imm != 1 { // without a rounding the assembler may join a product and a sum
+	if !in.Contract { // without a rounding the assembler may join a product and a sum
 		text += "." + nvRnd[in.Rnd]
 	}
 	if ftz {
@@ -204,7 +204,7 @@ func nvMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	sm := e.t.(nvptx).sm
 	narrow := t != ir.F32 && t != ir.F64
-	if narrow && sm < 80 || in.NaN && sm < 80 || in.Flag && sm < 86 {
+	if narrow && sm < 80 || in.NaN && sm < 80 || in.XorSign && sm < 86 {
 		emitMinMax(e, in)
 		return
 	}
@@ -218,7 +218,7 @@ func nvMinMax(e *emitter, in *ir.Inst) {
 	if in.NaN {
 		text += ".NaN"
 	}
-	if in.Flag {
+	if in.XorSign {
 		text += ".xorsign.abs"
 	}
 	e.one(in, text+"."+floatNames[t]+" $0, $1, $2;", e.operands(in)...)
@@ -234,7 +234,7 @@ func nvSign(e *emitter, in *ir.Inst) {
 		emitSign(e, in)
 		return
 	}
-	if in.FTZ && !in.Flag && t != ir.F64 && t != ir.BF16 && t != ir.BF16x2 {
+	if in.FTZ && t != ir.F64 && t != ir.BF16 && t != ir.BF16x2 {
 		text += ".ftz"
 	}
 	e.one(in, text+"."+floatNames[t]+" $0, $1;", e.operands(in)...)
@@ -246,7 +246,7 @@ var nvCmps = map[ir.Cmp]string{ir.EQ: "eq", ir.NE: "ne", ir.LT: "lt", ir.LE: "le
 // nvFCmp is plain LLVM where nothing is flushed.
 func nvFCmp(e *emitter, in *ir.Inst) {
 	t := in.Args[0].Type
-	ftz := in.FTZ && !in.Flag && (t == ir.F32 || t == ir.F16)
+	ftz := in.FTZ && !in.EitherFTZ && (t == ir.F32 || t == ir.F16)
 	if !ftz && t != ir.BF16 {
 		emitFCmp(e, in)
 		return
@@ -291,11 +291,11 @@ func nvConvert(e *emitter, in *ir.Inst) {
 			e.fail("cvt rounded %s", in.Rnd)
 		}
 		text += "." + nvRnd[in.Rnd]
-		if in.Flag {
+		if in.Relu {
 			text += ".relu"
 		}
 	}
-	if in.FTZ && !(in.Flag && in.Op != ir.FTrunc) && (from == ir.F32 || to == ir.F32) {
+	if in.FTZ && (from == ir.F32 || to == ir.F32) {
 		text += ".ftz"
 	}
 	if in.Sat {

@@ -41,7 +41,7 @@ func nvAsm(e *emitter, in *ir.Inst) {
 	for _, r := range in.Results {
 		types = append(types, typ(r.Type))
 	}
-	out := e.asmTied(strings.ReplaceAll(in.Sym, `"`, ""), kind, int(in.Imm), types, e.operands(in)...)
+	out := e.asmTied(strings.ReplaceAll(in.Sym, `"`, ""), kind, int(in.Tied), types, e.operands(in)...)
 	for i, r := range in.Results {
 		e.set(r, out[i])
 	}
@@ -184,7 +184,7 @@ func nvCopyAsync(e *emitter, in *ir.Inst) {
 		emitCopyAsync(e, in)
 		return
 	}
-	text := fmt.Sprintf("cp.async.ca.shared.global [$0], [$1], %d, $2; cp.async.wait_all;", in.Imm)
+	text := fmt.Sprintf("cp.async.ca.shared.global [$0], [$1], %d, $2; cp.async.wait_all;", in.Bytes)
 	e.asm(text, sideEffect, nil, e.operands(in)...)
 }
 
@@ -310,11 +310,11 @@ func nvWarpSync(e *emitter, in *ir.Inst) {
 	e.asm("bar.warp.sync $0;", together, nil, e.operands(in)...)
 }
 
-// nvBar: bar.sync is for warps that come as a whole, which Imm says the program promised.
+// nvBar: bar.sync is for warps that come as a whole, which Aligned says the program promised.
 func nvBar(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	aligned := ""
-	if in.Imm == 1 {
+	if in.Aligned {
 		aligned = ".aligned"
 	}
 	counted := !in.Args[1].Const || in.Args[1].Bits != 0

@@ -199,12 +199,12 @@ func emitParamAddr(e *emitter, in *ir.Inst) { e.result(in, e.t.paramAddr(e, int(
 
 func emitVarAddr(e *emitter, in *ir.Inst) { e.result(in, e.t.variable(e, in)) }
 
-// emitLocalAddr is a slot of the frame; without a name where the frame ends, or with Flag where the stack does.
+// emitLocalAddr is a slot of the frame; without a name where the frame ends, or with StackEnd where the stack does.
 func emitLocalAddr(e *emitter, in *ir.Inst) {
 	off := in.Off
 	if in.Sym == "" {
 		off += int64(e.f.LocalBytes)
-		if in.Flag {
+		if in.StackEnd {
 			off += int64(e.extra(e.f))
 		}
 	}

@@ -136,7 +136,7 @@ func emitFTest(e *emitter, in *ir.Inst) {
 		b := e.bits(a[0], t)
 		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
 		inf, least := k(b, int64(f.Inf)), k(b, int64(f.Least))
-		switch in.Imm {
+		switch in.Test {
 		case ir.TestFinite:
 			return e.cmp("ult", mag, inf)
 		case ir.TestInfinite:
@@ -151,7 +151,7 @@ func emitFTest(e *emitter, in *ir.Inst) {
 		case ir.TestSubnormal:
 			return e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, k(b, 0)))
 		}
-		e.unsupported("testp %d", in.Imm)
+		e.unsupported("testp %s", in.Test)
 		return ll.Val{}
 	})
 }

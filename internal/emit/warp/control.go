@@ -53,7 +53,7 @@ func emitTrap(e *emitter, in *ir.Inst) {
 	}
 	o.Do("store i32 %d, %s", in.Line, e.at(c.worker, image.WorkerStopLine))
 	o.Do("store %s, %s", act, e.at(c.worker, image.WorkerStopLanes))
-	code := in.Imm
+	code := in.Stop
 	if code == 0 {
 		code = image.StopTrap
 	}
@@ -91,10 +91,10 @@ func emitCallRt(e *emitter, in *ir.Inst) {
 		e.perWarpYield(k)
 		return
 	}
-	if in.Imm == image.RtYield || in.Imm == image.RtNanosleep {
+	if in.Entry == image.RtYield || in.Entry == image.RtNanosleep {
 		e.spins = true
 	}
-	if in.Imm == image.RtAssert {
+	if in.Entry == image.RtAssert {
 		emitAssert(e, in)
 		return
 	}
@@ -107,7 +107,7 @@ func emitCallRt(e *emitter, in *ir.Inst) {
 		for i := range in.Args {
 			args = append(args, lane(i))
 		}
-		r := e.rtCall(ret, int(in.Imm), args...)
+		r := e.rtCall(ret, int(in.Entry), args...)
 		if ret == "void" {
 			return nil
 		}

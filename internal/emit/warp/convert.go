@@ -163,7 +163,7 @@ func emitFTrunc(e *emitter, in *ir.Inst) {
 		if to == ir.F32 && in.FTZ && !e.flush {
 			r = e.flushTrunc(in, r, x, from)
 		}
-		if in.Flag {
+		if in.Relu {
 			b := e.bits(r, to)
 			f := emit.Formats[to]
 			nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf)))

@@ -32,7 +32,7 @@ func (e *emitter) keepPlaces() {
 			case ir.KeepBegin:
 				begin = in
 			case ir.Keep:
-				k := &kept{rounds: int(begin.Imm), places: int(begin.Imm) + len(begin.Args)}
+				k := &kept{rounds: int(begin.Iters), places: int(begin.Iters) + len(begin.Args)}
 				for _, a := range in.Args {
 					k.off = append(k.off, k.size)
 					k.size += max(64, bytesOf(a.Type)*e.w)

@@ -9,7 +9,7 @@ import (
 // emitDp4a adds four products of bytes: VNNI's instruction where one operand is unsigned and the other signed.
 func emitDp4a(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		sa, sb := in.Imm&1 != 0, in.Imm&2 != 0
+		sa, sb := in.Dot&ir.DotSignedA != 0, in.Dot&ir.DotSignedB != 0
 		switch { // bytes that are not negative are unsigned as well
 		case sa && sb && plainBytes(in.Args[0]):
 			sa = false
@@ -63,12 +63,12 @@ func (e *emitter) field(x ll.Val, at, n int, signed bool) ll.Val {
 	return e.op2("lshr", up, k(x, int64(32-n)))
 }
 
-// emitDp2a adds two products of a half word and a byte; bit 2 of Imm takes the upper bytes.
+// emitDp2a adds two products of a half word and a byte; DotHigh takes the upper bytes.
 func emitDp2a(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		sa, sb := in.Imm&1 != 0, in.Imm&2 != 0
+		sa, sb := in.Dot&ir.DotSignedA != 0, in.Dot&ir.DotSignedB != 0
 		base := 0
-		if in.Imm&4 != 0 {
+		if in.Dot&ir.DotHigh != 0 {
 			base = 16
 		}
 		sum := a[2]

@@ -160,7 +160,7 @@ func launches(m *ir.Module) bool {
 	for _, f := range m.Funcs {
 		for _, b := range f.Blocks {
 			for _, in := range b.Insts {
-				if in.Op == ir.CallRt && in.Imm == image.RtLaunch {
+				if in.Op == ir.CallRt && in.Entry == image.RtLaunch {
 					return true
 				}
 			}

@@ -42,8 +42,7 @@ func (e *emitter) pair(x ll.Val, t ir.Type, n int) ll.Val {
 }
 
 // needsFlush reports an operation that must flush by itself: it asks for it, and the processor's mode does not do it.
-// Flag says that either will do.
-func (e *emitter) needsFlush(in *ir.Inst) bool { return in.FTZ && !e.flush && !in.Flag }
+func (e *emitter) needsFlush(in *ir.Inst) bool { return in.FTZ && !e.flush && !in.EitherFTZ }
 
 // flushed is an operand as in wants it.
 func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
@@ -108,7 +107,7 @@ func allFlushed(f *ir.Func) bool {
 			if !in.FTZ {
 				return false
 			}
-			some = some || !in.Flag
+			some = some || !in.EitherFTZ
 		}
 	}
 	return some
@@ -331,7 +330,7 @@ func emitSign(e *emitter, in *ir.Inst) {
 	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x := e.unpair(a[0], t)
-		if in.FTZ && (el == ir.F32 || el == ir.F16) && !in.Flag {
+		if in.FTZ && (el == ir.F32 || el == ir.F16) {
 			x = e.flushBits(x, el)
 		}
 		if el == ir.F64 {
@@ -383,7 +382,7 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		if in.Flag { // .xorsign.abs looks at the signs, NaNs' too
+		if in.XorSign { // .xorsign.abs looks at the signs, NaNs' too
 			a = []ll.Val{e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)}
 		}
 		x, y := e.unpair(a[0], t), e.unpair(a[1], t)
@@ -405,7 +404,7 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 	var sign ll.Val
 	f := emit.Formats[t]
-	if in.Flag { // .xorsign.abs
+	if in.XorSign { // .xorsign.abs
 		xb := e.op2("xor", e.bits(x, t), e.bits(y, t))
 		sign = e.op2("and", xb, k(xb, int64(f.Sign)))
 		x, y = e.intr("fabs", x), e.intr("fabs", y)

@@ -77,11 +77,11 @@ func emitBfind(e *emitter, in *ir.Inst) {
 	})
 }
 
-// emitBmsk is a mask of len bits from pos on; Flag wraps both to 5 bits, otherwise they clamp.
+// emitBmsk is a mask of len bits from pos on; Wrap takes both modulo 32, otherwise they clamp.
 func emitBmsk(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		pos, length := a[0], a[1]
-		if in.Flag {
+		if in.Wrap {
 			pos, length = e.op2("and", pos, k(pos, 31)), e.op2("and", length, k(length, 31))
 		}
 		ones := e.not(e.shift("shl", k(pos, -1), length))
@@ -92,9 +92,9 @@ func emitBmsk(e *emitter, in *ir.Inst) {
 // emitLop3 is any function of three bits: the sum of products of its truth table, which LLVM makes one vpternlog of.
 func emitLop3(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		tab := in.Imm & 0xff
+		tab := in.Lut
 		x, b, c := a[0], a[1], a[2]
-		pair := func(bits uint64) ll.Val { // a function of b and c: bit 3 is 11, 2 is 10, 1 is 01, 0 is 00
+		pair := func(bits uint8) ll.Val { // a function of b and c: bit 3 is 11, 2 is 10, 1 is 01, 0 is 00
 			switch bits {
 			case 0:
 				return k(b, 0)
@@ -145,7 +145,7 @@ func emitFsh(e *emitter, in *ir.Inst) {
 		if in.Op == ir.FshR {
 			name = "fshr"
 		}
-		if in.Flag {
+		if in.Wrap {
 			return e.intr(name, hi, lo, s)
 		}
 		// Clamped: 32 gives the other word whole.
@@ -158,25 +158,22 @@ func emitFsh(e *emitter, in *ir.Inst) {
 	})
 }
 
-// emitPrmt picks four bytes of a pair by selectors; bit 3 of one copies the byte's sign instead. Modes are selectors
-// made from the low bits of the third operand.
+// emitPrmt picks four bytes of a pair by selectors; bit 3 of one copies the byte's sign instead.
 func emitPrmt(e *emitter, in *ir.Inst) {
 	sel := in.Args[2]
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x, y, s := a[0], a[1], a[2]
-		if n > 1 && sel.Const && in.Imm == prmtDefault {
+		if n > 1 && sel.Const {
 			return e.prmtBytes(x, y, sel.Bits)
 		}
 		wide := e.op2("or", e.conv("zext", x, "i64"), e.op2("shl", e.conv("zext", y, "i64"), k(e.conv("zext", y, "i64"), 32)))
 		var r ll.Val
-		for i := 0; i < 4; i++ {
-			sel, sign := e.prmtSelector(in.Imm, s, i)
+		for i := range 4 {
+			sel := e.op2("and", e.op2("lshr", s, k(s, int64(4*i))), k(s, 15))
 			amount := e.conv("zext", e.op2("shl", e.op2("and", sel, k(sel, 7)), k(sel, 3)), "i64")
 			b := e.conv("trunc", e.op2("lshr", wide, amount), "i8")
-			if sign {
-				neg := e.op2("ashr", b, k(b, 7))
-				b = e.sel(e.cmp("ne", e.op2("and", sel, k(sel, 8)), k(sel, 0)), neg, b)
-			}
+			neg := e.op2("ashr", b, k(b, 7))
+			b = e.sel(e.cmp("ne", e.op2("and", sel, k(sel, 8)), k(sel, 0)), neg, b)
 			part := e.conv("zext", b, "i32")
 			if i > 0 {
 				part = e.op2("shl", part, k(part, int64(8*i)))
@@ -217,40 +214,6 @@ func (e *emitter) prmtBytes(x, y ll.Val, sel uint64) ll.Val {
 		}
 	}
 	return e.o.Op(x.T, "bitcast %s to %s", r, x.T)
-}
-
-// The modes of prmt, as lower numbers them.
-const (
-	prmtDefault = iota
-	prmtF4E
-	prmtB4E
-	prmtRC8
-	prmtECL
-	prmtECR
-	prmtRC16
-)
-
-// prmtSelector is the selector of byte i, and whether it may ask for the sign.
-func (e *emitter) prmtSelector(mode uint64, s ll.Val, i int) (ll.Val, bool) {
-	low := e.op2("and", s, k(s, 3))
-	switch mode {
-	case prmtDefault:
-		return e.op2("and", e.op2("lshr", s, k(s, int64(4*i))), k(s, 15)), true
-	case prmtF4E:
-		return e.op2("add", low, k(s, int64(i))), false
-	case prmtB4E:
-		return e.op2("and", e.op2("sub", low, k(s, int64(i))), k(s, 7)), false
-	case prmtRC8:
-		return low, false
-	case prmtECL:
-		return e.intr("umax", low, k(s, int64(i))), false
-	case prmtECR:
-		return e.intr("umin", low, k(s, int64(i))), false
-	case prmtRC16:
-		return e.op2("add", e.op2("shl", e.op2("and", s, k(s, 1)), k(s, 1)), k(s, int64(i&1))), false
-	}
-	e.unsupported("prmt mode %d", mode)
-	return ll.Val{}, false
 }
 
 // emitFns finds the n-th set bit from a base, lane by lane in a loop over bits.

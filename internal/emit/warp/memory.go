@@ -490,13 +490,13 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	}
 }
 
-// emitPrefetch fetches what the passes ask for; to a program's own wishes the processor's prefetching does as well.
+// emitPrefetch fetches what is worth it; for the rest the processor's own prefetching does as well.
 func emitPrefetch(e *emitter, in *ir.Inst) {
-	if !in.Flag {
+	if in.Bytes == 0 {
 		return
 	}
 	p := e.pointer(in.Space, e.scalar(in.Args[0]))
-	for off := 0; off < e.w*int(in.Imm); off += 64 {
+	for off := 0; off < e.w*int(in.Bytes); off += 64 {
 		e.fetch(e.at(p, off), in.Write)
 	}
 }
@@ -525,7 +525,7 @@ func emitFence(e *emitter, in *ir.Inst) {
 
 // emitCopyAsync copies at once: the wait that follows has nothing to wait for. Bytes past the source's are zero.
 func emitCopyAsync(e *emitter, in *ir.Inst) {
-	n := int(in.Imm)
+	n := int(in.Bytes)
 	dst := &ir.Inst{Op: ir.Store, Args: []*ir.Value{in.Args[0]}, Mask: in.Mask, Line: in.Line, Block: in.Block, Attr: ir.Attr{Space: ir.Shared}}
 	src := &ir.Inst{Op: ir.Load, Args: []*ir.Value{in.Args[1]}, Mask: in.Mask, Line: in.Line, Block: in.Block, Attr: ir.Attr{Space: ir.Global}}
 	mask, all := e.mask(in)

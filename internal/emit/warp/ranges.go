@@ -33,7 +33,7 @@ func (e *emitter) rangeOf(v *ir.Value, depth int) analysis.Range {
 		return r
 	case ir.Dp4a:
 		four := analysis.Range{Lo: 4, Hi: 4}
-		sum := of(2).Add(byteRange(d.Args[0], d.Imm&1 != 0).Mul(byteRange(d.Args[1], d.Imm&2 != 0)).Mul(four))
+		sum := of(2).Add(byteRange(d.Args[0], d.Dot&ir.DotSignedA != 0).Mul(byteRange(d.Args[1], d.Dot&ir.DotSignedB != 0)).Mul(four))
 		if sum.Within(analysis.RangeOf(v.Type)) { // it does not wrap
 			return r.Intersect(sum)
 		}

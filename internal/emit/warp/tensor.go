@@ -21,13 +21,13 @@ func emitTensor(e *emitter, in *ir.Inst) {
 		return p
 	}
 	args, results := room("tensor arguments", texLanes*(8+8+4*words)), room("tensor results", texLanes*4)
-	maps, second := e.hostAddress(in.Args[0], in.Space), e.hostAddress(in.Args[1], ir.Shared)
+	maps, second := e.hostAddress(in.Args[0], ir.Generic), e.hostAddress(in.Args[1], ir.Shared)
 	o.Do("store %s, %s, align 64", maps, e.at(args, 0))
 	o.Do("store %s, %s, align 64", second, e.at(args, texLanes*8))
 	for i, a := range in.Args[2:] {
 		o.Do("store %s, %s, align 64", e.stored(a, e.w), e.at(args, texLanes*(16+4*i)))
 	}
-	answer := e.rtCall("i64", image.RtTensor, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(uint32(in.Imm)))), e.active(in), args, results)
+	answer := e.rtCall("i64", image.RtTensor, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(in.UnitOp))), e.active(in), args, results)
 	e.orTexture(in, answer)
 	t := ll.Vec(e.w, "i32")
 	e.set(in.Results[0], o.Op(t, "load %s, %s, align 64", t, results))

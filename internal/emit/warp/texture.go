@@ -39,7 +39,7 @@ func emitTexture(e *emitter, in *ir.Inst) {
 		o.Do("store %s, %s, align 64", x, e.at(args, at))
 		at += texLanes * bytesOf(a.Type)
 	}
-	answer := e.rtCall("i64", image.RtTexture, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(uint32(in.Imm)))), e.active(in), args, results)
+	answer := e.rtCall("i64", image.RtTexture, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(in.UnitOp))), e.active(in), args, results)
 	e.orTexture(in, answer)
 	for i, r := range in.Results {
 		t := ll.Vec(e.w, typ(r.Type))
