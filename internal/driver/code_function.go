@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/ptx/check"
 	"kudzu/internal/spec/cu"
 )
 
@@ -33,6 +34,7 @@ type Function struct {
 type facts struct {
 	backend.KernelInfo
 	maxThreads uint64 // of a block, for this kernel
+	tooLarge   bool   // it declares more shared or local memory than the device has: no launch is admitted
 }
 
 // function finds a kernel by name, as one object however often it is asked for.
@@ -120,6 +122,7 @@ func (f *Function) know() (*facts, error) {
 	if b := f.decl.MaxBlock; b[0] > 0 { // a required shape is checked by itself and does not show here
 		f.facts.maxThreads = min(f.facts.maxThreads, uint64(b[0])*uint64(b[1])*uint64(b[2]))
 	}
+	f.facts.tooLarge = info.StaticShared > f.mod.ctx.dev.info.SharedOptin || info.Local > check.MaxLocal
 	f.dynamic.CompareAndSwap(-1, int32(max(0, f.mod.ctx.dev.info.SharedBlock-info.StaticShared)))
 	f.ready.Store(true)
 	return &f.facts, nil

@@ -203,7 +203,7 @@ func (f *Function) admits(l *backend.Launch) error {
 		return err
 	}
 	threads := uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2])
-	if threads > k.maxThreads || uint64(l.DynamicShared) > f.launchRoom(k) {
+	if threads > k.maxThreads || uint64(l.DynamicShared) > f.launchRoom(k) || k.tooLarge {
 		return errInvalidValue
 	}
 	if l.Cluster == [3]uint32{} && f.cluster[0].Load()|f.cluster[1].Load()|f.cluster[2].Load() != 0 {

@@ -123,7 +123,7 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 		return nil, jitFatal("32-Bit compilation is no longer supported")
 	}
 	if len(text) <= eagerCheck || j.errs.wanted() {
-		if err := checkText(text); err != nil {
+		if err := checkText(text, dev.limits); err != nil {
 			return nil, err
 		}
 	}
@@ -156,14 +156,17 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 	return desc, nil
 }
 
-// checkText checks a whole module.
-func checkText(text string) error {
+// checkText checks a whole module, and its sizes against what a device has.
+func checkText(text string, l check.Limits) error {
 	m, err := check.Text(text)
 	if err != nil {
 		return err
 	}
 	if name := unresolved(m); name != "" {
 		return &unresolvedName{jitFatal("Unresolved extern function '%s'", name)}
+	}
+	if err := check.Sizes(m, l); err != nil {
+		return &badImage{errInvalidPTX, err.Error()}
 	}
 	return nil
 }

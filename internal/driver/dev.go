@@ -8,6 +8,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/ptx/check"
 	"kudzu/internal/spec/cu"
 )
 
@@ -34,11 +35,15 @@ func newDevice(ordinal int, d backend.Device) *Device {
 type claim struct {
 	sm     int  // the compute capability as PTX counts: 90 for 9.0
 	ownPTX bool // what is for other devices it cannot take
+	limits check.Limits
 }
 
 func (c claim) String() string { return fmt.Sprintf("%d.%d", c.sm/10, c.sm%10) }
 
-func (d *Device) claim() claim { return claim{d.info.Major*10 + d.info.Minor, d.info.OwnPTX} }
+func (d *Device) claim() claim {
+	i := d.info
+	return claim{i.Major*10 + i.Minor, i.OwnPTX, check.Limits{Shared: uint64(i.SharedOptin), Const: uint64(i.ConstBytes)}}
+}
 
 // device finds a device by ordinal.
 func (t *Thread) device(ordinal int32) (*Device, error) {

@@ -107,3 +107,41 @@ GROUP(fault_callback) {
 	N(status_);
 	N(calls_);
 }
+
+// More ways to fail, in a module of their own.
+static const char ways_[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n"
+	".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+	".global .align 1 .b8 text[4] = {97, 98, 99, 0};\n"
+	".visible .entry breakpoint() { brkpt; ret; }\n"
+	".visible .entry space() { .reg .u64 %a; .reg .u32 %r; .shared .b32 s; mov.u64 %a, s; cvta.shared.u64 %a, %a; atom.global.add.u32 %r, [%a], 1; ret; }\n"
+	".visible .entry target(.param .u64 p) { .reg .u64 %a; ld.param.u64 %a, [p]; proto: .callprototype _ (); call %a, (), proto; ret; }\n"
+	".func deeper(.param .b32 n) { .reg .u32 %n; .reg .pred %p; .local .align 16 .b8 b[4096]; .reg .u64 %d; ld.param.b32 %n, [n]; mov.u64 %d, b; st.local.u32 [%d], %n;"
+	" add.u32 %n, %n, 1; setp.eq.u32 %p, %n, 0; @%p bra E; { .param .b32 q; st.param.b32 [q], %n; call deeper, (q); } ld.local.u32 %n, [%d]; E: ret; }\n"
+	".visible .entry stack() { { .param .b32 q; st.param.b32 [q], 1; call deeper, (q); } ret; }\n"
+	".visible .entry assertion() { .reg .u64 %a; mov.u64 %a, text; cvta.global.u64 %a, %a; { .param .b64 p0; st.param.b64 [p0], %a; .param .b64 p1; st.param.b64 [p1], %a;"
+	" .param .b32 p2; st.param.b32 [p2], 7; .param .b64 p3; st.param.b64 [p3], %a; .param .b64 p4; st.param.b64 [p4], 1; call __assertfail, (p0, p1, p2, p3, p4); } ret; }\n";
+
+static void way_(const char *name) {
+	start();
+	CUfunction f = 0; CUdeviceptr p = 0x123456789000; void *args[] = {&p};
+	QUIET(cuModuleLoadData(&mod, ways_));
+	QUIET(cuModuleGetFunction(&f, mod, name));
+	T(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, 0));
+	after_();
+	CUgraph g = 0; CUarray a = 0; CUDA_ARRAY_DESCRIPTOR d = {16, 16, CU_AD_FORMAT_FLOAT, 1}; CUdeviceptr q = 0; void *h = 0; CUcontext c = 0; int low = 0, high = 0;
+	T(cuMemAllocHost(&h, 16));
+	T(cuMemAllocAsync(&q, 16, 0));
+	T(cuArrayCreate(&a, &d));
+	T(cuGraphCreate(&g, 0));
+	T(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048));
+	T(cuCtxGetStreamPriorityRange(&low, &high));
+	T(cuCtxPushCurrent(ctx));
+	T(cuCtxPopCurrent(&c));
+}
+
+GROUP(fault_breakpoint) { way_("breakpoint"); }
+GROUP(fault_space) { way_("space"); }
+GROUP(fault_target) { way_("target"); }
+GROUP(fault_stack) { way_("stack"); }
+GROUP(fault_assert) { way_("assertion"); }

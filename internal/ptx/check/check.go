@@ -129,6 +129,9 @@ func (c *checker) function(f *ptx.Func) {
 	for _, v := range f.Results {
 		c.param(f, v)
 	}
+	if f.Kind == ptx.Entry {
+		c.paramBytes(f)
+	}
 	if f.Body == nil {
 		return
 	}
