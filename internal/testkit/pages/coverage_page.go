@@ -16,14 +16,19 @@ func coveragePage(all []chapter) string {
 	b.WriteString(header("internal/ptx/isa, the executors and testdata"))
 	p(`# Which PTX instructions work
 
-Every form of the instruction table, by chapter. Of each form up to %d spellings are tried: *parsed* as this form, *checked*
-(accepted on a target that has it; the rest are combinations of words that the vendor's assembler refuses too), *interpreted* and
-*compiled* for CPUs, of those accepted. *Rows* are results recorded on an sm_90 card, %d for each spelling; *agree* is
-the interpreter and the compiler on them: "all", or how many spellings are not on the list of known differences
-(testdata/isa/rows-open*.txt, with reasons). *Case*: a file below testdata/cases uses the form.
-What is not compiled is interpreted; what is neither fails the launch of that kernel, naming instruction and line.
+Every form of the instruction table, by chapter. Of each form up to %d spellings are tried:
+
+- *parsed*: as this form.
+- *checked*: accepted on a target that has it. The rest are combinations that the vendor's assembler refuses too.
+- *interpreted* and *compiled* (for CPUs): of those accepted.
+- *rows*: results recorded on an sm_90 card, %d for each spelling.
+- *agree*: the interpreter and the compiler on them: "all", or how many spellings are not on the list of known
+  differences (testdata/isa/rows-open*.txt, with reasons).
+- *case*: a file below testdata/cases uses the form.
+
+What is not compiled is interpreted. What is neither fails the launch of that kernel, with instruction and line.
 Modules with .address_size 32 are parsed and checked, and refused when they are loaded, in the words of the vendor's
-assembler, which takes none since 12.9 at the latest: "32-Bit compilation is no longer supported".
+assembler, which accepts none since 12.9 at the latest: "32-Bit compilation is no longer supported".
 
 `, spellings, truth.Lanes)
 	summary(p, all)
@@ -148,7 +153,7 @@ func since(f *isa.Form) string {
 	case f.Arch == "a" || f.Arch == "f":
 		s += fmt.Sprintf(" sm_%d%s", f.SM, f.Arch)
 	case f.Arch != "":
-		s += " sm_" + strings.ReplaceAll(f.Arch, " ", " sm_")
+		s += " sm_" + f.Arch
 	case f.SM > 0:
 		s += fmt.Sprintf(" sm_%d", f.SM)
 	}

@@ -15,8 +15,8 @@ func numericsPage(dev backend.Device, host truth.Host) (page string, past []stri
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	b.WriteString(header("internal/testkit/truth/tolerance.go, testdata/isa/rows.gz and measurement"))
-	p("# How near results are\n\nThe rules are in [numerics.md](numerics.md). Both tables are measured on the interpreter; compiled kernels give the same bits, because both\n")
-	p("executors evaluate the one definition in internal/approx.\n\n## Against the exact value\n\n%d values each.\n\n", samples)
+	p("# How near results are\n\nThe rules are in [numerics.md](numerics.md). Both tables are measured on the interpreter. Compiled kernels give the same\n")
+	p("bits, because both executors evaluate the one definition in internal/approx.\n\n## Against the exact value\n\n%d values each.\n\n", samples)
 	p("| instruction | range | the manual's bound | largest error | at |\n|---|---|---|---|---|\n")
 	for i := range functions {
 		f := &functions[i]

@@ -116,13 +116,14 @@ func simtPage(all []simtChapter) (string, error) {
 	b.WriteString(header("internal/emit/simt and internal/ptx/isa"))
 	p(`# PTX on GPUs
 
-What code for one thread a lane (internal/emit/simt) makes of PTX. Every spelling of the instruction table that sm_90a takes (up to %d of
-each form) is lowered and written: *through* the IR, *kept* as the instruction it was (on NVIDIA's GPUs: units that are not ours to
-rebuild), or *missing*, which is an error that names the instruction and its line. Instructions on textures and surfaces are, for AMD's GPUs,
-calls of functions that sample in software (internal/devrt), so that no `+"`texread` and `texwrite`"+` is left to write there. What was verified on which machine is in
-[amd.md](amd.md) and, for NVIDIA's, in [bench/nvptx.md](bench/nvptx.md).
+What internal/emit/simt, which compiles one thread per lane, makes of PTX. Every spelling of the instruction table that
+sm_90a accepts (up to %d of each form) is lowered and emitted: *through* the IR, *kept* as the instruction it was (on
+NVIDIA's GPUs: units that we do not rebuild), or *missing*, which is an error with the instruction and its line. For
+AMD's GPUs instructions on textures and surfaces are calls of functions that sample in software (internal/devrt), so
+that no `+"`texread` and `texwrite`"+` is left to emit. What was verified is in [amd-results.md](amd-results.md) and, for
+NVIDIA's GPUs, in [bench/nvptx.md](bench/nvptx.md).
 
-| chapter | spellings |`, spellings)
+| chapter | tried |`, spellings)
 	for _, t := range simtTargets {
 		p(" %s: through | kept | missing |", t)
 	}
